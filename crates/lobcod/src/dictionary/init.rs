@@ -1,0 +1,92 @@
+//! Ways to make a dictionary before anything is learnt.
+
+use super::Dictionary;
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::real::Real;
+use crate::signal::Signal;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::StandardNormal;
+
+impl<T: Real> Dictionary<T> {
+    /// Atoms of independent normal numbers, normalised; the same seed gives the same atoms.
+    pub fn random(extent: Extent, channels: usize, atoms: usize, seed: u64) -> Result<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let count = atoms * channels * extent.volume();
+        let data = (0..count).map(|_| T::from_f64(rng.sample(StandardNormal))).collect();
+        Self::new(extent, channels, data)
+    }
+
+    /// Patches of the signals at random positions, normalised. Patches without energy (or with a missing value) are passed over.
+    pub fn patches(signals: &[Signal<T>], extent: Extent, atoms: usize, seed: u64) -> Result<Self> {
+        let fits = |s: &&Signal<T>| s.extent().padded().iter().zip(extent.padded()).all(|(&l, h)| l >= h);
+        let sources: Vec<&Signal<T>> = signals.iter().filter(fits).collect();
+        let Some(channels) = sources.first().map(|s| s.channels()) else {
+            return Err(Error::Shape(format!("no signal is large enough to cut a {extent} patch from")));
+        };
+        if sources.iter().any(|s| s.channels() != channels) {
+            return Err(Error::Shape("the signals have different numbers of channels".into()));
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut data = Vec::with_capacity(atoms * channels * extent.volume());
+        let mut misses = 0;
+        while data.len() < atoms * channels * extent.volume() {
+            let s = sources[rng.random_range(0..sources.len())];
+            let (l, h) = (s.extent().padded(), extent.padded());
+            let at: [usize; 3] = std::array::from_fn(|a| rng.random_range(0..=l[a] - h[a]));
+            let start = data.len();
+            for c in 0..channels {
+                for z in 0..h[0] {
+                    for y in 0..h[1] {
+                        let row = ((at[0] + z) * l[1] + at[1] + y) * l[2] + at[2];
+                        data.extend_from_slice(&s.channel(c)[row..row + h[2]]);
+                    }
+                }
+            }
+            let energy: f64 = data[start..].iter().map(|x: &T| x.to_f64() * x.to_f64()).sum();
+            if !(energy.is_finite() && energy > 1e-12) {
+                data.truncate(start);
+                misses += 1;
+                if misses > 1000 * atoms {
+                    return Err(Error::Data("the signals are constant, so no patch can serve as an atom".into()));
+                }
+            }
+        }
+        Self::new(extent, channels, data)
+    }
+
+    /// Products of cosines of growing frequency (an overcomplete DCT when `atoms` exceeds the box), the constant first.
+    pub fn dct(extent: Extent, channels: usize, atoms: usize) -> Result<Self> {
+        let h = extent.padded();
+        // Enough frequencies an axis that their product holds all atoms, spread evenly over half a turn.
+        let axes = h.iter().filter(|&&l| l > 1).count().max(1) as f64;
+        let share = |per_channel: usize| (per_channel as f64).powf(1.0 / axes).ceil() as usize;
+        let per_channel = atoms.div_ceil(channels);
+        let mut count: [usize; 3] = h.map(|l| if l > 1 { share(per_channel) } else { 1 });
+        while count.iter().product::<usize>() < per_channel {
+            count[2] += 1;
+        }
+        let mut order: Vec<[usize; 3]> = Vec::new();
+        for z in 0..count[0] {
+            for y in 0..count[1] {
+                order.extend((0..count[2]).map(|x| [z, y, x]));
+            }
+        }
+        order.sort_by_key(|f| (f.iter().sum::<usize>(), *f));
+        let cosine = |axis: usize, f: usize, i: usize| {
+            (std::f64::consts::PI * f as f64 / count[axis].max(h[axis]) as f64 * (i as f64 + 0.5)).cos()
+        };
+        let mut data = vec![T::ZERO; atoms * channels * extent.volume()];
+        for (k, atom) in data.chunks_exact_mut(channels * extent.volume()).enumerate() {
+            let (f, c) = (order[k / channels], k % channels);
+            let plane = &mut atom[c * extent.volume()..(c + 1) * extent.volume()];
+            for (i, value) in plane.iter_mut().enumerate() {
+                let at = [i / (h[1] * h[2]), i / h[2] % h[1], i % h[2]];
+                *value = T::from_f64((0..3).map(|a| cosine(a, f[a], at[a])).product());
+            }
+        }
+        Self::new(extent, channels, data)
+    }
+}

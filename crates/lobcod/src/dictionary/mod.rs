@@ -1,0 +1,104 @@
+//! The local dictionary `D`.
+
+mod init;
+
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::real::Real;
+
+/// The local dictionary `D`: `m` atoms of unit norm, each a box that spans all channels.
+///
+/// Atoms are stored one after the other, each as `c`, then `dhw`, last axis fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dictionary<T> {
+    extent: Extent,
+    channels: usize,
+    atoms: usize,
+    data: Vec<T>,
+    normalised: usize,
+}
+
+impl<T: Real> Dictionary<T> {
+    /// A dictionary from `data.len() / (channels * extent.volume())` atoms. Atoms whose norm is off by more than 1e-4 are
+    /// counted in [`Dictionary::normalised`]; all are scaled to unit norm.
+    pub fn new(extent: Extent, channels: usize, mut data: Vec<T>) -> Result<Self> {
+        let n = extent.volume() * channels;
+        if n == 0 || data.is_empty() || data.len() % n != 0 {
+            return Err(Error::Shape(format!(
+                "a dictionary of {extent} atoms with {channels} channels needs a multiple of {n} numbers, but has {}",
+                data.len()
+            )));
+        }
+        let mut normalised = 0;
+        for (k, atom) in data.chunks_exact_mut(n).enumerate() {
+            let norm = atom.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+            if !norm.is_finite() || norm == 0.0 {
+                let what = if norm == 0.0 { "is all zeros" } else { "is not finite" };
+                return Err(Error::Data(format!("atom {k} of the dictionary {what}; remove it")));
+            }
+            normalised += usize::from((norm - 1.0).abs() > 1e-4);
+            atom.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() / norm));
+        }
+        Ok(Self { extent, channels, atoms: data.len() / n, data, normalised })
+    }
+
+    /// Box of an atom, channels not counted.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Channels an atom spans.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Number of atoms, `m`.
+    pub fn len(&self) -> usize {
+        self.atoms
+    }
+
+    /// Never true: a dictionary has at least one atom.
+    pub fn is_empty(&self) -> bool {
+        self.atoms == 0
+    }
+
+    /// Numbers in one atom, `n`: box volume times channels.
+    pub fn atom_len(&self) -> usize {
+        self.extent.volume() * self.channels
+    }
+
+    /// Atom `k`.
+    pub fn atom(&self, k: usize) -> &[T] {
+        &self.data[k * self.atom_len()..(k + 1) * self.atom_len()]
+    }
+
+    /// All atoms, one after the other.
+    pub fn data(&self) -> &[T] {
+        &self.data
+    }
+
+    /// How many atoms were not of unit norm when the dictionary was made.
+    pub fn normalised(&self) -> usize {
+        self.normalised
+    }
+
+    /// The Gram matrix `D^T D`, `m` x `m`, summed in `f64`.
+    pub fn gram(&self) -> Vec<T> {
+        let m = self.atoms;
+        let mut gram = vec![T::ZERO; m * m];
+        for i in 0..m {
+            for j in 0..=i {
+                let dot: f64 = self.atom(i).iter().zip(self.atom(j)).map(|(a, b)| a.to_f64() * b.to_f64()).sum();
+                gram[i * m + j] = T::from_f64(dot);
+                gram[j * m + i] = gram[i * m + j];
+            }
+        }
+        gram
+    }
+
+    /// The same dictionary in another precision.
+    pub fn cast<U: Real>(&self) -> Dictionary<U> {
+        let data = self.data.iter().map(|x| U::from_f64(x.to_f64())).collect();
+        Dictionary { normalised: self.normalised, ..Dictionary::new(self.extent, self.channels, data).expect("atoms were checked") }
+    }
+}

@@ -1,0 +1,56 @@
+//! Masks: which samples are observed, and how strongly they count.
+
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::real::Real;
+use crate::signal::Signal;
+
+/// Weights `A` in [0, 1]: 1 = observed, 0 = missing, between = counts less. One weight a sample; a mask of one channel serves all channels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mask<T> {
+    weights: Signal<T>,
+}
+
+impl<T: Real> Mask<T> {
+    /// A mask from weights; each must lie in [0, 1] and at least one must be above 0.
+    pub fn new(weights: Signal<T>) -> Result<Self> {
+        if let Some(w) = weights.data().iter().find(|w| !(**w >= T::ZERO && **w <= T::ONE)) {
+            return Err(Error::parameter("a mask weight", w, "between 0 (missing) and 1 (observed)"));
+        }
+        if weights.data().iter().all(|&w| w == T::ZERO) {
+            return Err(Error::Data("the mask marks every sample as missing; at least one must be known".into()));
+        }
+        Ok(Self { weights })
+    }
+
+    /// A mask from `true` = observed, one value a sample position.
+    pub fn from_known(extent: Extent, known: &[bool]) -> Result<Self> {
+        let weights = known.iter().map(|&k| if k { T::ONE } else { T::ZERO }).collect();
+        Self::new(Signal::from_planar(extent, 1, weights)?)
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Signal<T> {
+        &self.weights
+    }
+
+    /// Weights of channel `c` of the signal.
+    pub fn channel(&self, c: usize) -> &[T] {
+        self.weights.channel(if self.weights.channels() == 1 { 0 } else { c })
+    }
+
+    /// Error unless the mask fits a signal of this shape.
+    pub fn check_fits(&self, signal: &Signal<T>) -> Result<()> {
+        let (m, s) = (&self.weights, signal);
+        if m.extent() != s.extent() || (m.channels() != 1 && m.channels() != s.channels()) {
+            return Err(Error::Shape(format!(
+                "the mask is {} with {} channels, but the signal is {} with {}; they must have the same shape",
+                m.extent(),
+                m.channels(),
+                s.extent(),
+                s.channels()
+            )));
+        }
+        Ok(())
+    }
+}
