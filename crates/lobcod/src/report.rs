@@ -53,7 +53,7 @@ pub struct Certificate {
     pub gap: f64,
     /// Non-zero codes.
     pub nonzeros: usize,
-    /// Samples of the signal, channels counted.
+    /// Samples of the signal, channels not counted.
     pub pixels: usize,
     /// The smallest penalty with an all-zero answer.
     pub penalty_max: f64,

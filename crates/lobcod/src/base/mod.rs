@@ -1,0 +1,121 @@
+//! Base layers `B`: the smooth part of a signal, taken off before the rest is coded and added back afterwards.
+
+mod local_mean;
+mod smooth;
+
+pub use local_mean::local_mean;
+pub use smooth::smooth;
+
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::mask::Mask;
+use crate::real::Real;
+use crate::signal::Signal;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which base layer is taken off; written `none`, `local-mean`, `smooth` (weight 5) or `smooth:WEIGHT`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Base {
+    /// Nothing is taken off.
+    None,
+    /// The mean over a box of the atom's size, see [`local_mean`].
+    #[default]
+    LocalMean,
+    /// The smoothest layer near the signal, see [`smooth`].
+    Smooth {
+        /// Weight of the squared gradient.
+        mu: f64,
+    },
+}
+
+impl Base {
+    /// Weight of the squared gradient when none is given: the paper's choice for fusion.
+    pub const DEFAULT_MU: f64 = 5.0;
+
+    /// The base layer of a signal, zeros for [`Base::None`]; `window` is the box of an atom.
+    ///
+    /// ```
+    /// use lobcod::{Extent, Signal, base::Base};
+    ///
+    /// let ramp = Signal::from_planar(Extent::new(&[5])?, 1, vec![0.0f32, 1.0, 2.0, 3.0, 4.0])?;
+    /// let mean = Base::LocalMean.layer(&ramp, None, Extent::new(&[3])?)?;
+    /// assert_eq!(mean.data()[1..4], [1.0, 2.0, 3.0]);
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn layer<T: Real>(&self, signal: &Signal<T>, mask: Option<&Mask<T>>, window: Extent) -> Result<Signal<T>> {
+        match *self {
+            Base::None => Ok(Signal::zeros(signal.extent(), signal.channels())),
+            Base::LocalMean => local_mean(signal, mask, window),
+            Base::Smooth { mu } => smooth(signal, mask, mu),
+        }
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Base::None => f.write_str("none"),
+            Base::LocalMean => f.write_str("local-mean"),
+            Base::Smooth { mu } if *mu == Self::DEFAULT_MU => f.write_str("smooth"),
+            Base::Smooth { mu } => write!(f, "smooth:{mu}"),
+        }
+    }
+}
+
+impl FromStr for Base {
+    type Err = Error;
+    fn from_str(s: &str) -> Result<Self> {
+        let weight = |w: &str| w.parse().ok().filter(|mu: &f64| *mu > 0.0 && mu.is_finite());
+        match (s, s.strip_prefix("smooth:").and_then(weight)) {
+            ("none", _) => Ok(Base::None),
+            ("local-mean", _) => Ok(Base::LocalMean),
+            ("smooth", _) => Ok(Base::Smooth { mu: Self::DEFAULT_MU }),
+            (_, Some(mu)) => Ok(Base::Smooth { mu }),
+            _ => Err(Error::parameter("the base", s, "local-mean, smooth, smooth:WEIGHT with a weight above 0, or none")),
+        }
+    }
+}
+
+/// Samples of channel `c` as `f64`; where the weight is 0 the sample is not read and 0 stands in its place.
+fn observed_channel<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, c: usize) -> Result<Vec<f64>> {
+    let samples = signal.channel(c).iter();
+    let values: Vec<f64> = match mask {
+        None => samples.map(|x| x.to_f64()).collect(),
+        Some(mask) => samples.zip(mask.channel(c)).map(|(x, &w)| if w == T::ZERO { 0.0 } else { x.to_f64() }).collect(),
+    };
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(x) => Err(Error::Data(format!("an observed sample is {x}; mark it as missing or replace it by a number"))),
+        None => Ok(values),
+    }
+}
+
+/// Lines handled together across a strided axis, so that every cache line that is fetched is used whole.
+const LINES_AT_ONCE: usize = 16;
+
+/// Replaces every line along `axis` of a box of `size` by what `transform` makes of it.
+pub(crate) fn along_axis(data: &mut [f64], size: [usize; 3], axis: usize, mut transform: impl FnMut(&mut [f64])) {
+    let length = size[axis];
+    let stride: usize = size[axis + 1..].iter().product();
+    if stride == 1 {
+        data.chunks_exact_mut(length).for_each(transform);
+        return;
+    }
+    let mut lines = vec![0.0; LINES_AT_ONCE.min(stride) * length];
+    for slab in data.chunks_exact_mut(length * stride) {
+        for first in (0..stride).step_by(LINES_AT_ONCE) {
+            let count = LINES_AT_ONCE.min(stride - first);
+            for (i, row) in slab.chunks_exact(stride).enumerate() {
+                for (line, value) in row[first..first + count].iter().enumerate() {
+                    lines[line * length + i] = *value;
+                }
+            }
+            lines[..count * length].chunks_exact_mut(length).for_each(&mut transform);
+            for (i, row) in slab.chunks_exact_mut(stride).enumerate() {
+                for (line, value) in row[first..first + count].iter_mut().enumerate() {
+                    *value = lines[line * length + i];
+                }
+            }
+        }
+    }
+}

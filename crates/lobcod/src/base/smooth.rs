@@ -1,0 +1,151 @@
+//! The smooth layer: close to the signal, small gradient.
+
+use super::{along_axis, observed_channel};
+use crate::error::{Error, Result};
+use crate::mask::Mask;
+use crate::real::Real;
+use crate::signal::Signal;
+use rustdct::DctPlanner;
+use std::f64::consts::PI;
+
+/// Relative residual at which the masked system counts as solved.
+const TOLERANCE: f64 = 1e-8;
+/// Steps after which conjugate gradients give up; ordinary masks take 10 to 100.
+const MAX_STEPS: usize = 5000;
+
+/// The layer `B` that minimises `1/2 ||A (Y - B)||^2 + mu/2 ||grad B||^2`, each channel by itself.
+///
+/// The gradient takes differences of neighbours along every axis and none across the edge (Neumann), so the layer solves
+/// `(A^2 + mu L) B = A^2 Y` with `L = Gx'Gx + Gy'Gy + Gz'Gz`. Without a mask this is `(I + mu L)^-1 Y` of the paper's fusion
+/// task, solved exactly: the cosine transform (DCT-II) turns `L` into a diagonal. With a mask, conjugate gradients
+/// preconditioned by that solve, to a relative residual of 1e-8. Samples of weight 0 are never read; a channel in which
+/// nothing is known gets 0.
+///
+/// Cost: two cosine transforms, or two a step of conjugate gradients; memory: 1 or 6 numbers (`f64`) a sample.
+///
+/// ```
+/// use lobcod::{Extent, Signal, base::smooth};
+///
+/// let step = Signal::from_planar(Extent::new(&[4])?, 1, vec![0.0f64, 0.0, 1.0, 1.0])?;
+/// let soft = smooth(&step, None, 5.0)?;
+/// assert!(soft.data()[1] > 0.3 && soft.data()[2] < 0.7);
+/// # Ok::<(), lobcod::Error>(())
+/// ```
+pub fn smooth<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64) -> Result<Signal<T>> {
+    if !(mu > 0.0 && mu.is_finite()) {
+        return Err(Error::parameter("the weight of the smooth layer", mu, "a number above 0"));
+    }
+    if let Some(mask) = mask {
+        mask.check_fits(signal)?;
+    }
+    let mut transform = CosineSolve::new(signal.extent().padded());
+    let mut data = Vec::with_capacity(signal.data().len());
+    for c in 0..signal.channels() {
+        let mut layer = observed_channel(signal, mask, c)?;
+        match mask {
+            None => transform.solve(&mut layer, 1.0, mu),
+            Some(mask) => {
+                let squares: Vec<f64> = mask.channel(c).iter().map(|w| w.to_f64() * w.to_f64()).collect();
+                solve_masked(&mut layer, &squares, mu, &mut transform)?;
+            }
+        }
+        data.extend(layer.into_iter().map(T::from_f64));
+    }
+    Signal::from_planar(signal.extent(), signal.channels(), data)
+}
+
+/// Exact solves with `shift I + mu L` by cosine transforms.
+struct CosineSolve {
+    size: [usize; 3],
+    planner: DctPlanner<f64>,
+    /// Eigenvalues of the one-dimensional `L` of every axis.
+    eigenvalues: [Vec<f64>; 3],
+}
+
+impl CosineSolve {
+    fn new(size: [usize; 3]) -> Self {
+        let eigenvalues = size.map(|n| (0..n).map(|k| 4.0 * (PI * k as f64 / (2 * n) as f64).sin().powi(2)).collect());
+        Self { size, planner: DctPlanner::new(), eigenvalues }
+    }
+
+    /// `data <- (shift I + mu L)^-1 data`.
+    fn solve(&mut self, data: &mut [f64], shift: f64, mu: f64) {
+        let axes = (0..3).filter(|&a| self.size[a] > 1);
+        for axis in axes.clone() {
+            let dct = self.planner.plan_dct2(self.size[axis]);
+            let mut scratch = vec![0.0; dct.get_scratch_len()];
+            along_axis(data, self.size, axis, |line| dct.process_dct2_with_scratch(line, &mut scratch));
+        }
+        // The two unscaled transforms multiply a line of n samples by n / 2.
+        let gain: f64 = axes.clone().map(|a| self.size[a] as f64 / 2.0).product();
+        let [planes, rows, columns] = &self.eigenvalues;
+        for (row, line) in data.chunks_exact_mut(columns.len()).enumerate() {
+            let outer = planes[row / rows.len()] + rows[row % rows.len()];
+            line.iter_mut().zip(columns).for_each(|(x, inner)| *x /= gain * (shift + mu * (outer + inner)));
+        }
+        for axis in axes {
+            let dct = self.planner.plan_dct3(self.size[axis]);
+            let mut scratch = vec![0.0; dct.get_scratch_len()];
+            along_axis(data, self.size, axis, |line| dct.process_dct3_with_scratch(line, &mut scratch));
+        }
+    }
+}
+
+/// Solves `(A^2 + mu L) B = A^2 Y` in place; `layer` holds `Y` on entry and `B` on return.
+fn solve_masked(layer: &mut [f64], squares: &[f64], mu: f64, transform: &mut CosineSolve) -> Result<()> {
+    let total: f64 = squares.iter().sum();
+    if total == 0.0 {
+        return Ok(());
+    }
+    // L does not see a constant. Taking the weighted mean off first leaves a right-hand side without that mode, which
+    // keeps the system well behaved for large mu.
+    let mean = dot(layer, squares) / total;
+    let shift = total / layer.len() as f64;
+    let mut residual: Vec<f64> = layer.iter().zip(squares).map(|(y, a)| a * (y - mean)).collect();
+    layer.fill(0.0);
+    let target = TOLERANCE * dot(&residual, &residual).sqrt();
+    let precondition = |residual: &[f64], transform: &mut CosineSolve| {
+        let mut z = residual.to_vec();
+        transform.solve(&mut z, shift, mu);
+        z
+    };
+    let mut direction = precondition(&residual, transform);
+    let mut energy = dot(&residual, &direction);
+    let mut image = vec![0.0; layer.len()];
+    for _ in 0..MAX_STEPS {
+        if dot(&residual, &residual).sqrt() <= target {
+            layer.iter_mut().for_each(|x| *x += mean);
+            return Ok(());
+        }
+        image.iter_mut().zip(&direction).zip(squares).for_each(|((q, d), a)| *q = a * d);
+        add_laplacian(&mut image, &direction, transform.size, mu);
+        let step = energy / dot(&direction, &image);
+        for (i, d) in direction.iter().enumerate() {
+            layer[i] += step * d;
+            residual[i] -= step * image[i];
+        }
+        let z = precondition(&residual, transform);
+        let previous = std::mem::replace(&mut energy, dot(&residual, &z));
+        direction.iter_mut().zip(z).for_each(|(d, z)| *d = z + energy / previous * *d);
+    }
+    Err(Error::Data(format!("the smooth layer with weight {mu} did not settle for this mask; use a weight nearer to 1")))
+}
+
+/// `out += mu L x`.
+fn add_laplacian(out: &mut [f64], x: &[f64], size: [usize; 3], mu: f64) {
+    let mut stride = 1;
+    for axis in (0..3).rev() {
+        for slab in (0..x.len()).step_by(stride * size[axis]) {
+            for i in slab..slab + stride * (size[axis] - 1) {
+                let slope = mu * (x[i + stride] - x[i]);
+                out[i] -= slope;
+                out[i + stride] += slope;
+            }
+        }
+        stride *= size[axis];
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}

@@ -1,0 +1,102 @@
+//! The dictionary in the forms the kernels read.
+
+use crate::dictionary::Dictionary;
+use crate::lasso::Columns;
+use crate::real::Real;
+use crate::simd::{AtomRows, Level, PackedAtoms, Vector, correlate};
+use std::marker::PhantomData;
+
+pub(super) struct Atoms<T> {
+    pub(super) packed: PackedAtoms<T>,
+    pub(super) rows: AtomRows<T>,
+    /// Gram matrix, rows padded by zeros to `packed.stride`.
+    pub(super) gram: Vec<T>,
+    /// Penalty weight of every atom, infinite behind the last.
+    pub(super) weights: Vec<T>,
+    /// `1 / weights`, 0 behind the last.
+    pub(super) inverse_weights: Vec<T>,
+    /// 0, 1, 2, ...: patch offsets of a patch that lies in one piece.
+    straight: Vec<u32>,
+    dictionary: Dictionary<T>,
+}
+
+impl<T: Real> Atoms<T> {
+    pub(super) fn new(dictionary: Dictionary<T>, weights: &[T], level: Level) -> Self {
+        let (m, lanes) = (dictionary.len(), level.lanes::<T>());
+        let packed = PackedAtoms::new(&dictionary, lanes);
+        let stride = packed.stride;
+        let mut gram = vec![T::ZERO; m * stride];
+        for (padded, row) in gram.chunks_exact_mut(stride).zip(dictionary.gram().chunks_exact(m)) {
+            padded[..m].copy_from_slice(row);
+        }
+        let pad = |f: &dyn Fn(T) -> T, with: T| (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect();
+        Self {
+            rows: AtomRows::new(&dictionary, lanes),
+            gram,
+            weights: pad(&|w| w, T::INFINITY),
+            inverse_weights: pad(&|w| T::ONE / w, T::ZERO),
+            straight: (0..dictionary.atom_len() as u32).collect(),
+            packed,
+            dictionary,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.packed.bytes() + self.rows.bytes() + size_of_val(&self.gram[..]) + size_of_val(self.dictionary.data())
+    }
+}
+
+/// Columns of the masked Gram matrix of one patch, each made when first asked for.
+pub(super) struct MaskedColumns<'a, V, T> {
+    atoms: &'a Atoms<T>,
+    weights: &'a [T],
+    patch: &'a [u32],
+    offset: usize,
+    store: &'a mut ColumnStore<T>,
+    vector: PhantomData<V>,
+}
+
+/// Memory of [`MaskedColumns`], kept between needles.
+
+pub(super) struct ColumnStore<T> {
+    pub(super) made: Vec<usize>,
+    pub(super) columns: Vec<T>,
+    pub(super) weighted_atom: Vec<T>,
+}
+
+impl<'a, V, T: Real> MaskedColumns<'a, V, T> {
+    pub(super) fn new(
+        atoms: &'a Atoms<T>,
+        weights: &'a [T],
+        patch: &'a [u32],
+        offset: usize,
+        store: &'a mut ColumnStore<T>,
+    ) -> Self {
+        store.made.clear();
+        store.columns.clear();
+        Self { atoms, weights, patch, offset, store, vector: PhantomData }
+    }
+}
+
+impl<T: Real, V: Vector<Elem = T>> Columns<T> for MaskedColumns<'_, V, T> {
+    #[inline(always)]
+    fn column(&mut self, atom: usize) -> &[T] {
+        let stride = self.atoms.packed.stride;
+        // No closure here: its body would not be compiled for the wide vectors.
+        let at = match self.store.made.iter().position(|&k| k == atom) {
+            Some(at) => at,
+            None => {
+                let store = &mut *self.store;
+                let weights = &self.weights[self.offset..];
+                store.weighted_atom.clear();
+                store.weighted_atom.extend(self.atoms.dictionary.atom(atom).iter().zip(self.patch).map(|(&d, &p)| d * weights[p as usize]));
+                let start = store.columns.len();
+                store.columns.resize(start + stride, T::ZERO);
+                correlate::<V>(&self.atoms.packed, &store.weighted_atom, &self.atoms.straight, &[0], &mut store.columns[start..]);
+                store.made.push(atom);
+                store.made.len() - 1
+            }
+        };
+        &self.store.columns[at * stride..(at + 1) * stride]
+    }
+}

@@ -1,0 +1,267 @@
+//! The engine on the threads of this machine.
+
+mod atoms;
+mod discovery;
+mod field;
+mod footprint;
+mod measure;
+mod plane;
+mod scratch;
+mod support;
+mod tile;
+
+use super::{Discovery, Engine, Measure, Measurement, Plane, Problem, Session, Support, Sweep};
+use crate::error::{Error, Result};
+use crate::grid::Grid;
+use crate::needles::Code;
+use crate::pursuit::Local;
+use crate::real::Real;
+use crate::simd::Level;
+use atoms::Atoms;
+use discovery::DiscoverTile;
+use measure::MeasureTile;
+use plane::PlaneState;
+use rayon::prelude::*;
+use scratch::{BATCH, Scratch};
+use std::sync::{Arc, Mutex};
+use support::{SupportTile, SynthesiseTile};
+use tile::{LocalCode, TileState};
+
+/// Threads of this machine, with the vectors it has.
+pub struct CpuEngine {
+    pool: Arc<rayon::ThreadPool>,
+    level: Level,
+    reversed: bool,
+}
+
+impl CpuEngine {
+    /// An engine with this many threads; 0 means all cores.
+    pub fn new(threads: usize) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|i| format!("lobcod-{i}"))
+            .build()
+            .map_err(|e| Error::Unavailable(format!("{threads} threads could not be started ({e}); ask for fewer")))?;
+        Ok(Self { pool: Arc::new(pool), level: Level::detect(), reversed: false })
+    }
+
+    /// The same engine with other vector instructions. Answers of different levels agree to rounding only.
+    pub fn with_level(self, level: Level) -> Self {
+        Self { level, ..self }
+    }
+
+    /// The same engine running the tiles of a colour in reverse order; the answer is the same to the last bit.
+    pub fn with_reversed_tiles(self) -> Self {
+        Self { reversed: true, ..self }
+    }
+}
+
+impl<T: Real> Engine<T> for CpuEngine {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
+        let (dictionary, real) = (&problem.dictionary, size_of::<T>());
+        let stride = dictionary.len().next_multiple_of(self.level.lanes::<T>());
+        let row = dictionary.extent().padded()[2].next_multiple_of(self.level.lanes::<T>());
+        let mut bytes = (2 * dictionary.data().len() + dictionary.data().len() / dictionary.extent().padded()[2] * row) * real
+            + dictionary.len() * stride * real;
+        let mut footprint = 0;
+        for plane in &problem.planes {
+            let grid = Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;
+            let samples = grid.domain.iter().product::<usize>() * dictionary.channels();
+            let fields = 2 + usize::from(plane.weights.is_some());
+            let maps = usize::from(plane.position_weights.is_some()) * real + 4 * usize::from(plane.position_caps.is_some());
+            // Codes are counted half as much again: vectors grow by doubling.
+            let codes = (density * 1.5 * grid.position_count() as f64) as usize * size_of::<LocalCode<T>>();
+            bytes += samples * fields * real + grid.position_count() * maps + codes + grid.tiles.len() * size_of::<TileState<T>>();
+            let tile = grid.largest_tile();
+            let size = (0..2).map(|a| tile[a] + grid.atom[a] - 1).product::<usize>() * (tile[2] + row);
+            footprint = footprint.max(size * dictionary.channels());
+        }
+        let scratch = (2 * footprint + BATCH * stride) * real;
+        Ok((bytes + scratch * Engine::<T>::threads(self)) as u64)
+    }
+
+    fn open(&self, mut problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+        let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.level);
+        let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
+        let planes =
+            planes.into_iter().map(|p| PlaneState::new(p, &problem, atoms.rows.width)).collect::<Result<Vec<PlaneState<T>>>>()?;
+        let colours = planes.iter().map(|p| p.grid.colours).max().unwrap_or(1);
+        let mut tiles: Vec<Vec<TileState<T>>> = (0..colours).map(|_| Vec::new()).collect();
+        for (p, plane) in planes.iter().enumerate() {
+            for (index, &tile) in plane.grid.tiles.iter().enumerate() {
+                tiles[tile.colour].push(TileState::new(p, index, tile));
+            }
+        }
+        if self.reversed {
+            tiles.iter_mut().for_each(|colour| colour.reverse());
+        }
+        let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
+        let scratch = (0..self.pool.current_num_threads()).map(|_| Mutex::new(Scratch::new(footprint, atoms.packed.stride)));
+        let mut session = CpuSession {
+            pool: Arc::clone(&self.pool),
+            level: self.level,
+            nonnegative: problem.nonnegative,
+            local: problem.local,
+            scratch: scratch.collect(),
+            atoms,
+            planes,
+            tiles,
+        };
+        session.refresh();
+        Ok(Box::new(session))
+    }
+}
+
+struct CpuSession<T> {
+    pool: Arc<rayon::ThreadPool>,
+    level: Level,
+    nonnegative: bool,
+    local: Local,
+    atoms: Atoms<T>,
+    planes: Vec<PlaneState<T>>,
+    /// Tiles of every colour, planes in order.
+    tiles: Vec<Vec<TileState<T>>>,
+    /// One for each thread.
+    scratch: Vec<Mutex<Scratch<T>>>,
+}
+
+impl<T: Real> CpuSession<T> {
+    /// Runs `work` on every tile, colour after colour, the tiles of a colour in parallel.
+    fn sweep(&mut self, work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync) -> Sweep {
+        let Self { pool, atoms, planes, tiles, scratch, .. } = self;
+        let one = |state: &mut TileState<T>| {
+            let thread = rayon::current_thread_index().unwrap_or(0);
+            let mut scratch = scratch[thread].lock().expect("no tile panicked");
+            work(atoms, &planes[state.plane], state, &mut scratch);
+        };
+        if scratch.len() == 1 {
+            tiles.iter_mut().flatten().for_each(one);
+        } else {
+            pool.install(|| tiles.iter_mut().for_each(|colour| colour.par_iter_mut().for_each(one)));
+        }
+        let mut sum = Sweep::default();
+        for state in tiles.iter().flatten() {
+            sum.largest_change = sum.largest_change.max(state.largest_change);
+            sum.nonzeros += state.codes.len();
+            sum.solved += state.solved;
+        }
+        sum
+    }
+}
+
+impl<T: Real> Session<T> for CpuSession<T> {
+    fn refresh(&mut self) {
+        self.planes.iter_mut().for_each(PlaneState::reset_residual);
+        let level = self.level;
+        self.sweep(|atoms, plane, state, scratch| T::dispatch(level, SynthesiseTile { atoms, plane, state, scratch }));
+    }
+
+    fn discover(&mut self, sweep: &Discovery) -> Sweep {
+        let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
+        self.sweep(|atoms, plane, state, scratch| {
+            T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
+        })
+    }
+
+    fn support(&mut self, sweep: &Support) -> Sweep {
+        let (level, nonnegative) = (self.level, self.nonnegative);
+        self.sweep(|atoms, plane, state, scratch| {
+            T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative })
+        })
+    }
+
+    fn measure(&mut self, what: Measure) -> Vec<Measurement> {
+        if let Measure::Certificate { penalty, slack } = what {
+            let (level, nonnegative, bound) = (self.level, self.nonnegative, penalty * (1.0 + slack));
+            self.sweep(|atoms, plane, state, scratch| {
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, bound, nonnegative })
+            });
+        }
+        let mut sums: Vec<Measurement> = self
+            .planes
+            .iter_mut()
+            .map(|plane| {
+                let (residual_energy, target_dot_residual) = plane.energies();
+                Measurement { residual_energy, target_dot_residual, ..Measurement::default() }
+            })
+            .collect();
+        // Added in the order of the tiles, whatever the order they ran in.
+        let mut norms: Vec<Vec<f64>> = self.planes.iter().map(|p| vec![0.0; p.grid.tiles.len()]).collect();
+        for state in self.tiles.iter().flatten() {
+            let (sum, plane) = (&mut sums[state.plane], &self.planes[state.plane]);
+            let size = |c: &LocalCode<T>| {
+                let weight = plane.position_weight(&state.tile, c.offset as usize) * self.atoms.weights[c.atom as usize];
+                weight.to_f64() * c.value.to_f64().abs()
+            };
+            norms[state.plane][state.index] = state.codes.iter().map(size).sum::<f64>();
+            sum.nonzeros += state.codes.len();
+            sum.largest_correlation = sum.largest_correlation.max(state.largest_correlation);
+            sum.candidates += state.candidates.len();
+        }
+        sums.iter_mut().zip(norms).for_each(|(sum, norms)| sum.weighted_l1 = norms.iter().sum());
+        sums
+    }
+
+    fn fetch(&self) -> Vec<Vec<Code<T>>> {
+        let mut planes: Vec<Vec<Code<T>>> = self.planes.iter().map(|_| Vec::new()).collect();
+        for state in self.tiles.iter().flatten() {
+            let plane = &self.planes[state.plane];
+            planes[state.plane].extend(state.codes.iter().map(|code| {
+                let at = plane.layout.coordinates(code.offset as usize);
+                let position = std::array::from_fn(|a| {
+                    (state.tile.origin[a] + at[a] as i64 - plane.grid.signal_at[a] as i64) as i32
+                });
+                Code { position, atom: code.atom, channel: 0, value: code.value }
+            }));
+        }
+        planes
+    }
+
+    fn restore(&mut self, codes: &[Vec<Code<T>>]) {
+        for state in self.tiles.iter_mut().flatten() {
+            state.codes.clear();
+            state.candidates.clear();
+        }
+        for (p, codes) in codes.iter().enumerate() {
+            let plane = &self.planes[p];
+            let mut sorted: Vec<(usize, LocalCode<T>)> = Vec::with_capacity(codes.len());
+            // Where the tiles begin along every axis, to find the tile of a position.
+            let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
+                let mut s: Vec<i64> = plane.grid.tiles.iter().map(|t| t.origin[a]).collect();
+                s.sort_unstable();
+                s.dedup();
+                s
+            });
+            for code in codes {
+                let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + plane.grid.signal_at[a] as i64);
+                let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
+                let tile = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
+                let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
+                let offset = plane.layout.offset(local) as u32;
+                sorted.push((tile, LocalCode { offset, atom: code.atom, value: code.value }));
+            }
+            sorted.sort_by_key(|(tile, _)| *tile);
+            for state in self.tiles.iter_mut().flatten().filter(|s| s.plane == p) {
+                let from = sorted.partition_point(|(tile, _)| *tile < state.index);
+                let to = sorted.partition_point(|(tile, _)| *tile <= state.index);
+                state.codes.extend(sorted[from..to].iter().map(|(_, code)| *code));
+                state.sort(&plane.grid, &plane.layout);
+            }
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        let scratch: usize = self.scratch.iter().map(|s| s.lock().expect("no tile panicked").bytes()).sum();
+        let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
+        let tiles: usize = self.tiles.iter().flatten().map(TileState::bytes).sum();
+        (scratch + planes + tiles + self.atoms.bytes()) as u64
+    }
+}

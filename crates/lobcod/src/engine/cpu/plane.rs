@@ -1,0 +1,129 @@
+//! One plane of the problem as the CPU keeps it.
+
+use super::field::SharedField;
+use super::footprint::Layout;
+use crate::engine::{Plane, Problem};
+use crate::error::Result;
+use crate::grid::{Grid, Tile};
+use crate::real::Real;
+
+pub(super) struct PlaneState<T> {
+    pub(super) grid: Grid,
+    pub(super) layout: Layout,
+    /// `Y - B` over the domain.
+    pub(super) target: Vec<T>,
+    /// `A^2` over the domain; `None`: all 1.
+    pub(super) weights: Option<Vec<T>>,
+    /// `A^2 (Y - B - sum P_i^T D a_i)` over the domain.
+    pub(super) residual: SharedField<T>,
+    position_weights: Option<Vec<T>>,
+    position_caps: Option<Vec<u32>>,
+    cap: usize,
+}
+
+impl<T: Real> PlaneState<T> {
+    pub(super) fn new(plane: Plane<T>, problem: &Problem<T>, row_width: usize) -> Result<Self> {
+        let grid = Grid::new(plane.extent, problem.dictionary.extent(), problem.border, problem.grouping)?;
+        let channels = problem.dictionary.channels();
+        let layout = Layout::new(&grid, channels, row_width);
+        let signal = plane.extent.padded();
+        // The padding of the zero border holds zeros that count fully.
+        let spread = |data: Vec<T>, with: T| {
+            if grid.domain == signal {
+                return data;
+            }
+            let mut out = vec![with; channels * grid.domain.iter().product::<usize>()];
+            for (row, line) in data.chunks_exact(signal[2]).enumerate() {
+                let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
+                let at = [z + grid.signal_at[0], y + grid.signal_at[1]];
+                let start = ((c * grid.domain[0] + at[0]) * grid.domain[1] + at[1]) * grid.domain[2] + grid.signal_at[2];
+                out[start..start + signal[2]].copy_from_slice(line);
+            }
+            out
+        };
+        let weights = plane.weights.map(|w| spread(w.into_iter().map(|a| a * a).collect(), T::ONE));
+        let target = spread(plane.target, T::ZERO);
+        let residual = SharedField::new(target.clone());
+        Ok(Self {
+            grid,
+            layout,
+            target,
+            weights,
+            residual,
+            position_weights: plane.position_weights,
+            position_caps: plane.position_caps,
+            cap: problem.cap.unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Number of a needle in the raster of all positions.
+    fn position(&self, tile: &Tile, offset: usize) -> usize {
+        let at = self.layout.coordinates(offset);
+        let p: [usize; 3] = std::array::from_fn(|a| (tile.origin[a] - self.grid.first[a]) as usize + at[a]);
+        (p[0] * self.grid.positions[1] + p[1]) * self.grid.positions[2] + p[2]
+    }
+
+    /// Penalty weight of a needle.
+    #[inline(always)]
+    pub(super) fn position_weight(&self, tile: &Tile, offset: usize) -> T {
+        self.position_weights.as_ref().map_or(T::ONE, |w| w[self.position(tile, offset)])
+    }
+
+    /// Most non-zeros a needle may have.
+    #[inline(always)]
+    pub(super) fn cap(&self, tile: &Tile, offset: usize) -> usize {
+        self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
+    }
+
+    /// `A^2 (Y - B)`: the residual of all-zero codes.
+    pub(super) fn reset_residual(&mut self) {
+        let residual = self.residual.as_mut_slice();
+        match &self.weights {
+            None => residual.copy_from_slice(&self.target),
+            Some(weights) => residual.iter_mut().zip(&self.target).zip(weights).for_each(|((r, &t), &w)| *r = t * w),
+        }
+    }
+
+    /// `||r||^2` and `<A (Y - B), r>`, row by row in f64.
+    pub(super) fn energies(&mut self) -> (f64, f64) {
+        let row = self.grid.domain[2];
+        let residual = self.residual.as_mut_slice();
+        let mut sums = (0.0, 0.0);
+        for (i, (r, t)) in residual.chunks_exact(row).zip(self.target.chunks_exact(row)).enumerate() {
+            let (energy, dot) = match &self.weights {
+                None => (sum(r, |x| r[x].to_f64() * r[x].to_f64()), sum(r, |x| r[x].to_f64() * t[x].to_f64())),
+                Some(w) => {
+                    let w = &w[i * row..(i + 1) * row];
+                    // The residual carries the squared weight, so its energy is r^2 / w.
+                    let energy = |x: usize| if w[x] > T::ZERO { r[x].to_f64() * r[x].to_f64() / w[x].to_f64() } else { 0.0 };
+                    (sum(r, energy), sum(r, |x| r[x].to_f64() * t[x].to_f64()))
+                }
+            };
+            sums = (sums.0 + energy, sums.1 + dot);
+        }
+        sums
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.target[..])
+            + self.weights.as_ref().map_or(0, |w| size_of_val(&w[..]))
+            + self.residual.bytes()
+            + self.position_weights.as_ref().map_or(0, |w| size_of_val(&w[..]))
+            + self.position_caps.as_ref().map_or(0, |w| size_of_val(&w[..]))
+            + size_of_val(&self.layout.patch[..])
+    }
+}
+
+/// Sum over a row in four chains, which the compiler can vectorise.
+#[inline(always)]
+fn sum<T>(row: &[T], f: impl Fn(usize) -> f64) -> f64 {
+    let mut chains = [0.0; 4];
+    let whole = row.len() / 4 * 4;
+    for x in (0..whole).step_by(4) {
+        for (i, chain) in chains.iter_mut().enumerate() {
+            *chain += f(x + i);
+        }
+    }
+    (whole..row.len()).for_each(|x| chains[0] += f(x));
+    chains.iter().sum()
+}

@@ -1,0 +1,96 @@
+//! A tile's needles, and the layers they are visited in.
+
+use super::footprint::Layout;
+use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
+use crate::real::Real;
+
+/// A non-zero code of a tile; `offset` is where its patch begins in the footprint.
+#[derive(Clone, Copy)]
+pub(super) struct LocalCode<T> {
+    pub(super) offset: u32,
+    pub(super) atom: u32,
+    pub(super) value: T,
+}
+
+/// A needle found wanting by a measurement, with the range of its codes.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) layer: u32,
+    pub(super) offset: u32,
+    pub(super) codes: (u32, u32),
+}
+
+/// A tile with its codes, in the order of the layers, then needles, then atoms.
+pub(super) struct TileState<T> {
+    pub(super) plane: usize,
+    /// Number of the tile in its plane's grid.
+    pub(super) index: usize,
+    pub(super) tile: Tile,
+    pub(super) codes: Vec<LocalCode<T>>,
+    pub(super) candidates: Vec<Candidate>,
+    /// What the last sweep or measurement saw here.
+    pub(super) largest_change: f64,
+    pub(super) largest_correlation: f64,
+    pub(super) solved: usize,
+}
+
+impl<T: Real> TileState<T> {
+    pub(super) fn new(plane: usize, index: usize, tile: Tile) -> Self {
+        Self {
+            plane,
+            index,
+            tile,
+            codes: Vec::new(),
+            candidates: Vec::new(),
+            largest_change: 0.0,
+            largest_correlation: 0.0,
+            solved: 0,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.codes.capacity() * size_of::<LocalCode<T>>()
+            + self.candidates.capacity() * size_of::<Candidate>()
+    }
+
+    /// Sorts the codes into the order of the layers.
+    pub(super) fn sort(&mut self, grid: &Grid, layout: &Layout) {
+        let key = |offset: u32| {
+            let at = layout.coordinates(offset as usize);
+            let order: [(usize, usize); 3] =
+                std::array::from_fn(|a| axis_order(at[a], self.tile.size[a], grid.period[a], grid.wraps[a]));
+            (order.map(|o| o.0), order.map(|o| o.1))
+        };
+        self.codes.sort_by_key(|c| (key(c.offset), c.atom));
+    }
+}
+
+/// All layers of a tile.
+pub(super) struct Layers {
+    axes: [Vec<AxisLayer>; 3],
+}
+
+impl Layers {
+    pub(super) fn of(grid: &Grid, tile: &Tile) -> Self {
+        Self { axes: std::array::from_fn(|a| axis_layers(tile.size[a], grid.period[a], grid.wraps[a])) }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.axes.iter().map(Vec::len).product()
+    }
+
+    /// Offsets of the needles of a layer, in order.
+    #[inline(always)]
+    pub(super) fn needles(&self, layer: usize, layout: &Layout, into: &mut Vec<u32>) {
+        let (ny, nx) = (self.axes[1].len(), self.axes[2].len());
+        let [lz, ly, lx] = [self.axes[0][layer / (ny * nx)], self.axes[1][layer / nx % ny], self.axes[2][layer % nx]];
+        into.clear();
+        for z in 0..lz.count {
+            for y in 0..ly.count {
+                let row = layout.offset([lz.start + z * lz.step, ly.start + y * ly.step, lx.start]) as u32;
+                into.extend((0..lx.count as u32).map(|x| row + x * lx.step as u32));
+            }
+        }
+    }
+}

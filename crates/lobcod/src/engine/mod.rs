@@ -1,0 +1,161 @@
+//! The seam between what is solved and where it runs.
+//!
+//! Pursuit, learning and tasks are written once, against [`Session`]: a handful of coarse verbs over state that lives wherever
+//! the engine keeps it. All engines follow the same schedule (see [`crate::grid`]), so an engine that cuts the signal up
+//! exchanges the borders of its part between two colours of a sweep and nowhere else.
+
+mod cpu;
+
+pub use cpu::CpuEngine;
+
+use crate::border::Border;
+use crate::dictionary::Dictionary;
+use crate::error::Result;
+use crate::extent::Extent;
+use crate::grid::Grouping;
+use crate::needles::Code;
+use crate::pursuit::Local;
+use crate::real::Real;
+
+/// One plane to be coded: a signal, or one channel of it where a one-channel dictionary codes each channel by itself.
+#[derive(Clone, Debug)]
+pub struct Plane<T> {
+    /// Size of the plane.
+    pub extent: Extent,
+    /// `Y - B`, channel after channel; 0 where the weight is 0.
+    pub target: Vec<T>,
+    /// Weights `A` of the same length; `None`: all 1.
+    pub weights: Option<Vec<T>>,
+    /// Penalty weight of every position; `None`: all 1.
+    pub position_weights: Option<Vec<T>>,
+    /// Cap on the non-zeros of every position; `None`: the cap of the problem.
+    pub position_caps: Option<Vec<u32>>,
+}
+
+/// Everything an engine must know to open a session.
+#[derive(Clone, Debug)]
+pub struct Problem<T> {
+    /// The planes, solved together.
+    pub planes: Vec<Plane<T>>,
+    /// The dictionary.
+    pub dictionary: Dictionary<T>,
+    /// Border rule.
+    pub border: Border,
+    /// How positions are grouped.
+    pub grouping: Grouping,
+    /// Penalty weight of every atom.
+    pub atom_weights: Vec<T>,
+    /// Codes must not be negative.
+    pub nonnegative: bool,
+    /// Solver of one needle.
+    pub local: Local,
+    /// Cap on the non-zeros of a needle.
+    pub cap: Option<usize>,
+}
+
+/// Which needles a discovery sweep visits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// All of them.
+    All,
+    /// Those that the last [`Measure::Certificate`] found wanting.
+    Candidates,
+    /// All of them, each coding its share `1/n` of its patch from zero, none seeing the others: the start of section III-B.
+    Spread,
+}
+
+/// A sweep over needles.
+#[derive(Clone, Copy, Debug)]
+pub struct Discovery {
+    /// Penalty of this sweep.
+    pub penalty: f64,
+    /// Which needles.
+    pub visit: Visit,
+    /// Changes below this share of the threshold count as none inside a needle.
+    pub local_tolerance: f64,
+    /// Seed of a random order of the layers; `None`: in order.
+    pub layer_seed: Option<u64>,
+}
+
+/// Sweeps over the non-zero codes.
+#[derive(Clone, Copy, Debug)]
+pub struct Support {
+    /// Penalty of these sweeps.
+    pub penalty: f64,
+    /// Rounds inside a tile before the next.
+    pub rounds: usize,
+    /// A tile is left when its largest change falls below this share of the threshold.
+    pub tolerance: f64,
+}
+
+/// What a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sweep {
+    /// Largest change of a code, in shares of its threshold.
+    pub largest_change: f64,
+    /// Non-zero codes afterwards.
+    pub nonzeros: usize,
+    /// Needles whose LASSO was solved (discovery).
+    pub solved: usize,
+}
+
+/// How much to measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// Data term and l1 norm.
+    Objective,
+    /// Also the largest correlation; needles that exceed `penalty * (1 + slack)` become candidates.
+    Certificate {
+        /// Penalty the codes are judged by.
+        penalty: f64,
+        /// Relative excess that is let pass.
+        slack: f64,
+    },
+}
+
+/// Sums over one plane, in f64.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measurement {
+    /// `||r||^2`, with `r = A (Y - B - sum P_i^T D a_i)`.
+    pub residual_energy: f64,
+    /// `<A (Y - B), r>`.
+    pub target_dot_residual: f64,
+    /// `sum weight_ik |a_ik|`, the penalty left out.
+    pub weighted_l1: f64,
+    /// Non-zero codes.
+    pub nonzeros: usize,
+    /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); measured by a certificate.
+    pub largest_correlation: f64,
+    /// Needles that are candidates now.
+    pub candidates: usize,
+}
+
+/// A place where sessions run.
+pub trait Engine<T: Real> {
+    /// Short name: `cpu`, `cuda`, `mpi`.
+    fn name(&self) -> &'static str;
+    /// Worker threads.
+    fn threads(&self) -> usize;
+    /// Bytes a session of this problem is expected to use, with `density` non-zeros a position.
+    fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64>;
+    /// Opens a session: all codes zero.
+    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>>;
+}
+
+/// State of a pursuit on an engine.
+pub trait Session<T: Real> {
+    /// Synthesises the residual anew from the needles.
+    fn refresh(&mut self);
+    /// One sweep over needles.
+    fn discover(&mut self, sweep: &Discovery) -> Sweep;
+    /// Sweeps over non-zero codes.
+    fn support(&mut self, sweep: &Support) -> Sweep;
+    /// Measures every plane; changes no code and no residual.
+    fn measure(&mut self, what: Measure) -> Vec<Measurement>;
+    /// The codes of every plane (positions relative to the signal, unsorted, channel 0).
+    fn fetch(&self) -> Vec<Vec<Code<T>>>;
+    /// Replaces the codes of every plane; follow with [`Session::refresh`].
+    fn restore(&mut self, planes: &[Vec<Code<T>>]);
+    /// Bytes of the session's own arrays now.
+    fn memory(&self) -> u64;
+}

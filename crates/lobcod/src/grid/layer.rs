@@ -1,0 +1,57 @@
+//! Layers: needles whose patches do not overlap.
+
+/// Positions `start, start + step, ...` (`count` of them) of a tile along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisLayer {
+    /// First position.
+    pub start: usize,
+    /// Distance between positions.
+    pub step: usize,
+    /// Number of positions.
+    pub count: usize,
+}
+
+/// Splits `length` positions into classes `period` apart. On an axis that wraps, the remainder of the division gets layers of one
+/// position each, so that no patch meets another around the corner.
+pub fn axis_layers(length: usize, period: usize, wraps: bool) -> Vec<AxisLayer> {
+    if !wraps {
+        return (0..period.min(length))
+            .map(|start| AxisLayer { start, step: period, count: (length - start).div_ceil(period) })
+            .collect();
+    }
+    let whole = length / period;
+    let regular = (0..period).map(|start| AxisLayer { start, step: period, count: whole });
+    let rest = (whole * period..length).map(|start| AxisLayer { start, step: period, count: 1 });
+    regular.chain(rest).collect()
+}
+
+/// Layer of position `at`, and its number inside that layer.
+pub fn axis_order(at: usize, length: usize, period: usize, wraps: bool) -> (usize, usize) {
+    let whole = length / period;
+    if wraps && at >= whole * period { (period + at - whole * period, 0) } else { (at % period, at / period) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_position_is_in_one_layer_and_patches_of_a_layer_are_apart(length in 1usize..60, atom in 1usize..12, wraps: bool) {
+            prop_assume!(!wraps || length >= atom);
+            let mut seen = vec![0; length];
+            for (l, layer) in axis_layers(length, atom, wraps).iter().enumerate() {
+                let at: Vec<usize> = (0..layer.count).map(|i| layer.start + i * layer.step).collect();
+                for (i, &p) in at.iter().enumerate() {
+                    seen[p] += 1;
+                    prop_assert_eq!(axis_order(p, length, atom, wraps), (l, i));
+                    for &q in &at[..i] {
+                        prop_assert!(p - q >= atom && (!wraps || q + length - p >= atom));
+                    }
+                }
+            }
+            prop_assert!(seen.iter().all(|&s| s == 1));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The schedule in space: colours of tiles, layers of needles.
+//!
+//! A *tile* is a block of positions; work on it touches only its footprint (the tile and the `h - 1` samples behind it). Tiles of
+//! one *colour* have disjoint footprints, so they run in any order or at once. Inside a tile the needles of a *layer* have disjoint
+//! patches. The grid depends on the problem alone, never on threads, ranks or caches: that is what makes answers bit-identical.
+
+mod axis;
+mod layer;
+
+pub use axis::{AxisCut, cut_axis};
+pub use layer::{AxisLayer, axis_layers, axis_order};
+
+use crate::border::Border;
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+
+/// How the positions of a signal are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// Tiles of about this many positions along each axis, layers inside each.
+    Tiles(usize),
+    /// One tile, its layers as in Algorithm 2.
+    WholeLayers,
+    /// One tile, every needle a layer of its own as in Algorithm 1.
+    SingleNeedles,
+}
+
+impl Grouping {
+    /// Tiles of about 1024 positions whatever the rank.
+    pub fn default_tiles(rank: usize) -> Self {
+        Grouping::Tiles([1024, 32, 10][rank - 1])
+    }
+}
+
+/// A block of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// First position, in samples of the domain (may be negative for the free border).
+    pub origin: [i64; 3],
+    /// Positions along each axis.
+    pub size: [usize; 3],
+    /// Colour; tiles of one colour have disjoint footprints.
+    pub colour: usize,
+}
+
+/// All tiles of one signal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Samples that carry a data term (the padded signal for the zero border).
+    pub domain: [usize; 3],
+    /// Where the signal begins in the domain.
+    pub signal_at: [usize; 3],
+    /// Positions along each axis.
+    pub positions: [usize; 3],
+    /// First position, in samples of the domain.
+    pub first: [i64; 3],
+    /// Box of an atom.
+    pub atom: [usize; 3],
+    /// Does the domain repeat?
+    pub periodic: bool,
+    /// Axes on which the single tile closes on itself.
+    pub wraps: [bool; 3],
+    /// Distance between the needles of a layer.
+    pub period: [usize; 3],
+    /// The tiles, last axis fastest.
+    pub tiles: Vec<Tile>,
+    /// Number of colours.
+    pub colours: usize,
+}
+
+impl Grid {
+    /// The grid of a signal under a border rule.
+    pub fn new(signal: Extent, atom: Extent, border: Border, grouping: Grouping) -> Result<Self> {
+        if signal.rank() != atom.rank() {
+            return Err(Error::Shape(format!(
+                "the signal has {} axes but the atoms have {}; choose a dictionary of the same rank or name the axes",
+                signal.rank(),
+                atom.rank()
+            )));
+        }
+        let (length, box_) = (signal.padded(), atom.padded());
+        let periodic = border == Border::Periodic;
+        if periodic && (0..3).any(|a| length[a] < box_[a]) {
+            return Err(Error::Shape(format!(
+                "a {signal} signal is shorter than the {atom} atoms, which the periodic border does not allow; use the free border"
+            )));
+        }
+        let margin = box_.map(|h| h - 1);
+        let pad = if border == Border::Zero { margin } else { [0; 3] };
+        let domain: [usize; 3] = std::array::from_fn(|a| length[a] + 2 * pad[a]);
+        let positions: [usize; 3] = std::array::from_fn(|a| if periodic { length[a] } else { length[a] + margin[a] });
+        let first: [i64; 3] = std::array::from_fn(|a| if border == Border::Free { -(margin[a] as i64) } else { 0 });
+        let cuts: [AxisCut; 3] = std::array::from_fn(|a| {
+            let target = if let Grouping::Tiles(target) = grouping { target } else { positions[a] };
+            cut_axis(positions[a], box_[a], target, periodic)
+        });
+        let mut tiles = Vec::with_capacity(cuts.iter().map(|c| c.tiles.len()).product());
+        for z in &cuts[0].tiles {
+            for y in &cuts[1].tiles {
+                for x in &cuts[2].tiles {
+                    let axes = [z, y, x];
+                    tiles.push(Tile {
+                        origin: std::array::from_fn(|a| first[a] + axes[a].start as i64),
+                        size: axes.map(|t| t.length),
+                        colour: (z.colour * cuts[1].colours + y.colour) * cuts[2].colours + x.colour,
+                    });
+                }
+            }
+        }
+        Ok(Self {
+            domain,
+            signal_at: pad,
+            positions,
+            first,
+            atom: box_,
+            periodic,
+            wraps: std::array::from_fn(|a| cuts[a].wraps),
+            period: if grouping == Grouping::SingleNeedles { positions } else { box_ },
+            tiles,
+            colours: cuts.iter().map(|c| c.colours).product(),
+        })
+    }
+
+    /// Largest tile along each axis.
+    pub fn largest_tile(&self) -> [usize; 3] {
+        std::array::from_fn(|a| self.tiles.iter().map(|t| t.size[a]).max().unwrap_or(0))
+    }
+
+    /// Number of positions.
+    pub fn position_count(&self) -> usize {
+        self.positions.iter().product()
+    }
+}

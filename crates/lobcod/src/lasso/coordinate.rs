@@ -1,0 +1,121 @@
+//! Coordinate descent with an active set.
+
+use super::{ActiveCode, Columns, Rules, any_awake, objective_change, subtract_column};
+use crate::real::Real;
+use crate::simd::Vector;
+
+/// Rounds over the active set before it is taken as it stands; only ill-conditioned needles come near.
+const MAX_ROUNDS: usize = 2000;
+
+/// Solves the needle's LASSO from the codes in `active` (their `value`s), with `c` the correlations there; both are updated.
+///
+/// Rounds over the active codes until nothing moves, then the zero code with the largest excess joins, until none exceeds. A round
+/// costs one Gram column (`m` multiply-adds) for every code that moved.
+#[inline(always)]
+pub(crate) fn solve<V: Vector>(
+    c: &mut [V::Elem],
+    active: &mut Vec<ActiveCode<V::Elem>>,
+    columns: &mut impl Columns<V::Elem>,
+    rules: &Rules<'_, V::Elem>,
+) where
+    V::Elem: Real,
+{
+    let capped = rules.cap < usize::MAX;
+    let before = if capped { c.to_vec() } else { Vec::new() };
+    let slack = V::Elem::ONE + rules.tolerance;
+    loop {
+        descend::<V>(c, active, columns, rules);
+        if !any_awake::<V>(c, rules, slack) {
+            break;
+        }
+        let Some(atom) = largest_excess(c, active, rules) else { break };
+        active.push(ActiveCode { atom: atom as u32, value: V::Elem::ZERO, before: V::Elem::ZERO });
+    }
+    if capped {
+        obey_cap::<V>(c, &before, active, columns, rules);
+    }
+}
+
+/// Rounds of coordinate descent over the active codes.
+#[inline(always)]
+fn descend<V: Vector>(
+    c: &mut [V::Elem],
+    active: &mut [ActiveCode<V::Elem>],
+    columns: &mut impl Columns<V::Elem>,
+    rules: &Rules<'_, V::Elem>,
+) where
+    V::Elem: Real,
+{
+    for _ in 0..MAX_ROUNDS {
+        let mut moved = false;
+        for code in active.iter_mut() {
+            let k = code.atom as usize;
+            let column = columns.column(k);
+            let (q, threshold) = (column[k], rules.threshold(k));
+            if q <= V::Elem::ZERO {
+                continue;
+            }
+            let value = rules.shrink(c[k] + q * code.value, threshold, q);
+            let delta = value - code.value;
+            if delta != V::Elem::ZERO {
+                subtract_column::<V>(c, column, delta);
+                code.value = value;
+                moved |= delta.abs() * q > rules.tolerance * threshold;
+            }
+        }
+        // One code alone is solved exactly by one step.
+        if !moved || active.len() == 1 {
+            break;
+        }
+    }
+}
+
+/// The zero code outside the active set that exceeds its threshold most.
+#[inline(always)]
+fn largest_excess<T: Real>(c: &[T], active: &[ActiveCode<T>], rules: &Rules<'_, T>) -> Option<usize> {
+    let mut best = None;
+    let mut most = T::ZERO;
+    for (k, &x) in c.iter().enumerate() {
+        let excess = rules.excess(x, k);
+        if excess > most && excess > rules.tolerance * rules.threshold(k) && !active.iter().any(|a| a.atom as usize == k) {
+            (best, most) = (Some(k), excess);
+        }
+    }
+    best
+}
+
+/// Keeps the `cap` codes of largest gain (`q a^2`) and solves again on them; takes the old codes back if the objective would rise.
+fn obey_cap<V: Vector>(
+    c: &mut [V::Elem],
+    before: &[V::Elem],
+    active: &mut [ActiveCode<V::Elem>],
+    columns: &mut impl Columns<V::Elem>,
+    rules: &Rules<'_, V::Elem>,
+) where
+    V::Elem: Real,
+{
+    let zero = V::Elem::ZERO;
+    if active.iter().filter(|a| a.value != zero).count() <= rules.cap {
+        return;
+    }
+    let mut gain: Vec<V::Elem> = Vec::with_capacity(active.len());
+    for a in active.iter() {
+        gain.push(columns.column(a.atom as usize)[a.atom as usize] * a.value * a.value);
+    }
+    let mut order: Vec<usize> = (0..active.len()).collect();
+    order.sort_by(|&i, &j| gain[j].partial_cmp(&gain[i]).expect("gains are finite").then(active[i].atom.cmp(&active[j].atom)));
+    for &i in &order[rules.cap..] {
+        subtract_column::<V>(c, columns.column(active[i].atom as usize), -active[i].value);
+        active[i].value = zero;
+    }
+    let mut kept: Vec<ActiveCode<V::Elem>> = order[..rules.cap].iter().map(|&i| active[i]).collect();
+    descend::<V>(c, &mut kept, columns, rules);
+    for (&i, code) in order.iter().zip(&kept) {
+        active[i].value = code.value;
+    }
+    let old_fits = active.iter().filter(|a| a.before != zero).count() <= rules.cap;
+    if old_fits && objective_change(active, before, c, rules) > 0.0 {
+        c.copy_from_slice(before);
+        active.iter_mut().for_each(|a| a.value = a.before);
+    }
+}

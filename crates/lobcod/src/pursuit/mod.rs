@@ -1,0 +1,90 @@
+//! The pursuit: needles of given signals for a given dictionary.
+
+mod params;
+mod setup;
+mod solver;
+
+pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
+
+use crate::dictionary::Dictionary;
+use crate::engine::{CpuEngine, Engine};
+use crate::error::{Error, Result};
+use crate::needles::Needles;
+use crate::observe::Observer;
+use crate::real::Real;
+use crate::report::Report;
+
+/// A pursuit whose parameters were checked.
+///
+/// Solves
+///
+/// ```text
+/// min over needles a_i   1/2 || A (Y - B - sum_i P_i^T D a_i) ||^2  +  sum_ik penalty_ik |a_ik|
+/// ```
+///
+/// by local block coordinate descent (Algorithm 1 and the pursuit of Algorithm 2 of the paper, and the faster schedule on tiles): a
+/// needle is the LASSO of its patch of the residual, all others held still. A sweep over all needles costs `2 n m` flops a
+/// position, a sweep over the non-zero codes `4 n` a code. Memory: signal, residual, weights and the non-zero codes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pursuit {
+    pub(crate) params: PursuitParams,
+}
+
+/// Needles of every signal, and what the solver says of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer<T> {
+    /// One entry a signal.
+    pub needles: Vec<Needles<T>>,
+    /// Objective, certificate, history.
+    pub report: Report,
+}
+
+impl Pursuit {
+    /// The parameters.
+    pub fn params(&self) -> &PursuitParams {
+        &self.params
+    }
+
+    /// Codes the signals, together as one problem, on the threads of this machine.
+    ///
+    /// ```
+    /// use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
+    /// let signal = Signal::from_planar(Extent::new(&[64])?, 1, (0..64).map(|t| (t as f64 * 0.3).cos()).collect())?;
+    /// let dictionary = Dictionary::random(Extent::new(&[9])?, 1, 12, 0)?;
+    /// let answer = PursuitParams::new(Penalty::Relative(0.2)).check()?.run(&[signal.into()], &dictionary, &mut ())?;
+    /// println!("{} codes, gap {:.1e}", answer.needles[0].nonzeros(), answer.report.total.relative_gap());
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn run<T: Real>(
+        &self,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer<T>> {
+        self.run_on(&CpuEngine::new(self.params.threads)?, signals, dictionary, observer)
+    }
+
+    /// Codes the signals on a given engine.
+    pub fn run_on<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer<T>> {
+        let problem = setup::problem(&self.params, signals, dictionary)?;
+        if let Some(limit) = self.params.max_memory {
+            let needed = engine.estimate_memory(&problem, setup::EXPECTED_DENSITY)?;
+            if needed > limit {
+                return Err(Error::Limits { needed, limit });
+            }
+        }
+        solver::Solver::open(&self.params, engine, problem, signals, observer)?.run()
+    }
+
+    /// Bytes of working memory the run is expected to need on the CPU.
+    pub fn estimate_memory<T: Real>(&self, signals: &[Observed<T>], dictionary: &Dictionary<T>) -> Result<u64> {
+        let problem = setup::problem(&self.params, signals, dictionary)?;
+        CpuEngine::new(self.params.threads)?.estimate_memory(&problem, setup::EXPECTED_DENSITY)
+    }
+}

@@ -1,0 +1,162 @@
+//! One atom against one patch: dot product and update.
+
+use super::vector::Vector;
+use crate::dictionary::Dictionary;
+use crate::real::Real;
+
+/// Atoms with every row padded by zeros to whole vectors: a row is then read and written without a tail. The samples behind a
+/// row are multiplied by zero.
+pub(crate) struct AtomRows<T> {
+    data: Vec<T>,
+    /// Numbers in a padded row.
+    pub(crate) width: usize,
+    rows: usize,
+}
+
+impl<T: Real> AtomRows<T> {
+    pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
+        let row = dictionary.extent().padded()[2];
+        let width = row.next_multiple_of(lanes);
+        let mut data = Vec::with_capacity(dictionary.data().len() / row * width);
+        for line in dictionary.data().chunks_exact(row) {
+            data.extend_from_slice(line);
+            data.resize(data.len() + width - row, T::ZERO);
+        }
+        Self { data, width, rows: dictionary.atom_len() / row }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.data[..])
+    }
+
+    #[inline(always)]
+    fn atom(&self, k: usize) -> &[T] {
+        &self.data[k * self.rows * self.width..(k + 1) * self.rows * self.width]
+    }
+}
+
+/// Where the rows of a patch lie relative to its first sample; `reach` is the last sample a padded row touches.
+pub(crate) struct PatchRows {
+    offsets: Vec<u32>,
+    reach: usize,
+}
+
+impl PatchRows {
+    pub(crate) fn new(offsets: Vec<u32>, width: usize) -> Self {
+        let reach = offsets.iter().copied().max().unwrap_or(0) as usize + width - 1;
+        Self { offsets, reach }
+    }
+}
+
+macro_rules! for_vectors {
+    ($v:ident, $rows:ident, $width:expr, |$i:ident, $at:ident| $body:block) => {
+        let mut $i = 0;
+        for &row in &$rows.offsets {
+            let mut $at = row as usize;
+            for _ in 0..$width / $v::LANES {
+                $body
+                $i += $v::LANES;
+                $at += $v::LANES;
+            }
+        }
+    };
+}
+
+/// `<atom k, patch at offset>`.
+#[inline(always)]
+pub(crate) fn dot_atom<V: Vector>(atoms: &AtomRows<V::Elem>, k: usize, rows: &PatchRows, field: &[V::Elem], offset: usize) -> V::Elem
+where
+    V::Elem: Real,
+{
+    let atom = atoms.atom(k);
+    assert!(offset + rows.reach < field.len() && rows.offsets.len() * atoms.width == atom.len());
+    // SAFETY: the assertion keeps every padded row inside the field and the atom.
+    unsafe {
+        let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
+        let zero = V::splat(V::Elem::ZERO);
+        if atoms.width == V::LANES {
+            // Two chains hide half the latency; more gain nothing for rows this short.
+            let mut sums = [zero; 2];
+            let mut pairs = rows.offsets.chunks_exact(2);
+            let mut i = 0;
+            for pair in &mut pairs {
+                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(pair[0] as usize)), sums[0]);
+                sums[1] = V::load(d.add(i + V::LANES)).mul_add(V::load(base.add(pair[1] as usize)), sums[1]);
+                i += 2 * V::LANES;
+            }
+            for &row in pairs.remainder() {
+                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), sums[0]);
+            }
+            return sums[0].add(sums[1]).sum();
+        }
+        let mut sum = zero;
+        for_vectors!(V, rows, atoms.width, |i, at| {
+            sum = V::load(d.add(i)).mul_add(V::load(base.add(at)), sum);
+        });
+        sum.sum()
+    }
+}
+
+/// `patch += scale * (weights *) atom k`.
+#[inline(always)]
+pub(crate) fn add_atom<V: Vector>(
+    atoms: &AtomRows<V::Elem>,
+    k: usize,
+    rows: &PatchRows,
+    field: &mut [V::Elem],
+    weights: Option<&[V::Elem]>,
+    offset: usize,
+    scale: V::Elem,
+) where
+    V::Elem: Real,
+{
+    let atom = atoms.atom(k);
+    assert!(offset + rows.reach < field.len() && rows.offsets.len() * atoms.width == atom.len());
+    let s = V::splat(scale);
+    // SAFETY: the assertions keep every padded row inside the field, the weights and the atom.
+    unsafe {
+        let (base, d) = (field.as_mut_ptr().add(offset), atom.as_ptr());
+        if let Some(weights) = weights {
+            assert!(offset + rows.reach < weights.len());
+            let w = weights.as_ptr().add(offset);
+            for_vectors!(V, rows, atoms.width, |i, at| {
+                V::load(d.add(i)).mul(V::load(w.add(at))).mul_add(s, V::load(base.add(at))).store(base.add(at));
+            });
+        } else if atoms.width == V::LANES {
+            for (r, &row) in rows.offsets.iter().enumerate() {
+                let at = base.add(row as usize);
+                V::load(d.add(r * V::LANES)).mul_add(s, V::load(at)).store(at);
+            }
+        } else {
+            for_vectors!(V, rows, atoms.width, |i, at| {
+                V::load(d.add(i)).mul_add(s, V::load(base.add(at))).store(base.add(at));
+            });
+        }
+    }
+}
+
+/// `sum weights * atom^2` over the patch: the curvature of a code under a mask.
+#[inline(always)]
+pub(crate) fn weighted_energy<V: Vector>(
+    atoms: &AtomRows<V::Elem>,
+    k: usize,
+    rows: &PatchRows,
+    weights: &[V::Elem],
+    offset: usize,
+) -> V::Elem
+where
+    V::Elem: Real,
+{
+    let atom = atoms.atom(k);
+    assert!(offset + rows.reach < weights.len() && rows.offsets.len() * atoms.width == atom.len());
+    let mut sum = V::splat(V::Elem::ZERO);
+    // SAFETY: the assertion keeps every padded row inside the weights and the atom.
+    unsafe {
+        let (base, a) = (weights.as_ptr().add(offset), atom.as_ptr());
+        for_vectors!(V, rows, atoms.width, |i, at| {
+            let d = V::load(a.add(i));
+            sum = d.mul(d).mul_add(V::load(base.add(at)), sum);
+        });
+    }
+    sum.sum()
+}

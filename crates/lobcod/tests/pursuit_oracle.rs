@@ -1,0 +1,14 @@
+//! The CPU engine passes the suite that every engine must pass: it agrees with the dense oracle, and its reports are true.
+
+use lobcod::engine::CpuEngine;
+use lobcod_conformance::suite;
+
+#[test]
+fn cpu_engine_agrees_with_the_oracle_in_single_precision() {
+    suite::check_engine_f32(&CpuEngine::new(2).expect("two threads"));
+}
+
+#[test]
+fn cpu_engine_agrees_with_the_oracle_in_double_precision() {
+    suite::check_engine_f64(&CpuEngine::new(2).expect("two threads"));
+}
