@@ -64,6 +64,8 @@ pub struct Grid {
     pub period: [usize; 3],
     /// The tiles, last axis fastest.
     pub tiles: Vec<Tile>,
+    /// Tiles along each axis.
+    pub tile_counts: [usize; 3],
     /// Number of colours.
     pub colours: usize,
 }
@@ -117,6 +119,7 @@ impl Grid {
             wraps: std::array::from_fn(|a| cuts[a].wraps),
             period: if grouping == Grouping::SingleNeedles { positions } else { box_ },
             tiles,
+            tile_counts: std::array::from_fn(|a| cuts[a].tiles.len()),
             colours: cuts.iter().map(|c| c.colours).product(),
         })
     }
@@ -124,6 +127,27 @@ impl Grid {
     /// Largest tile along each axis.
     pub fn largest_tile(&self) -> [usize; 3] {
         std::array::from_fn(|a| self.tiles.iter().map(|t| t.size[a]).max().unwrap_or(0))
+    }
+
+    /// Tiles whose footprints overlap that of tile `index`, itself left out.
+    pub fn neighbours(&self, index: usize) -> Vec<usize> {
+        let counts = self.tile_counts.map(|c| c as i64);
+        let at = [index / (self.tile_counts[1] * self.tile_counts[2]), index / self.tile_counts[2] % self.tile_counts[1]];
+        let at = [at[0] as i64, at[1] as i64, (index % self.tile_counts[2]) as i64];
+        let mut found = Vec::with_capacity(26);
+        for step in 0..27i64 {
+            let mut to: [i64; 3] = std::array::from_fn(|a| at[a] + step / [9, 3, 1][a] % 3 - 1);
+            if self.periodic {
+                to = std::array::from_fn(|a| to[a].rem_euclid(counts[a]));
+            }
+            if (0..3).all(|a| (0..counts[a]).contains(&to[a])) {
+                found.push(((to[0] * counts[1] + to[1]) * counts[2] + to[2]) as usize);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&other| other != index);
+        found
     }
 
     /// Number of positions.

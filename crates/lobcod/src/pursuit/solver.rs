@@ -11,15 +11,17 @@ use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 use std::time::Instant;
 
-/// The continuation begins at this many times the penalty.
+/// The continuation begins at this many times the penalty and falls by this factor from stage to stage (four steps).
 const FIRST_STAGE: f64 = 8.0;
-/// Support sweeps after a discovery sweep at a stage of the continuation, and at the asked penalty.
+const STAGE_FACTOR: f64 = 0.5946;
+/// Most support sweeps after a discovery sweep at a stage of the continuation, and at the asked penalty.
 const STAGE_SUPPORT: usize = 6;
-const FINAL_SUPPORT: usize = 30;
+const FINAL_SUPPORT: usize = 24;
 /// Support rounds inside a tile before its neighbours follow.
 const ROUNDS: usize = 2;
-/// Changes that end the support sweeps of a stage, in shares of the threshold.
+/// Changes that end the support sweeps, in shares of the threshold: at a stage, and relative to the last gap at the end.
 const STAGE_TOLERANCE: f64 = 0.05;
+const GAP_SHARE: f64 = 0.05;
 /// Passes without a better gap or objective after which nothing more is to be expected.
 const PATIENCE: usize = 12;
 
@@ -52,7 +54,9 @@ impl<'a, T: Real> Solver<'a, T> {
         let clock = Instant::now();
         let dictionary_channels = problem.dictionary.channels();
         let mut session = engine.open(problem)?;
-        let zero = session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
+        // An absolute penalty is known now, so this measurement also finds the needles of the first stage.
+        let bound = if let Penalty::Absolute(penalty) = params.penalty { FIRST_STAGE * penalty } else { f64::INFINITY };
+        let zero = session.measure(Measure::Certificate { penalty: bound, slack: 0.0 });
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
@@ -121,19 +125,22 @@ impl<'a, T: Real> Solver<'a, T> {
 
     /// Colours > tiles > layers > needles, support sweeps between, penalty falling to the asked one.
     fn run_tiles(&mut self) -> Status {
-        let cold = self.signals.iter().all(|s| matches!(s.start, Start::Zero));
+        let cold = self.is_cold();
         let most = self.penalty_max.iter().copied().fold(0.0, f64::max);
         let mut stage = if cold { (FIRST_STAGE * self.penalty).min(0.5 * most).max(self.penalty) } else { self.penalty };
         let mut tolerance = (0.2 * self.params.tolerance).max(4.0 * T::EPSILON.to_f64());
-        let mut visit = Visit::All;
+        let known = cold && stage == FIRST_STAGE * self.penalty && matches!(self.params.penalty, Penalty::Absolute(_));
+        let mut visit = if known { Visit::Candidates } else { Visit::All };
         let mut watch = Watch::default();
-        if let Some(status) = self.certify(tolerance) {
+        if let Some(status) = self.certify_start(cold, tolerance) {
             return status;
         }
         loop {
             let last_stage = stage <= self.penalty;
             self.progress.stage_penalty = stage;
-            let (limit, close) = if last_stage { (FINAL_SUPPORT, tolerance) } else { (STAGE_SUPPORT, STAGE_TOLERANCE) };
+            let gap = self.progress.relative_gap.unwrap_or(1.0).min(1.0);
+            let (limit, close) =
+                if last_stage { (FINAL_SUPPORT, tolerance.max(GAP_SHARE * gap)) } else { (STAGE_SUPPORT, STAGE_TOLERANCE) };
             let sweep = self.discovery(stage, visit, close);
             let mut moved = self.session.discover(&sweep).largest_change;
             self.progress.discovery_sweeps += 1;
@@ -166,7 +173,12 @@ impl<'a, T: Real> Solver<'a, T> {
                 tolerance = (0.7 * tolerance).max(4.0 * T::EPSILON.to_f64());
             } else {
                 self.record(Measure::Objective);
-                stage = (0.5 * stage).max(self.penalty);
+                stage = STAGE_FACTOR * stage;
+                // A last step that would hardly differ from the asked penalty goes there at once.
+                if stage < 1.1 * self.penalty {
+                    stage = self.penalty;
+                }
+                visit = Visit::All;
             }
             if self.progress.discovery_sweeps >= self.params.max_sweeps {
                 return Status::MaxSweeps;
@@ -178,7 +190,8 @@ impl<'a, T: Real> Solver<'a, T> {
     fn run_plain(&mut self) -> Status {
         let local_tolerance = 4.0 * T::EPSILON.to_f64();
         let mut watch = Watch::default();
-        if let Some(status) = self.certify(0.0) {
+        let cold = self.is_cold();
+        if let Some(status) = self.certify_start(cold, 0.0) {
             return status;
         }
         loop {
@@ -212,15 +225,34 @@ impl<'a, T: Real> Solver<'a, T> {
         Discovery { penalty, visit, local_tolerance, layer_seed: random.then_some(seed) }
     }
 
+    /// Do all codes start at zero?
+    fn is_cold(&self) -> bool {
+        self.signals.iter().all(|s| matches!(s.start, Start::Zero))
+    }
+
+    /// The gap of the first needles; that of zero codes was measured with penalty_max.
+    fn certify_start(&mut self, cold: bool, slack: f64) -> Option<Status> {
+        if cold {
+            self.note(true);
+            self.status_of_gap()
+        } else {
+            self.certify(slack)
+        }
+    }
+
     /// Residual anew, measurement, a point of the history.
     fn record(&mut self, what: Measure) {
         self.session.refresh();
         self.last = self.session.measure(what);
+        self.note(matches!(what, Measure::Certificate { .. }));
+    }
+
+    /// A point of the history from the last measurement.
+    fn note(&mut self, certified: bool) {
         let total = self.certificates().1;
         self.progress.seconds = self.clock.elapsed().as_secs_f64();
         self.progress.objective = total.objective;
         self.progress.nonzeros = total.nonzeros;
-        let certified = matches!(what, Measure::Certificate { .. });
         let relative_gap = certified.then(|| total.relative_gap());
         if certified {
             self.progress.relative_gap = relative_gap;
@@ -233,6 +265,10 @@ impl<'a, T: Real> Solver<'a, T> {
     /// Measures the gap; `Some` when it is small enough.
     fn certify(&mut self, slack: f64) -> Option<Status> {
         self.record(Measure::Certificate { penalty: self.penalty, slack });
+        self.status_of_gap()
+    }
+
+    fn status_of_gap(&self) -> Option<Status> {
         let gap = self.progress.relative_gap.expect("just measured");
         (gap <= self.params.tolerance).then_some(Status::Converged)
     }

@@ -1,9 +1,10 @@
 //! The dictionary in the forms the kernels read.
 
+use super::footprint::Layout;
 use crate::dictionary::Dictionary;
 use crate::lasso::Columns;
 use crate::real::Real;
-use crate::simd::{AtomRows, Level, PackedAtoms, Vector, correlate};
+use crate::simd::{AtomRows, Level, PackedAtoms, Vector, correlate, weighted_energy};
 use std::marker::PhantomData;
 
 pub(super) struct Atoms<T> {
@@ -38,6 +39,15 @@ impl<T: Real> Atoms<T> {
             straight: (0..dictionary.atom_len() as u32).collect(),
             packed,
             dictionary,
+        }
+    }
+
+    /// Energy of atom `k` under the weights of the patch at `offset`; `None`: all are 1.
+    #[inline(always)]
+    pub(super) fn curvature<V: Vector<Elem = T>>(&self, k: usize, weights: Option<&[T]>, layout: &Layout, offset: usize) -> T {
+        match weights {
+            None => self.gram[k * self.packed.stride + k],
+            Some(weights) => weighted_energy::<V>(&self.rows, k, &layout.rows, weights, offset),
         }
     }
 

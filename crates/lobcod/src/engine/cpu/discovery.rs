@@ -30,11 +30,6 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(mut self) {
         let (plane, layout) = (self.plane, &self.plane.layout);
-        self.state.largest_change = 0.0;
-        self.state.solved = 0;
-        if self.sweep.visit == Visit::Candidates && self.state.candidates.is_empty() {
-            return;
-        }
         layout.load(&plane.grid, &self.state.tile, &plane.residual, plane.weights.as_deref(), &mut self.scratch.footprint);
         self.scratch.codes.clear();
         match self.sweep.visit {
@@ -43,7 +38,6 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
         }
         self.state.codes.clear();
         self.state.codes.extend_from_slice(&self.scratch.codes);
-        self.state.candidates.clear();
         if self.sweep.visit != Visit::Spread {
             layout.store(&plane.grid, &self.state.tile, &plane.residual, &self.scratch.footprint);
         }
@@ -132,7 +126,6 @@ impl<T: Real> DiscoverTile<'_, T> {
             }
         }
         self.scratch.codes.extend_from_slice(&self.state.codes[copied..]);
-        self.state.candidates = candidates;
     }
 
     #[inline(always)]
@@ -166,8 +159,9 @@ impl<T: Real> DiscoverTile<'_, T> {
         }
         let active = &mut scratch.active;
         active.clear();
-        active.extend(old.iter().map(|code| ActiveCode { atom: code.atom, value: code.value, before: code.value }));
-        if scratch.footprint.is_plain(at, &plane.layout.patch) {
+        active.extend(old.iter().map(|code| ActiveCode { atom: u32::from(code.atom), value: code.value, before: code.value }));
+        let cut = !scratch.footprint.is_plain(at, &plane.layout);
+        if !cut {
             let mut columns = Stored { gram: &self.atoms.gram, stride };
             match self.local {
                 Local::Coordinate => solve_by_coordinates::<V>(c, active, &mut columns, &rules),
@@ -184,18 +178,21 @@ impl<T: Real> DiscoverTile<'_, T> {
         self.state.solved += 1;
         active.sort_unstable_by_key(|code| code.atom);
         let (atoms, layout) = (&self.atoms.rows, &plane.layout);
+        let footprint = &mut scratch.footprint;
         let mut moved = false;
         for code in active.iter() {
+            let k = code.atom as usize;
             if code.value != T::ZERO {
-                scratch.codes.push(LocalCode { offset, atom: code.atom, value: code.value });
+                let curvature = self.atoms.curvature::<V>(k, cut.then_some(&footprint.weights[..]), layout, at);
+                scratch.codes.push(LocalCode { offset, atom: k as u16, cut, value: code.value, curvature });
             }
             let back = code.before - code.value;
             if back != T::ZERO && !spread {
-                let footprint = &mut scratch.footprint;
-                let weights = footprint.weighted.then_some(&footprint.weights[..]);
-                add_atom::<V>(atoms, code.atom as usize, &layout.rows, &mut footprint.residual, weights, at, back);
-                let change = (back.abs() / rules.threshold(code.atom as usize)).to_f64();
+                let weights = cut.then_some(&footprint.weights[..]);
+                add_atom::<V>(atoms, k, &layout.rows, &mut footprint.residual, weights, at, back);
+                let change = (back.abs() / rules.threshold(k)).to_f64();
                 self.state.largest_change = self.state.largest_change.max(change);
+                self.state.last_change = self.state.largest_change;
                 moved = true;
             }
         }

@@ -116,6 +116,11 @@ impl Layout {
         if !into.weighted {
             return;
         }
+        into.inside = std::array::from_fn(|a| {
+            let end = grid.domain[a] as i64 - grid.atom[a] as i64 + 1 - tile.origin[a];
+            ((-tile.origin[a]).max(0) as usize, end.max(0) as usize)
+        });
+        into.masked = weights.is_some();
         self.for_runs(grid, tile, |at, from, length| {
             let run = &mut into.weights[at..at + length];
             match (from, weights) {
@@ -182,22 +187,27 @@ pub(super) struct Footprint<T> {
     pub(super) weights: Vec<T>,
     /// Is any weight not 1?
     pub(super) weighted: bool,
+    /// Do weights differ from 1 other than by lying outside the domain?
+    masked: bool,
+    /// Positions along each axis whose patches lie wholly in the domain.
+    inside: [(usize, usize); 3],
 }
 
 impl<T: Real> Footprint<T> {
     pub(super) fn new(len: usize) -> Self {
-        Self { residual: vec![T::ZERO; len], weights: vec![T::ZERO; len], weighted: false }
-    }
-
-    /// The weights, unless all are 1.
-    #[inline(always)]
-    pub(super) fn weights(&self) -> Option<&[T]> {
-        self.weighted.then_some(&self.weights[..])
+        Self { residual: vec![T::ZERO; len], weights: vec![T::ZERO; len], weighted: false, masked: false, inside: [(0, 0); 3] }
     }
 
     /// Are all weights of the patch 1?
     #[inline(always)]
-    pub(super) fn is_plain(&self, offset: usize, patch: &[u32]) -> bool {
-        !self.weighted || patch.iter().all(|&p| self.weights[offset + p as usize] == T::ONE)
+    pub(super) fn is_plain(&self, offset: usize, layout: &Layout) -> bool {
+        if !self.weighted {
+            return true;
+        }
+        if self.masked {
+            return layout.patch.iter().all(|&p| self.weights[offset + p as usize] == T::ONE);
+        }
+        let at = layout.coordinates(offset);
+        (0..3).all(|a| (self.inside[a].0..self.inside[a].1).contains(&at[a]))
     }
 }

@@ -10,7 +10,7 @@ mod scratch;
 mod support;
 mod tile;
 
-use super::{Discovery, Engine, Measure, Measurement, Plane, Problem, Session, Support, Sweep};
+use super::{Discovery, Engine, Measure, Measurement, Plane, Problem, Session, Support, Sweep, Visit};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::needles::Code;
@@ -24,7 +24,7 @@ use plane::PlaneState;
 use rayon::prelude::*;
 use scratch::{BATCH, Scratch};
 use std::sync::{Arc, Mutex};
-use support::{SupportTile, SynthesiseTile};
+use support::{PrepareTile, SupportTile, SynthesiseTile};
 use tile::{LocalCode, TileState};
 
 /// Threads of this machine, with the vectors it has.
@@ -89,6 +89,9 @@ impl<T: Real> Engine<T> for CpuEngine {
     }
 
     fn open(&self, mut problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+        if problem.dictionary.len() > usize::from(u16::MAX) {
+            return Err(Error::parameter("the number of atoms", problem.dictionary.len(), "at most 65535"));
+        }
         let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.level);
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
         let planes =
@@ -105,6 +108,11 @@ impl<T: Real> Engine<T> for CpuEngine {
         }
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let scratch = (0..self.pool.current_num_threads()).map(|_| Mutex::new(Scratch::new(footprint, atoms.packed.stride)));
+        let around = |plane: &PlaneState<T>| {
+            let tile = |i| Surroundings { neighbours: plane.grid.neighbours(i), pending: f64::INFINITY, changed: true };
+            (0..plane.grid.tiles.len()).map(tile).collect()
+        };
+        let surroundings = planes.iter().map(around).collect();
         let mut session = CpuSession {
             pool: Arc::clone(&self.pool),
             level: self.level,
@@ -114,6 +122,7 @@ impl<T: Real> Engine<T> for CpuEngine {
             atoms,
             planes,
             tiles,
+            surroundings,
         };
         session.refresh();
         Ok(Box::new(session))
@@ -129,61 +138,137 @@ struct CpuSession<T> {
     planes: Vec<PlaneState<T>>,
     /// Tiles of every colour, planes in order.
     tiles: Vec<Vec<TileState<T>>>,
+    /// What happened around each tile of each plane.
+    surroundings: Vec<Vec<Surroundings>>,
     /// One for each thread.
     scratch: Vec<Mutex<Scratch<T>>>,
 }
 
+/// Changes in a tile and its neighbours, by which sweeps and measurements pass it over.
+#[derive(Clone)]
+struct Surroundings {
+    neighbours: Vec<usize>,
+    /// Changes (in shares of the threshold) since the tile's codes were last swept: its own last one and all of its neighbours.
+    pending: f64,
+    /// Has any code of the tile or a neighbour changed since the last measurement?
+    changed: bool,
+}
+
 impl<T: Real> CpuSession<T> {
-    /// Runs `work` on every tile, colour after colour, the tiles of a colour in parallel.
-    fn sweep(&mut self, work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync) -> Sweep {
-        let Self { pool, atoms, planes, tiles, scratch, .. } = self;
-        let one = |state: &mut TileState<T>| {
-            let thread = rayon::current_thread_index().unwrap_or(0);
-            let mut scratch = scratch[thread].lock().expect("no tile panicked");
-            work(atoms, &planes[state.plane], state, &mut scratch);
-        };
-        if scratch.len() == 1 {
-            tiles.iter_mut().flatten().for_each(one);
-        } else {
-            pool.install(|| tiles.iter_mut().for_each(|colour| colour.par_iter_mut().for_each(one)));
-        }
+    /// Runs `work` on the tiles that `wanted` picks, colour after colour, the tiles of a colour in parallel.
+    fn sweep(
+        &mut self,
+        wanted: impl Fn(&TileState<T>, &Surroundings) -> bool,
+        work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
+    ) -> Sweep {
+        let Self { pool, atoms, planes, tiles, scratch, surroundings, .. } = self;
         let mut sum = Sweep::default();
-        for state in tiles.iter().flatten() {
-            sum.largest_change = sum.largest_change.max(state.largest_change);
-            sum.nonzeros += state.codes.len();
-            sum.solved += state.solved;
+        for colour in tiles {
+            let mut chosen: Vec<&mut TileState<T>> =
+                colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
+            let one = |state: &mut &mut TileState<T>| {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut scratch = scratch[thread].lock().expect("no tile panicked");
+                (state.largest_change, state.last_change, state.solved) = (0.0, 0.0, 0);
+                work(atoms, &planes[state.plane], state, &mut scratch);
+            };
+            if scratch.len() == 1 {
+                chosen.iter_mut().for_each(one);
+            } else {
+                pool.install(|| chosen.par_iter_mut().for_each(one));
+            }
+            for state in chosen {
+                sum.largest_change = sum.largest_change.max(state.largest_change);
+                sum.solved += state.solved;
+                let around = &mut surroundings[state.plane];
+                around[state.index].pending = state.last_change;
+                if state.largest_change > 0.0 {
+                    around[state.index].changed = true;
+                    for i in 0..around[state.index].neighbours.len() {
+                        let neighbour = around[state.index].neighbours[i];
+                        around[neighbour].pending += state.largest_change;
+                        around[neighbour].changed = true;
+                    }
+                }
+            }
         }
+        sum.nonzeros = self.tiles.iter().flatten().map(|s| s.codes.len()).sum();
         sum
+    }
+
+    /// Forgets what was known about the surroundings: every tile is swept and measured again.
+    fn forget(&mut self) {
+        for around in self.surroundings.iter_mut().flatten() {
+            (around.pending, around.changed) = (f64::INFINITY, true);
+        }
     }
 }
 
 impl<T: Real> Session<T> for CpuSession<T> {
     fn refresh(&mut self) {
-        self.planes.iter_mut().for_each(PlaneState::reset_residual);
-        let level = self.level;
-        self.sweep(|atoms, plane, state, scratch| T::dispatch(level, SynthesiseTile { atoms, plane, state, scratch }));
+        let Self { pool, atoms, planes, tiles, scratch, level, .. } = self;
+        planes.iter_mut().for_each(PlaneState::reset_residual);
+        let one = |state: &TileState<T>| {
+            let thread = rayon::current_thread_index().unwrap_or(0);
+            let mut scratch = scratch[thread].lock().expect("no tile panicked");
+            T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch: &mut scratch });
+        };
+        if scratch.len() == 1 {
+            tiles.iter().flatten().for_each(one);
+        } else {
+            pool.install(|| tiles.iter().for_each(|colour| colour.par_iter().for_each(one)));
+        }
     }
 
     fn discover(&mut self, sweep: &Discovery) -> Sweep {
         let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
-        self.sweep(|atoms, plane, state, scratch| {
-            T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
-        })
+        let sum = self.sweep(
+            |state, _| sweep.visit != Visit::Candidates || !state.candidates.is_empty(),
+            |atoms, plane, state, scratch| {
+                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
+            },
+        );
+        self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
+        if sweep.visit == Visit::Spread {
+            self.forget();
+        }
+        sum
     }
 
     fn support(&mut self, sweep: &Support) -> Sweep {
         let (level, nonnegative) = (self.level, self.nonnegative);
-        self.sweep(|atoms, plane, state, scratch| {
-            T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative })
-        })
+        // Candidates name ranges of codes, which sweeps shorten.
+        self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
+        self.sweep(
+            |state, around| around.pending >= sweep.tolerance && !state.codes.is_empty(),
+            |atoms, plane, state, scratch| {
+                T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative });
+            },
+        )
     }
 
     fn measure(&mut self, what: Measure) -> Vec<Measurement> {
         if let Measure::Certificate { penalty, slack } = what {
             let (level, nonnegative, bound) = (self.level, self.nonnegative, penalty * (1.0 + slack));
-            self.sweep(|atoms, plane, state, scratch| {
-                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, bound, nonnegative })
-            });
+            // A tile around which no code changed has the residual it had, to the last bit.
+            let Self { pool, atoms, planes, tiles, scratch, surroundings, .. } = self;
+            let mut chosen: Vec<&mut TileState<T>> = tiles
+                .iter_mut()
+                .flatten()
+                .filter(|s| surroundings[s.plane][s.index].changed || s.largest_correlation > bound)
+                .collect();
+            let one = |state: &mut &mut TileState<T>| {
+                let thread = rayon::current_thread_index().unwrap_or(0);
+                let mut scratch = scratch[thread].lock().expect("no tile panicked");
+                let plane = &planes[state.plane];
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch: &mut scratch, bound, nonnegative });
+            };
+            if scratch.len() == 1 {
+                chosen.iter_mut().for_each(one);
+            } else {
+                pool.install(|| chosen.par_iter_mut().for_each(one));
+            }
+            surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
         }
         let mut sums: Vec<Measurement> = self
             .planes
@@ -219,7 +304,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 let position = std::array::from_fn(|a| {
                     (state.tile.origin[a] + at[a] as i64 - plane.grid.signal_at[a] as i64) as i32
                 });
-                Code { position, atom: code.atom, channel: 0, value: code.value }
+                Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
             }));
         }
         planes
@@ -246,7 +331,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 let tile = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
                 let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
                 let offset = plane.layout.offset(local) as u32;
-                sorted.push((tile, LocalCode { offset, atom: code.atom, value: code.value }));
+                let atom = code.atom as u16;
+                sorted.push((tile, LocalCode { offset, atom, cut: false, value: code.value, curvature: T::ONE }));
             }
             sorted.sort_by_key(|(tile, _)| *tile);
             for state in self.tiles.iter_mut().flatten().filter(|s| s.plane == p) {
@@ -256,6 +342,12 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 state.sort(&plane.grid, &plane.layout);
             }
         }
+        let level = self.level;
+        self.sweep(
+            |state, _| !state.codes.is_empty(),
+            |atoms, plane, state, scratch| T::dispatch(level, PrepareTile { atoms, plane, state, scratch }),
+        );
+        self.forget();
     }
 
     fn memory(&self) -> u64 {

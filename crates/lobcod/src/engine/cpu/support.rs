@@ -7,7 +7,7 @@ use super::tile::TileState;
 use crate::engine::Support;
 use crate::lasso::Rules;
 use crate::real::Real;
-use crate::simd::{Kernel, Vector, add_atom, dot_atom, weighted_energy};
+use crate::simd::{Kernel, Vector, add_atom, dot_atom};
 
 /// Coordinate descent over the non-zero codes of one tile. Each costs `2 n` multiply-adds: its correlation, then the update.
 pub(super) struct SupportTile<'a, T> {
@@ -25,34 +25,21 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
         let Self { atoms, plane, state, scratch, sweep, nonnegative } = self;
-        state.largest_change = 0.0;
-        state.candidates.clear();
         if state.codes.is_empty() {
             return;
         }
-        let (layout, stride) = (&plane.layout, atoms.packed.stride);
+        let layout = &plane.layout;
         let footprint = &mut scratch.footprint;
         layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
         let wraps = plane.grid.wraps != [false; 3];
         let penalty = T::from_f64(sweep.penalty);
-        for round in 0..sweep.rounds {
+        let mut rules =
+            Rules { thresholds: &atoms.weights, scale: penalty, nonnegative, cap: usize::MAX, tolerance: T::ZERO };
+        for _ in 0..sweep.rounds {
             let mut largest = T::ZERO;
             for code in state.codes.iter_mut() {
-                let (k, at) = (code.atom as usize, code.offset as usize);
-                let rules = Rules {
-                    thresholds: &atoms.weights,
-                    scale: penalty * plane.position_weight(&state.tile, at),
-                    nonnegative,
-                    cap: usize::MAX,
-                    tolerance: T::ZERO,
-                };
-                let q = match footprint.weights() {
-                    None => atoms.gram[k * stride + k],
-                    Some(weights) => weighted_energy::<V>(&atoms.rows, k, &layout.rows, weights, at),
-                };
-                if q <= T::ZERO {
-                    continue;
-                }
+                let (k, at, q) = (code.atom as usize, code.offset as usize, code.curvature);
+                rules.scale = penalty * plane.position_weight(&state.tile, at);
                 let c = dot_atom::<V>(&atoms.rows, k, &layout.rows, &footprint.residual, at);
                 let threshold = rules.threshold(k);
                 let value = rules.shrink(c + q * code.value, threshold, q);
@@ -61,16 +48,15 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
                     continue;
                 }
                 code.value = value;
-                let weights = footprint.weighted.then_some(&footprint.weights[..]);
+                let weights = code.cut.then_some(&footprint.weights[..]);
                 add_atom::<V>(&atoms.rows, k, &layout.rows, &mut footprint.residual, weights, at, back);
                 if wraps {
                     layout.repeat_wrapped(&plane.grid, &state.tile, at, &mut footprint.residual);
                 }
                 largest = largest.max(back.abs() * q / threshold);
             }
-            if round == 0 {
-                state.largest_change = largest.to_f64();
-            }
+            state.last_change = largest.to_f64();
+            state.largest_change = state.largest_change.max(state.last_change);
             if largest.to_f64() < sweep.tolerance {
                 break;
             }
@@ -102,7 +88,7 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
         layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
         let wraps = plane.grid.wraps != [false; 3];
         for code in &state.codes {
-            let weights = footprint.weighted.then_some(&footprint.weights[..]);
+            let weights = code.cut.then_some(&footprint.weights[..]);
             let at = code.offset as usize;
             add_atom::<V>(&atoms.rows, code.atom as usize, &layout.rows, &mut footprint.residual, weights, at, -code.value);
             if wraps {
@@ -110,5 +96,30 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
             }
         }
         layout.store(&plane.grid, &state.tile, &plane.residual, footprint);
+    }
+}
+
+/// Finds out which codes of one tile are cut, and their curvature, after codes came from outside.
+pub(super) struct PrepareTile<'a, T> {
+    pub(super) atoms: &'a Atoms<T>,
+    pub(super) plane: &'a PlaneState<T>,
+    pub(super) state: &'a mut TileState<T>,
+    pub(super) scratch: &'a mut Scratch<T>,
+}
+
+impl<T: Real> Kernel<T> for PrepareTile<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) {
+        let Self { atoms, plane, state, scratch } = self;
+        let footprint = &mut scratch.footprint;
+        plane.layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
+        for code in &mut state.codes {
+            let at = code.offset as usize;
+            code.cut = !footprint.is_plain(at, &plane.layout);
+            let weights = code.cut.then_some(&footprint.weights[..]);
+            code.curvature = atoms.curvature::<V>(code.atom as usize, weights, &plane.layout, at);
+        }
     }
 }

@@ -4,12 +4,17 @@ use super::footprint::Layout;
 use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
 use crate::real::Real;
 
-/// A non-zero code of a tile; `offset` is where its patch begins in the footprint.
+/// A non-zero code of a tile.
 #[derive(Clone, Copy)]
 pub(super) struct LocalCode<T> {
+    /// Where its patch begins in the footprint.
     pub(super) offset: u32,
-    pub(super) atom: u32,
+    pub(super) atom: u16,
+    /// Is any weight of its patch not 1?
+    pub(super) cut: bool,
     pub(super) value: T,
+    /// Energy of its atom under the weights of its patch.
+    pub(super) curvature: T,
 }
 
 /// A needle found wanting by a measurement, with the range of its codes.
@@ -28,10 +33,12 @@ pub(super) struct TileState<T> {
     pub(super) tile: Tile,
     pub(super) codes: Vec<LocalCode<T>>,
     pub(super) candidates: Vec<Candidate>,
-    /// What the last sweep or measurement saw here.
+    /// What the last sweep did here: largest change of a code, the same in its last round, needles solved.
     pub(super) largest_change: f64,
-    pub(super) largest_correlation: f64,
+    pub(super) last_change: f64,
     pub(super) solved: usize,
+    /// Largest correlation when last measured.
+    pub(super) largest_correlation: f64,
 }
 
 impl<T: Real> TileState<T> {
@@ -43,8 +50,9 @@ impl<T: Real> TileState<T> {
             codes: Vec::new(),
             candidates: Vec::new(),
             largest_change: 0.0,
-            largest_correlation: 0.0,
+            last_change: 0.0,
             solved: 0,
+            largest_correlation: f64::INFINITY,
         }
     }
 
