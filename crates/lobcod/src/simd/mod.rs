@@ -5,11 +5,13 @@
 
 mod correlate;
 mod patch;
+mod rates;
 mod vector;
 
 pub(crate) use correlate::{PackedAtoms, correlate};
 pub(crate) use patch::{AtomRows, PatchRows, add_atom, dot_atom, weighted_energy};
-pub(crate) use vector::Vector;
+pub use rates::{Rates, measure_rates};
+pub use vector::Vector;
 
 use std::fmt;
 

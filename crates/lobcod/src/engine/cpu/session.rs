@@ -1,0 +1,261 @@
+//! The verbs of a session on the CPU.
+
+use super::atoms::Atoms;
+use super::discovery::DiscoverTile;
+use super::measure::MeasureTile;
+use super::plane::PlaneState;
+use super::scratch::Scratch;
+use super::support::{PrepareTile, SupportTile, SynthesiseTile};
+use super::team::Team;
+use super::tile::{LocalCode, TileState};
+use crate::engine::{Discovery, Measure, Measurement, Problem, Session, Support, Sweep, Visit};
+use crate::needles::Code;
+use crate::pursuit::Local;
+use crate::real::Real;
+use crate::simd::Level;
+use std::sync::Arc;
+
+/// A pursuit on the threads of this machine.
+pub(super) struct CpuSession<T> {
+    team: Team<T>,
+    level: Level,
+    nonnegative: bool,
+    local: Local,
+    atoms: Atoms<T>,
+    planes: Vec<PlaneState<T>>,
+    /// Tiles of every colour, planes in order.
+    tiles: Vec<Vec<TileState<T>>>,
+    /// What happened around each tile of each plane.
+    surroundings: Vec<Vec<Surroundings>>,
+}
+
+/// Changes in a tile and its neighbours, by which sweeps and measurements pass it over.
+#[derive(Clone)]
+struct Surroundings {
+    neighbours: Vec<usize>,
+    /// Changes (in shares of the threshold) since the tile's codes were last swept: its own last one and all of its neighbours.
+    pending: f64,
+    /// Has any code of the tile or a neighbour changed since the last measurement?
+    changed: bool,
+}
+
+impl Surroundings {
+    /// Tells a tile and its neighbours what a sweep did to it.
+    fn note<T>(around: &mut [Surroundings], state: &TileState<T>) {
+        around[state.index].pending = state.last_change;
+        if state.largest_change > 0.0 {
+            around[state.index].changed = true;
+            for i in 0..around[state.index].neighbours.len() {
+                let neighbour = around[state.index].neighbours[i];
+                around[neighbour].pending += state.largest_change;
+                around[neighbour].changed = true;
+            }
+        }
+    }
+}
+
+impl<T: Real> CpuSession<T> {
+    pub(super) fn new(
+        pool: Arc<rayon::ThreadPool>,
+        level: Level,
+        reversed: bool,
+        problem: &Problem<T>,
+        atoms: Atoms<T>,
+        planes: Vec<PlaneState<T>>,
+    ) -> Self {
+        let colours = planes.iter().map(|p| p.grid.colours).max().unwrap_or(1);
+        let mut tiles: Vec<Vec<TileState<T>>> = (0..colours).map(|_| Vec::new()).collect();
+        for (p, plane) in planes.iter().enumerate() {
+            for (index, &tile) in plane.grid.tiles.iter().enumerate() {
+                tiles[tile.colour].push(TileState::new(p, index, tile));
+            }
+        }
+        if reversed {
+            tiles.iter_mut().for_each(|colour| colour.reverse());
+        }
+        let around = |plane: &PlaneState<T>| {
+            let tile = |i| Surroundings { neighbours: plane.grid.neighbours(i), pending: f64::INFINITY, changed: true };
+            (0..plane.grid.tiles.len()).map(tile).collect()
+        };
+        let surroundings = planes.iter().map(around).collect();
+        let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
+        let team = Team::new(pool, || Scratch::new(footprint, atoms.packed.stride));
+        let (nonnegative, local) = (problem.nonnegative, problem.local);
+        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, tiles, surroundings };
+        session.refresh();
+        session
+    }
+
+    /// Runs `work` on the tiles that `wanted` picks, colour after colour, the tiles of a colour in parallel.
+    fn sweep(
+        &mut self,
+        wanted: impl Fn(&TileState<T>, &Surroundings) -> bool,
+        work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
+    ) -> Sweep {
+        let Self { team, atoms, planes, tiles, surroundings, .. } = self;
+        let mut sum = Sweep::default();
+        for colour in tiles {
+            let mut chosen: Vec<&mut TileState<T>> =
+                colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
+            team.each(&mut chosen, |state, scratch| {
+                (state.largest_change, state.last_change, state.solved) = (0.0, 0.0, 0);
+                work(atoms, &planes[state.plane], state, scratch);
+            });
+            for state in chosen {
+                sum.largest_change = sum.largest_change.max(state.largest_change);
+                sum.solved += state.solved;
+                Surroundings::note(&mut surroundings[state.plane], state);
+            }
+        }
+        sum.nonzeros = self.tiles.iter().flatten().map(|s| s.codes.len()).sum();
+        sum
+    }
+
+    /// Forgets what was known about the surroundings: every tile is swept and measured again.
+    fn forget(&mut self) {
+        for around in self.surroundings.iter_mut().flatten() {
+            (around.pending, around.changed) = (f64::INFINITY, true);
+        }
+    }
+}
+
+impl<T: Real> Session<T> for CpuSession<T> {
+    fn refresh(&mut self) {
+        let Self { team, atoms, planes, tiles, level, .. } = self;
+        planes.iter_mut().for_each(PlaneState::reset_residual);
+        for colour in tiles {
+            team.each(colour, |state, scratch| {
+                T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
+            });
+        }
+    }
+
+    fn discover(&mut self, sweep: &Discovery) -> Sweep {
+        let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
+        let sum = self.sweep(
+            |state, _| sweep.visit != Visit::Candidates || !state.candidates.is_empty(),
+            |atoms, plane, state, scratch| {
+                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
+            },
+        );
+        self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
+        if sweep.visit == Visit::Spread {
+            self.forget();
+        }
+        sum
+    }
+
+    fn support(&mut self, sweep: &Support) -> Sweep {
+        let (level, nonnegative) = (self.level, self.nonnegative);
+        // Candidates name ranges of codes, which sweeps shorten.
+        self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
+        self.sweep(
+            |state, around| around.pending >= sweep.tolerance && !state.codes.is_empty(),
+            |atoms, plane, state, scratch| {
+                T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative });
+            },
+        )
+    }
+
+    fn measure(&mut self, what: Measure) -> Vec<Measurement> {
+        if let Measure::Certificate { penalty, slack } = what {
+            let (level, nonnegative, bound) = (self.level, self.nonnegative, penalty * (1.0 + slack));
+            // A tile around which no code changed has the residual it had, to the last bit.
+            let Self { team, atoms, planes, tiles, surroundings, .. } = self;
+            let mut chosen: Vec<&mut TileState<T>> = tiles
+                .iter_mut()
+                .flatten()
+                .filter(|s| surroundings[s.plane][s.index].changed || s.largest_correlation > bound)
+                .collect();
+            team.each(&mut chosen, |state, scratch| {
+                let plane = &planes[state.plane];
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, bound, nonnegative });
+            });
+            surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
+        }
+        let mut sums: Vec<Measurement> = self
+            .planes
+            .iter_mut()
+            .map(|plane| {
+                let (residual_energy, target_dot_residual) = plane.energies();
+                Measurement { residual_energy, target_dot_residual, ..Measurement::default() }
+            })
+            .collect();
+        // Added in the order of the tiles, whatever the order they ran in.
+        let mut norms: Vec<Vec<f64>> = self.planes.iter().map(|p| vec![0.0; p.grid.tiles.len()]).collect();
+        for state in self.tiles.iter().flatten() {
+            let (sum, plane) = (&mut sums[state.plane], &self.planes[state.plane]);
+            let size = |c: &LocalCode<T>| {
+                let weight = plane.position_weight(&state.tile, c.offset as usize) * self.atoms.weights[c.atom as usize];
+                weight.to_f64() * c.value.to_f64().abs()
+            };
+            norms[state.plane][state.index] = state.codes.iter().map(size).sum::<f64>();
+            sum.nonzeros += state.codes.len();
+            sum.largest_correlation = sum.largest_correlation.max(state.largest_correlation);
+            sum.candidates += state.candidates.len();
+        }
+        sums.iter_mut().zip(norms).for_each(|(sum, norms)| sum.weighted_l1 = norms.iter().sum());
+        sums
+    }
+
+    fn fetch(&self) -> Vec<Vec<Code<T>>> {
+        let mut planes: Vec<Vec<Code<T>>> = self.planes.iter().map(|_| Vec::new()).collect();
+        for state in self.tiles.iter().flatten() {
+            let plane = &self.planes[state.plane];
+            planes[state.plane].extend(state.codes.iter().map(|code| {
+                let at = plane.layout.coordinates(code.offset as usize);
+                let position = std::array::from_fn(|a| {
+                    (state.tile.origin[a] + at[a] as i64 - plane.grid.signal_at[a] as i64) as i32
+                });
+                Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
+            }));
+        }
+        planes
+    }
+
+    fn restore(&mut self, codes: &[Vec<Code<T>>]) {
+        for state in self.tiles.iter_mut().flatten() {
+            state.codes.clear();
+            state.candidates.clear();
+        }
+        for (p, codes) in codes.iter().enumerate() {
+            let plane = &self.planes[p];
+            let mut sorted: Vec<(usize, LocalCode<T>)> = Vec::with_capacity(codes.len());
+            // Where the tiles begin along every axis, to find the tile of a position.
+            let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
+                let mut s: Vec<i64> = plane.grid.tiles.iter().map(|t| t.origin[a]).collect();
+                s.sort_unstable();
+                s.dedup();
+                s
+            });
+            for code in codes {
+                let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + plane.grid.signal_at[a] as i64);
+                let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
+                let tile = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
+                let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
+                let offset = plane.layout.offset(local) as u32;
+                let atom = code.atom as u16;
+                sorted.push((tile, LocalCode { offset, atom, cut: false, value: code.value, curvature: T::ONE }));
+            }
+            sorted.sort_by_key(|(tile, _)| *tile);
+            for state in self.tiles.iter_mut().flatten().filter(|s| s.plane == p) {
+                let from = sorted.partition_point(|(tile, _)| *tile < state.index);
+                let to = sorted.partition_point(|(tile, _)| *tile <= state.index);
+                state.codes.extend(sorted[from..to].iter().map(|(_, code)| *code));
+                state.sort(&plane.grid, &plane.layout);
+            }
+        }
+        let level = self.level;
+        self.sweep(
+            |state, _| !state.codes.is_empty(),
+            |atoms, plane, state, scratch| T::dispatch(level, PrepareTile { atoms, plane, state, scratch }),
+        );
+        self.forget();
+    }
+
+    fn memory(&self) -> u64 {
+        let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
+        let tiles: usize = self.tiles.iter().flatten().map(TileState::bytes).sum();
+        (self.team.bytes() + planes + tiles + self.atoms.bytes()) as u64
+    }
+}
