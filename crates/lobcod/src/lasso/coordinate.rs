@@ -4,8 +4,11 @@ use super::{ActiveCode, Columns, Rules, any_awake, objective_change, subtract_co
 use crate::real::Real;
 use crate::simd::Vector;
 
-/// Rounds over the active set before it is taken as it stands; only ill-conditioned needles come near.
-const MAX_ROUNDS: usize = 2000;
+/// Rounds over the active set after which the needle counts as ill-conditioned: nearly equal atoms, between which coordinate
+/// descent creeps. Such a needle is handed to LARS, which solves it exactly.
+const MAX_ROUNDS: usize = 200;
+/// Rounds that mend the rounding of an exact solution.
+const POLISH_ROUNDS: usize = 20;
 
 /// Solves the needle's LASSO from the codes in `active` (their `value`s), with `c` the correlations there; both are updated.
 ///
@@ -24,7 +27,14 @@ pub(crate) fn solve<V: Vector>(
     let before = if capped { c.to_vec() } else { Vec::new() };
     let slack = V::Elem::ONE + rules.tolerance;
     loop {
-        descend::<V>(c, active, columns, rules);
+        if !descend::<V>(c, active, columns, rules, MAX_ROUNDS) {
+            if capped {
+                c.copy_from_slice(&before);
+                active.iter_mut().for_each(|a| a.value = a.before);
+            }
+            hand_to_lars::<V>(c, active, columns, rules);
+            return;
+        }
         if !any_awake::<V>(c, rules, slack) {
             break;
         }
@@ -36,9 +46,23 @@ pub(crate) fn solve<V: Vector>(
     }
 }
 
-/// Rounds of coordinate descent over the active codes.
+/// Rare, so kept out of the hot code.
+#[cold]
+#[inline(never)]
+fn hand_to_lars<V: Vector>(
+    c: &mut [V::Elem],
+    active: &mut Vec<ActiveCode<V::Elem>>,
+    columns: &mut impl Columns<V::Elem>,
+    rules: &Rules<'_, V::Elem>,
+) where
+    V::Elem: Real,
+{
+    super::solve_by_lars::<V>(c, active, columns, rules);
+}
+
+/// A few rounds over the non-zero codes.
 #[inline(always)]
-fn descend<V: Vector>(
+pub(super) fn polish<V: Vector>(
     c: &mut [V::Elem],
     active: &mut [ActiveCode<V::Elem>],
     columns: &mut impl Columns<V::Elem>,
@@ -46,7 +70,24 @@ fn descend<V: Vector>(
 ) where
     V::Elem: Real,
 {
-    for _ in 0..MAX_ROUNDS {
+    active.sort_unstable_by_key(|a| a.value == V::Elem::ZERO);
+    let nonzeros = active.partition_point(|a| a.value != V::Elem::ZERO);
+    descend::<V>(c, &mut active[..nonzeros], columns, rules, POLISH_ROUNDS);
+}
+
+/// Rounds of coordinate descent over the active codes; false if they still move after `rounds`.
+#[inline(always)]
+fn descend<V: Vector>(
+    c: &mut [V::Elem],
+    active: &mut [ActiveCode<V::Elem>],
+    columns: &mut impl Columns<V::Elem>,
+    rules: &Rules<'_, V::Elem>,
+    rounds: usize,
+) -> bool
+where
+    V::Elem: Real,
+{
+    for _ in 0..rounds {
         let mut moved = false;
         for code in active.iter_mut() {
             let k = code.atom as usize;
@@ -65,9 +106,10 @@ fn descend<V: Vector>(
         }
         // One code alone is solved exactly by one step.
         if !moved || active.len() == 1 {
-            break;
+            return true;
         }
     }
+    false
 }
 
 /// The zero code outside the active set that exceeds its threshold most.
@@ -109,7 +151,7 @@ fn obey_cap<V: Vector>(
         active[i].value = zero;
     }
     let mut kept: Vec<ActiveCode<V::Elem>> = order[..rules.cap].iter().map(|&i| active[i]).collect();
-    descend::<V>(c, &mut kept, columns, rules);
+    descend::<V>(c, &mut kept, columns, rules, MAX_ROUNDS);
     for (&i, code) in order.iter().zip(&kept) {
         active[i].value = code.value;
     }

@@ -1,5 +1,6 @@
 //! Least-angle regression: the exact path of the LASSO, in f64.
 
+use super::coordinate::polish;
 use super::{ActiveCode, Columns, Rules, objective_change, subtract_column};
 use crate::real::Real;
 use crate::simd::Vector;
@@ -9,8 +10,8 @@ const SINGULAR: f64 = 1e-10;
 
 /// Solves the needle's LASSO by following its path from all-zero codes down to the thresholds; with a cap it stops before the
 /// `(cap + 1)`th code would join. `c` are the correlations at the codes in `active`; both are updated. Atoms that depend linearly
-/// on the active ones stay out; rounding is mended by coordinate descent at the end (the paper's choice of local solver, with
-/// drops as in Efron et al.).
+/// on the active ones stay out; rounding is mended by a few rounds of coordinate descent at the end. This is the paper's choice of
+/// local solver.
 #[inline(always)]
 pub(crate) fn solve<V: Vector>(
     c: &mut [V::Elem],
@@ -38,8 +39,8 @@ pub(crate) fn solve<V: Vector>(
             None => active.push(ActiveCode { atom: atom as u32, value, before: V::Elem::ZERO }),
         }
     }
+    polish::<V>(c, active, columns, rules);
     if !capped {
-        super::solve_by_coordinates::<V>(c, active, columns, rules);
         return;
     }
     let old_fits = active.iter().filter(|a| a.before != V::Elem::ZERO).count() <= rules.cap;
@@ -83,11 +84,12 @@ impl Path {
                 (0..c.len()).map(|k| path.columns.iter().zip(&direction).map(|(column, u)| column[k] * u).sum()).collect();
             let (mut step, mut event) = (level - 1.0, Event::End);
             for k in 0..c.len() {
-                if barred[k] || just_dropped == Some(k) || weight[k].is_infinite() || path.atoms.contains(&k) {
+                if barred[k] || weight[k].is_infinite() || path.atoms.contains(&k) {
                     continue;
                 }
                 for sign in [1.0, -1.0] {
-                    if sign < 0.0 && rules.nonnegative {
+                    // An atom just dropped leaves its own bound, which rounding must not call a new meeting.
+                    if just_dropped == Some((k, sign)) || (sign < 0.0 && rules.nonnegative) {
                         continue;
                     }
                     let closing = weight[k] - sign * slope[k];
@@ -112,7 +114,7 @@ impl Path {
                 Event::Join(..) if path.atoms.len() >= rules.cap => break,
                 Event::Join(k, sign) => barred[k] = !path.join(k, sign, columns),
                 Event::Drop(i) => {
-                    just_dropped = Some(path.atoms[i]);
+                    just_dropped = Some((path.atoms[i], path.signs[i]));
                     path.drop(i);
                     barred.fill(false);
                     if path.atoms.is_empty() {
