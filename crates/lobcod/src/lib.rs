@@ -20,6 +20,7 @@
 
 pub mod base;
 mod border;
+mod checkpoint;
 mod dictionary;
 pub mod engine;
 mod error;
@@ -38,6 +39,7 @@ mod signal;
 pub mod simd;
 
 pub use border::Border;
+pub use checkpoint::{Checkpoint, ScheduleState};
 pub use dictionary::Dictionary;
 pub use error::{Error, Result};
 pub use extent::Extent;

@@ -132,7 +132,11 @@ impl<T: Real> Needles<T> {
                 let at = |axis: usize, offset: usize| {
                     let p = i64::from(code.position[axis]) + offset as i64;
                     let l = l[axis] as i64;
-                    if self.border == Border::Periodic { Some((p % l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
+                    if self.border == Border::Periodic {
+                        Some((p % l) as usize)
+                    } else {
+                        (0..l).contains(&p).then_some(p as usize)
+                    }
                 };
                 let (Some(z), Some(y)) = (at(0, z), at(1, y)) else { continue };
                 let line = c * volume + (z * l[1] + y) * l[2];

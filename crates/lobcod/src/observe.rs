@@ -1,5 +1,7 @@
 //! Watching and stopping long work.
 
+use crate::checkpoint::Checkpoint;
+
 /// Where the work stands; handed to the observer after every sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -34,6 +36,11 @@ pub enum Control {
 pub trait Observer {
     /// Called after every sweep, always from the calling thread.
     fn progress(&mut self, progress: &Progress) -> Control;
+
+    /// Called between two passes; `take` makes a checkpoint of the run as it stands. Most observers take none.
+    fn between_passes(&mut self, take: &mut dyn FnMut() -> Checkpoint) {
+        let _ = take;
+    }
 }
 
 /// Watches nothing and never stops.

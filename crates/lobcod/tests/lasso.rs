@@ -41,7 +41,13 @@ impl<T: Real> Case<T> {
         let scale = rng.random_range(0.02..1.5);
         let thresholds = (0..m).map(|_| T::from_f64(scale * if weighted { rng.random_range(0.5..2.0) } else { 1.0 })).collect();
         let patch = (0..n).map(|_| rng.random_range(-2.0..2.0)).collect();
-        Self { n, atoms: atoms.into_iter().map(T::from_f64).collect(), patch, thresholds, nonnegative: rng.random_range(0..4) == 0 }
+        Self {
+            n,
+            atoms: atoms.into_iter().map(T::from_f64).collect(),
+            patch,
+            thresholds,
+            nonnegative: rng.random_range(0..4) == 0,
+        }
     }
 
     fn atom(&self, k: usize) -> Vec<f64> {
@@ -53,8 +59,14 @@ impl<T: Real> Case<T> {
         let dot = |a: &[f64], b: &[f64]| T::from_f64(a.iter().zip(b).map(|(x, y)| x * y).sum());
         let gram: Vec<T> = (0..m * m).map(|i| dot(&self.atom(i / m), &self.atom(i % m))).collect();
         let correlation: Vec<T> = (0..m).map(|k| dot(&self.atom(k), &self.patch)).collect();
-        Lasso { gram: &gram, correlation: &correlation, thresholds: &self.thresholds, nonnegative: self.nonnegative, max_nonzeros }
-            .solve(local)
+        Lasso {
+            gram: &gram,
+            correlation: &correlation,
+            thresholds: &self.thresholds,
+            nonnegative: self.nonnegative,
+            max_nonzeros,
+        }
+        .solve(local)
     }
 
     fn residual(&self, codes: &[(usize, T)]) -> Vec<f64> {

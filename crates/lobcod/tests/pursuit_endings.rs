@@ -13,7 +13,8 @@ fn problem() -> Problem {
 fn run(params: PursuitParams, observer: &mut dyn Observer) -> Answer<f64> {
     let problem = problem();
     let observed = std::slice::from_ref(&problem.observed);
-    let answer = params.clone().check().expect("valid parameters").run(observed, &problem.dictionary, observer).expect("an answer");
+    let answer =
+        params.clone().check().expect("valid parameters").run(observed, &problem.dictionary, observer).expect("an answer");
     let oracle = Oracle::new(&params, &problem.observed, &problem.dictionary);
     let codes = oracle.codes(&answer.needles[0]);
     let (total, objective, gap) = (answer.report.total, oracle.objective(&codes), oracle.gap(&codes));

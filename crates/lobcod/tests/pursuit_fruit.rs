@@ -32,7 +32,10 @@ fn fast_and_faithful_pursuits_agree_on_fruit() {
 
     for report in [&fast, &faithful] {
         let (objective, gap) = (report.total.objective, report.total.relative_gap());
-        eprintln!("{}: {objective:.2}, gap {gap:.1e}, {} sweeps, {:.2} s", report.precision, report.discovery_sweeps, report.seconds);
+        eprintln!(
+            "{}: {objective:.2}, gap {gap:.1e}, {} sweeps, {:.2} s",
+            report.precision, report.discovery_sweeps, report.seconds
+        );
         assert_eq!(report.status, Status::Converged, "{} at a gap of {gap:e}", report.precision);
         assert!((objective / OPTIMUM - 1.0).abs() <= 2e-5, "{}: {objective} instead of {OPTIMUM}", report.precision);
     }

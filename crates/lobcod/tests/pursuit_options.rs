@@ -62,14 +62,18 @@ fn weights_change_the_answer_as_the_oracle_says() {
         for (schedule, local) in SCHEDULES.into_iter().flat_map(|s| LOCALS.map(|l| (s, l))) {
             let params = PursuitParams { schedule, local, ..tight::<f64>(&problem) };
             let objective = solve(params, &problem.observed, &problem).report.total.objective;
-            assert!((objective - optimum).abs() <= 1e-9 * optimum, "{schedule:?} {local:?}: {objective} for {optimum} ({problem})");
+            assert!(
+                (objective - optimum).abs() <= 1e-9 * optimum,
+                "{schedule:?} {local:?}: {objective} for {optimum} ({problem})"
+            );
         }
     }
 }
 
 #[test]
 fn penalty_map_of_the_signal_is_looked_up_at_the_centre_of_each_patch() {
-    for (shape, border) in [0, 3, 6, 7, 8, 10, 15].into_iter().flat_map(|shape| [Border::Free, Border::Zero].map(|b| (shape, b))) {
+    for (shape, border) in [0, 3, 6, 7, 8, 10, 15].into_iter().flat_map(|shape| [Border::Free, Border::Zero].map(|b| (shape, b)))
+    {
         let mut problem = problem(shape, border, Observation::Full, Extra::Plain);
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         problem.observed.penalty_map = Some(problems::uniform(problem.observed.signal.extent(), 1, 0.3..3.0, &mut rng));
@@ -89,7 +93,8 @@ fn every_needle_obeys_the_cap_and_the_objective_does_not_rise() {
         assert!(widest > 1, "a cap of 1 should bind ({problem})");
         for (schedule, local) in SCHEDULES.into_iter().flat_map(|s| LOCALS.map(|l| (s, l))) {
             for cap in [1, 2, widest + 1] {
-                let params = PursuitParams { schedule, local, max_nonzeros: Some(cap), max_sweeps: 300, ..tight::<f64>(&problem) };
+                let params =
+                    PursuitParams { schedule, local, max_nonzeros: Some(cap), max_sweeps: 300, ..tight::<f64>(&problem) };
                 let answer = solve(params, &problem.observed, &problem);
                 let what = format!("cap {cap}, {schedule:?} {local:?} ({problem})");
                 let most = needle_sizes(&answer.needles[0]).into_values().max().expect("codes");
@@ -101,7 +106,10 @@ fn every_needle_obeys_the_cap_and_the_objective_does_not_rise() {
                     assert!(!answer.report.history.windows(2).any(rises), "the objective rises: {what}");
                 }
                 if cap > widest && schedule != Schedule::Tiles {
-                    assert!(capped <= optimum * (1.0 + 1e-2), "{capped} although the cap hardly binds, {optimum} without: {what}");
+                    assert!(
+                        capped <= optimum * (1.0 + 1e-2),
+                        "{capped} although the cap hardly binds, {optimum} without: {what}"
+                    );
                 }
             }
         }
@@ -112,7 +120,8 @@ fn every_needle_obeys_the_cap_and_the_objective_does_not_rise() {
 fn map_of_caps_is_obeyed_position_by_position() {
     for (schedule, local) in SCHEDULES.into_iter().flat_map(|s| LOCALS.map(|l| (s, l))) {
         let mut problem = problem(14, Border::Free, Observation::Full, Extra::Plain);
-        let positions = Needles::<f64>::new(problem.observed.signal.extent(), 1, Border::Free, vec![]).position_extent(&problem.dictionary);
+        let positions =
+            Needles::<f64>::new(problem.observed.signal.extent(), 1, Border::Free, vec![]).position_extent(&problem.dictionary);
         let caps: Vec<f64> = (0..positions.volume()).map(|i| (i % 3) as f64).collect();
         problem.observed.max_nonzeros_map = Some(Signal::from_planar(positions, 1, caps.clone()).expect("a cap each"));
         let params = PursuitParams { schedule, local, max_sweeps: 300, ..tight::<f64>(&problem) };
@@ -122,7 +131,11 @@ fn map_of_caps_is_obeyed_position_by_position() {
         assert!(sizes.values().any(|&size| size == 2), "caps of 2 should be used ({schedule:?} {local:?})");
         for (([_, y, x], _), size) in sizes {
             let at = (y + atom[1] as i32 - 1) as usize * width + (x + atom[2] as i32 - 1) as usize;
-            assert!(size as f64 <= caps[at], "{size} non-zeros at {y}, {x}, where {} are allowed ({schedule:?} {local:?})", caps[at]);
+            assert!(
+                size as f64 <= caps[at],
+                "{size} non-zeros at {y}, {x}, where {} are allowed ({schedule:?} {local:?})",
+                caps[at]
+            );
         }
     }
 }

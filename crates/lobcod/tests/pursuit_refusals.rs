@@ -1,8 +1,8 @@
 //! What a pursuit refuses, with the error that says who is at fault, and the limits it keeps.
 
 use lobcod::{
-    Answer, Border, Control, Dictionary, Error, Extent, Mask, Needles, Observed, Penalty, Progress, PursuitParams, Result, Signal,
-    Start, Status,
+    Answer, Border, Control, Dictionary, Error, Extent, Mask, Needles, Observed, Penalty, Progress, PursuitParams, Result,
+    Signal, Start, Status,
 };
 use std::time::Duration;
 
@@ -37,7 +37,10 @@ fn samples_that_are_not_numbers_are_bad_data_unless_hidden() {
         let answer = run(params(), Observed { mask, ..signal.into() }).expect("a hidden sample may hold anything");
         assert_eq!(answer.report.status, Status::Converged);
     }
-    assert!(matches!(params().check().expect("valid").run::<f32>(&[], &dictionary(1), &mut ()), Err(Error::Data(_))), "no signal");
+    assert!(
+        matches!(params().check().expect("valid").run::<f32>(&[], &dictionary(1), &mut ()), Err(Error::Data(_))),
+        "no signal"
+    );
 }
 
 #[test]

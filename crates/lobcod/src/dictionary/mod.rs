@@ -23,7 +23,7 @@ impl<T: Real> Dictionary<T> {
     /// counted in [`Dictionary::normalised`]; all are scaled to unit norm.
     pub fn new(extent: Extent, channels: usize, mut data: Vec<T>) -> Result<Self> {
         let n = extent.volume() * channels;
-        if n == 0 || data.is_empty() || data.len() % n != 0 {
+        if n == 0 || data.is_empty() || !data.len().is_multiple_of(n) {
             return Err(Error::Shape(format!(
                 "a dictionary of {extent} atoms with {channels} channels needs a multiple of {n} numbers, but has {}",
                 data.len()
@@ -99,6 +99,9 @@ impl<T: Real> Dictionary<T> {
     /// The same dictionary in another precision.
     pub fn cast<U: Real>(&self) -> Dictionary<U> {
         let data = self.data.iter().map(|x| U::from_f64(x.to_f64())).collect();
-        Dictionary { normalised: self.normalised, ..Dictionary::new(self.extent, self.channels, data).expect("atoms were checked") }
+        Dictionary {
+            normalised: self.normalised,
+            ..Dictionary::new(self.extent, self.channels, data).expect("atoms were checked")
+        }
     }
 }

@@ -130,6 +130,24 @@ pub struct Measurement {
     pub candidates: usize,
 }
 
+/// What a session can be taken up from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State<T> {
+    /// The codes of every plane: positions relative to the signal, in any order, channel 0.
+    pub codes: Vec<Vec<Code<T>>>,
+    /// Changes still pending around every tile of every plane (the schedule's memory); empty: unknown, all tiles are swept.
+    pub pending: Vec<Vec<f64>>,
+}
+
+impl<T: Real> State<T> {
+    /// The same state in another precision.
+    pub fn cast<U: Real>(&self) -> State<U> {
+        let code =
+            |c: &Code<T>| Code { position: c.position, atom: c.atom, channel: c.channel, value: U::from_f64(c.value.to_f64()) };
+        State { codes: self.codes.iter().map(|p| p.iter().map(code).collect()).collect(), pending: self.pending.clone() }
+    }
+}
+
 /// A place where sessions run.
 pub trait Engine<T: Real> {
     /// Short name: `cpu`, `cuda`, `mpi`.
@@ -152,10 +170,10 @@ pub trait Session<T: Real> {
     fn support(&mut self, sweep: &Support) -> Sweep;
     /// Measures every plane; changes no code and no residual.
     fn measure(&mut self, what: Measure) -> Vec<Measurement>;
-    /// The codes of every plane (positions relative to the signal, unsorted, channel 0).
-    fn fetch(&self) -> Vec<Vec<Code<T>>>;
-    /// Replaces the codes of every plane; follow with [`Session::refresh`].
-    fn restore(&mut self, planes: &[Vec<Code<T>>]);
+    /// The codes of every plane and what is known of its tiles.
+    fn fetch(&self) -> State<T>;
+    /// Replaces the state; follow with [`Session::refresh`].
+    fn restore(&mut self, state: &State<T>);
     /// Bytes of the session's own arrays now.
     fn memory(&self) -> u64;
 }

@@ -1,11 +1,13 @@
 //! The pursuit: needles of given signals for a given dictionary.
 
+mod outcome;
 mod params;
 mod setup;
 mod solver;
 
 pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 
+use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine};
 use crate::error::{Error, Result};
@@ -64,6 +66,18 @@ impl Pursuit {
         self.run_on(&CpuEngine::new(self.params.threads)?, signals, dictionary, observer)
     }
 
+    /// Goes on from a checkpoint of the same problem; the answer is the one the unbroken run would have given, bit for bit.
+    pub fn resume<T: Real>(
+        &self,
+        checkpoint: &Checkpoint,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer<T>> {
+        let engine = CpuEngine::new(self.params.threads)?;
+        self.open(&engine, signals, dictionary)?.resume(checkpoint, observer)
+    }
+
     /// Codes the signals on a given engine.
     pub fn run_on<T: Real>(
         &self,
@@ -72,6 +86,15 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
+        Ok(self.open(engine, signals, dictionary)?.run(observer))
+    }
+
+    fn open<'a, T: Real>(
+        &'a self,
+        engine: &dyn Engine<T>,
+        signals: &'a [Observed<T>],
+        dictionary: &'a Dictionary<T>,
+    ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
         if let Some(limit) = self.params.max_memory {
             let needed = engine.estimate_memory(&problem, setup::EXPECTED_DENSITY)?;
@@ -79,7 +102,7 @@ impl Pursuit {
                 return Err(Error::Limits { needed, limit });
             }
         }
-        solver::Solver::open(&self.params, engine, problem, signals, observer)?.run()
+        solver::Solver::open(&self.params, engine, problem, signals, dictionary)
     }
 
     /// Bytes of working memory the run is expected to need on the CPU.

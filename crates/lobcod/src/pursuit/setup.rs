@@ -86,7 +86,9 @@ fn observed_planes<T: Real>(
     }
     let positions = Needles::<T>::new(signal.extent(), 1, params.border, Vec::new()).position_extent(dictionary);
     let on_positions = |map: &Option<Signal<T>>, name| -> Result<Option<Vec<T>>> {
-        map.as_ref().map(|map| position_map(map, name, signal.extent(), positions, params.border, dictionary.extent())).transpose()
+        map.as_ref()
+            .map(|map| position_map(map, name, signal.extent(), positions, params.border, dictionary.extent()))
+            .transpose()
     };
     let position_weights = on_positions(&observed.penalty_map, "the penalty map")?;
     if let Some(w) = position_weights.iter().flatten().find(|w| !(w.is_finite() && **w > T::ZERO)) {
@@ -157,20 +159,16 @@ fn position_map<T: Real>(
     Ok(out)
 }
 
-/// The given needles of every plane; `None` if no signal has any.
-pub(super) fn given_needles<T: Real>(signals: &[Observed<T>], dictionary_channels: usize) -> Option<Vec<Vec<Code<T>>>> {
-    if !signals.iter().any(|s| matches!(s.start, Start::Needles(_))) {
-        return None;
-    }
+/// The needles every plane starts from; none where they are not given.
+pub(super) fn given_needles<T: Real>(signals: &[Observed<T>], dictionary_channels: usize) -> Vec<Vec<Code<T>>> {
     let mut planes = Vec::new();
     for observed in signals {
         for plane in 0..planes_of(observed.signal.channels(), dictionary_channels) {
-            let codes = match &observed.start {
+            planes.push(match &observed.start {
                 Start::Needles(needles) => needles.codes().iter().filter(|c| c.channel as usize == plane).copied().collect(),
                 _ => Vec::new(),
-            };
-            planes.push(codes);
+            });
         }
     }
-    Some(planes)
+    planes
 }

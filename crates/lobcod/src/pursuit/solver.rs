@@ -3,12 +3,13 @@
 use super::Answer;
 use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
 use super::setup::{given_needles, planes_of};
-use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, Support, Visit};
+use crate::checkpoint::{Checkpoint, ScheduleState, fingerprint};
+use crate::dictionary::Dictionary;
+use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
 use crate::error::Result;
-use crate::needles::{Code, Needles};
 use crate::observe::{Control, Observer, Progress};
 use crate::real::Real;
-use crate::report::{Certificate, HistoryPoint, Report, Status};
+use crate::report::{HistoryPoint, Status};
 use std::time::Instant;
 
 /// The continuation begins at this many times the penalty and falls by this factor from stage to stage (four steps).
@@ -26,21 +27,23 @@ const GAP_SHARE: f64 = 0.05;
 const PATIENCE: usize = 12;
 
 pub(super) struct Solver<'a, T> {
-    params: &'a PursuitParams,
-    signals: &'a [Observed<T>],
-    session: Box<dyn Session<T>>,
-    observer: &'a mut dyn Observer,
+    pub(super) params: &'a PursuitParams,
+    pub(super) signals: &'a [Observed<T>],
+    pub(super) dictionary: &'a Dictionary<T>,
+    pub(super) session: Box<dyn Session<T>>,
     clock: Instant,
-    dictionary_channels: usize,
-    threads: usize,
-    engine: &'static str,
+    /// Seconds worked before a resumed run began.
+    earlier: f64,
+    pub(super) threads: usize,
+    pub(super) engine: &'static str,
     /// Penalty asked for, and the largest correlation of every plane at zero codes.
-    penalty: f64,
-    penalty_max: Vec<f64>,
-    progress: Progress,
-    history: Vec<HistoryPoint>,
-    last: Vec<Measurement>,
-    peak_memory: u64,
+    pub(super) penalty: f64,
+    pub(super) penalty_max: Vec<f64>,
+    pub(super) progress: Progress,
+    schedule: ScheduleState,
+    pub(super) history: Vec<HistoryPoint>,
+    pub(super) last: Vec<Measurement>,
+    pub(super) peak_memory: u64,
 }
 
 impl<'a, T: Real> Solver<'a, T> {
@@ -49,18 +52,30 @@ impl<'a, T: Real> Solver<'a, T> {
         engine: &dyn Engine<T>,
         problem: Problem<T>,
         signals: &'a [Observed<T>],
-        observer: &'a mut dyn Observer,
+        dictionary: &'a Dictionary<T>,
     ) -> Result<Self> {
         let clock = Instant::now();
-        let dictionary_channels = problem.dictionary.channels();
         let mut session = engine.open(problem)?;
         // An absolute penalty is known now, so this measurement also finds the needles of the first stage.
         let bound = if let Penalty::Absolute(penalty) = params.penalty { FIRST_STAGE * penalty } else { f64::INFINITY };
         let zero = session.measure(Measure::Certificate { penalty: bound, slack: 0.0 });
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
+        let most = penalty_max.iter().copied().fold(0.0, f64::max);
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
-            Penalty::Relative(share) => share * penalty_max.iter().copied().fold(0.0, f64::max),
+            Penalty::Relative(share) => share * most,
+        };
+        let cold = signals.iter().all(|s| matches!(s.start, Start::Zero));
+        let continued = cold && params.schedule == Schedule::Tiles;
+        let stage_penalty = if continued { (FIRST_STAGE * penalty).min(0.5 * most).max(penalty) } else { penalty };
+        let known = continued && stage_penalty == bound;
+        let schedule = ScheduleState {
+            stage_penalty,
+            tolerance: (0.2 * params.tolerance).max(smallest_tolerance::<T>()),
+            candidate_slack: known.then_some(0.0),
+            best_gap: f64::INFINITY,
+            best_objective: f64::INFINITY,
+            idle_passes: 0,
         };
         let progress = Progress {
             seconds: 0.0,
@@ -70,153 +85,180 @@ impl<'a, T: Real> Solver<'a, T> {
             nonzeros: 0,
             discovery_sweeps: 0,
             support_sweeps: 0,
-            stage_penalty: penalty,
+            stage_penalty,
         };
         Ok(Self {
             params,
             signals,
+            dictionary,
             session,
-            observer,
             clock,
-            dictionary_channels,
+            earlier: 0.0,
             threads: engine.threads(),
             engine: engine.name(),
             penalty,
             penalty_max,
             progress,
+            schedule,
             history: Vec::new(),
             last: zero,
             peak_memory: 0,
         })
     }
 
-    pub(super) fn run(mut self) -> Result<Answer<T>> {
-        self.start();
-        let status = match self.params.schedule {
-            Schedule::Tiles => self.run_tiles(),
-            Schedule::Layers | Schedule::Needles => self.run_plain(),
+    pub(super) fn run(mut self, observer: &mut dyn Observer) -> Answer<T> {
+        let cold = self.signals.iter().all(|s| matches!(s.start, Start::Zero));
+        let certified = if cold {
+            // The gap of zero codes was measured with penalty_max.
+            self.note(true);
+            self.status_of_gap()
+        } else {
+            self.place_first_needles();
+            self.certify(self.schedule.tolerance)
         };
+        let status = certified.unwrap_or_else(|| self.passes(observer));
+        self.finish(status)
+    }
+
+    pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
+        checkpoint.check(fingerprint(self.params, self.signals, self.dictionary))?;
+        self.earlier = checkpoint.seconds;
+        self.progress.discovery_sweeps = checkpoint.discovery_sweeps;
+        self.progress.support_sweeps = checkpoint.support_sweeps;
+        self.progress.relative_gap = checkpoint.history.iter().rev().find_map(|h| h.relative_gap);
+        self.schedule = checkpoint.schedule;
+        self.session.restore(&checkpoint.state.cast());
+        self.session.refresh();
+        // Finds the same candidates as the certificate the run was broken off after.
+        let what = match self.schedule.candidate_slack {
+            Some(slack) => Measure::Certificate { penalty: self.penalty, slack },
+            None => Measure::Objective,
+        };
+        self.last = self.session.measure(what);
+        self.history = checkpoint.history.clone();
+        let status = self.passes(observer);
         Ok(self.finish(status))
     }
 
-    /// First needles. A spread start is shared by all signals that ask for it.
-    fn start(&mut self) {
-        let spread = self.signals.iter().any(|s| matches!(s.start, Start::Spread));
-        if spread {
+    /// First needles that are not all zero. A spread start is made for all signals and kept for those that ask for it.
+    fn place_first_needles(&mut self) {
+        let planes = |s: &Observed<T>| planes_of(s.signal.channels(), self.dictionary.channels());
+        let spread = self.signals.iter().flat_map(|s| std::iter::repeat_n(matches!(s.start, Start::Spread), planes(s)));
+        let spread: Vec<bool> = spread.collect();
+        let mut codes = given_needles(self.signals, self.dictionary.channels());
+        if spread.contains(&true) {
             let sweep = self.discovery(self.penalty, Visit::Spread, 1e-6);
             self.session.discover(&sweep);
-        }
-        if let Some(mut given) = given_needles(self.signals, self.dictionary_channels) {
-            if spread {
-                let made = self.session.fetch();
-                let spread_planes = self.signals.iter().flat_map(|s| {
-                    let planes = planes_of(s.signal.channels(), self.dictionary_channels);
-                    std::iter::repeat_n(matches!(s.start, Start::Spread), planes)
-                });
-                for ((given, made), spread) in given.iter_mut().zip(made).zip(spread_planes) {
-                    if spread {
-                        *given = made;
-                    }
-                }
+            let made = self.session.fetch().codes;
+            for ((codes, made), _) in codes.iter_mut().zip(made).zip(&spread).filter(|(_, spread)| **spread) {
+                *codes = made;
             }
-            self.session.restore(&given);
         }
+        self.session.restore(&State { codes, pending: Vec::new() });
     }
 
-    /// Colours > tiles > layers > needles, support sweeps between, penalty falling to the asked one.
-    fn run_tiles(&mut self) -> Status {
-        let cold = self.is_cold();
-        let most = self.penalty_max.iter().copied().fold(0.0, f64::max);
-        let mut stage = if cold { (FIRST_STAGE * self.penalty).min(0.5 * most).max(self.penalty) } else { self.penalty };
-        let mut tolerance = (0.2 * self.params.tolerance).max(4.0 * T::EPSILON.to_f64());
-        let known = cold && stage == FIRST_STAGE * self.penalty && matches!(self.params.penalty, Penalty::Absolute(_));
-        let mut visit = if known { Visit::Candidates } else { Visit::All };
-        let mut watch = Watch::default();
-        if let Some(status) = self.certify_start(cold, tolerance) {
-            return status;
-        }
+    /// Pass after pass until something ends the run.
+    fn passes(&mut self, observer: &mut dyn Observer) -> Status {
         loop {
-            let last_stage = stage <= self.penalty;
-            self.progress.stage_penalty = stage;
-            let gap = self.progress.relative_gap.unwrap_or(1.0).min(1.0);
-            let (limit, close) =
-                if last_stage { (FINAL_SUPPORT, tolerance.max(GAP_SHARE * gap)) } else { (STAGE_SUPPORT, STAGE_TOLERANCE) };
-            let sweep = self.discovery(stage, visit, close);
-            let mut moved = self.session.discover(&sweep).largest_change;
-            self.progress.discovery_sweeps += 1;
-            if let Some(status) = self.pause() {
+            let ended = match self.params.schedule {
+                Schedule::Tiles => self.pass_on_tiles(observer),
+                Schedule::Layers | Schedule::Needles => self.plain_pass(observer),
+            };
+            if let Some(status) = ended {
                 return status;
             }
-            let mut sweeps = 0;
-            while sweeps < limit {
-                let support = Support { penalty: stage, rounds: ROUNDS, tolerance: close };
-                let change = self.session.support(&support).largest_change;
-                sweeps += ROUNDS;
-                self.progress.support_sweeps += ROUNDS;
-                moved = moved.max(change);
-                if let Some(status) = self.pause() {
-                    return status;
-                }
-                if change < close {
-                    break;
-                }
-            }
-            if last_stage {
-                let status = self.certify(tolerance);
-                if status.is_some() {
-                    return status.expect("checked");
-                }
-                visit = Visit::Candidates;
-                if moved == 0.0 || watch.is_stuck(self.progress.objective, self.progress.relative_gap) {
-                    return Status::Stalled;
-                }
-                tolerance = (0.7 * tolerance).max(4.0 * T::EPSILON.to_f64());
-            } else {
-                self.record(Measure::Objective);
-                stage = STAGE_FACTOR * stage;
-                // A last step that would hardly differ from the asked penalty goes there at once.
-                if stage < 1.1 * self.penalty {
-                    stage = self.penalty;
-                }
-                visit = Visit::All;
-            }
+            observer.between_passes(&mut || self.checkpoint());
             if self.progress.discovery_sweeps >= self.params.max_sweeps {
                 return Status::MaxSweeps;
             }
         }
     }
 
-    /// The paper's schedules: one discovery sweep after another at the asked penalty.
-    fn run_plain(&mut self) -> Status {
-        let local_tolerance = 4.0 * T::EPSILON.to_f64();
-        let mut watch = Watch::default();
-        let cold = self.is_cold();
-        if let Some(status) = self.certify_start(cold, 0.0) {
-            return status;
+    /// A discovery sweep (colours > tiles > layers > needles), support sweeps, a measurement; the penalty falls to the asked one.
+    fn pass_on_tiles(&mut self, observer: &mut dyn Observer) -> Option<Status> {
+        let ScheduleState { stage_penalty: penalty, tolerance, candidate_slack, .. } = self.schedule;
+        let last_stage = penalty <= self.penalty;
+        self.progress.stage_penalty = penalty;
+        let gap = self.progress.relative_gap.unwrap_or(1.0).min(1.0);
+        let (limit, close) =
+            if last_stage { (FINAL_SUPPORT, tolerance.max(GAP_SHARE * gap)) } else { (STAGE_SUPPORT, STAGE_TOLERANCE) };
+        let visit = if candidate_slack.is_some() { Visit::Candidates } else { Visit::All };
+        let sweep = self.discovery(penalty, visit, close);
+        let mut moved = self.session.discover(&sweep).largest_change;
+        self.progress.discovery_sweeps += 1;
+        if let Some(status) = self.pause(observer) {
+            return Some(status);
         }
-        loop {
-            let sweep = self.discovery(self.penalty, Visit::All, local_tolerance);
-            let moved = self.session.discover(&sweep).largest_change;
-            self.progress.discovery_sweeps += 1;
-            let sweeps = self.progress.discovery_sweeps;
-            // A certificate costs as much as a sweep: every fifth sweep gets one.
-            if sweeps % 5 == 0 || moved == 0.0 || sweeps >= self.params.max_sweeps {
-                if let Some(status) = self.certify(0.0) {
-                    return status;
-                }
-                if moved == 0.0 || watch.is_stuck(self.progress.objective, self.progress.relative_gap) {
-                    return Status::Stalled;
-                }
-            } else {
-                self.record(Measure::Objective);
+        for _ in 0..limit / ROUNDS {
+            let change = self.session.support(&Support { penalty, rounds: ROUNDS, tolerance: close }).largest_change;
+            self.progress.support_sweeps += ROUNDS;
+            moved = moved.max(change);
+            if let Some(status) = self.pause(observer) {
+                return Some(status);
             }
-            if let Some(status) = self.pause() {
-                return status;
-            }
-            if sweeps >= self.params.max_sweeps {
-                return Status::MaxSweeps;
+            if change < close {
+                break;
             }
         }
+        if !last_stage {
+            self.record(Measure::Objective);
+            // A last step that would hardly differ from the asked penalty goes there at once.
+            let next = STAGE_FACTOR * penalty;
+            self.schedule.stage_penalty = if next < 1.1 * self.penalty { self.penalty } else { next };
+            self.schedule.candidate_slack = None;
+            return None;
+        }
+        let status = self.certify(tolerance);
+        self.schedule.candidate_slack = Some(tolerance);
+        self.schedule.tolerance = (0.7 * tolerance).max(smallest_tolerance::<T>());
+        status.or_else(|| self.is_stuck(moved).then_some(Status::Stalled))
+    }
+
+    /// One sweep of the paper's schedules.
+    fn plain_pass(&mut self, observer: &mut dyn Observer) -> Option<Status> {
+        let sweep = self.discovery(self.penalty, Visit::All, smallest_tolerance::<T>());
+        let moved = self.session.discover(&sweep).largest_change;
+        self.progress.discovery_sweeps += 1;
+        let sweeps = self.progress.discovery_sweeps;
+        // A certificate costs as much as a sweep: every fifth sweep gets one.
+        if sweeps.is_multiple_of(5) || moved == 0.0 || sweeps >= self.params.max_sweeps {
+            if let Some(status) = self.certify(0.0) {
+                return Some(status);
+            }
+            if self.is_stuck(moved) {
+                return Some(Status::Stalled);
+            }
+        } else {
+            self.record(Measure::Objective);
+        }
+        self.pause(observer)
+    }
+
+    /// Nothing moved, or neither the gap nor the objective got better for a while.
+    fn is_stuck(&mut self, moved: f64) -> bool {
+        let (gap, objective) = (self.progress.relative_gap.unwrap_or(f64::INFINITY), self.progress.objective);
+        let s = &mut self.schedule;
+        let better = gap < 0.99 * s.best_gap || objective < s.best_objective * (1.0 - 1e-12);
+        s.best_gap = s.best_gap.min(gap);
+        s.best_objective = s.best_objective.min(objective);
+        s.idle_passes = if better { 0 } else { s.idle_passes + 1 };
+        moved == 0.0 || s.idle_passes >= PATIENCE
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            fingerprint: fingerprint(self.params, self.signals, self.dictionary),
+            seconds: self.seconds(),
+            discovery_sweeps: self.progress.discovery_sweeps,
+            support_sweeps: self.progress.support_sweeps,
+            schedule: self.schedule,
+            state: self.session.fetch().cast(),
+            history: self.history.clone(),
+        }
+    }
+
+    pub(super) fn seconds(&self) -> f64 {
+        self.earlier + self.clock.elapsed().as_secs_f64()
     }
 
     fn discovery(&self, penalty: f64, visit: Visit, local_tolerance: f64) -> Discovery {
@@ -225,150 +267,18 @@ impl<'a, T: Real> Solver<'a, T> {
         Discovery { penalty, visit, local_tolerance, layer_seed: random.then_some(seed) }
     }
 
-    /// Do all codes start at zero?
-    fn is_cold(&self) -> bool {
-        self.signals.iter().all(|s| matches!(s.start, Start::Zero))
-    }
-
-    /// The gap of the first needles; that of zero codes was measured with penalty_max.
-    fn certify_start(&mut self, cold: bool, slack: f64) -> Option<Status> {
-        if cold {
-            self.note(true);
-            self.status_of_gap()
-        } else {
-            self.certify(slack)
-        }
-    }
-
-    /// Residual anew, measurement, a point of the history.
-    fn record(&mut self, what: Measure) {
-        self.session.refresh();
-        self.last = self.session.measure(what);
-        self.note(matches!(what, Measure::Certificate { .. }));
-    }
-
-    /// A point of the history from the last measurement.
-    fn note(&mut self, certified: bool) {
-        let total = self.certificates().1;
-        self.progress.seconds = self.clock.elapsed().as_secs_f64();
-        self.progress.objective = total.objective;
-        self.progress.nonzeros = total.nonzeros;
-        let relative_gap = certified.then(|| total.relative_gap());
-        if certified {
-            self.progress.relative_gap = relative_gap;
-        }
-        self.peak_memory = self.peak_memory.max(self.session.memory());
-        let (seconds, objective, nonzeros) = (self.progress.seconds, total.objective, total.nonzeros);
-        self.history.push(HistoryPoint { seconds, objective, nonzeros, relative_gap });
-    }
-
-    /// Measures the gap; `Some` when it is small enough.
-    fn certify(&mut self, slack: f64) -> Option<Status> {
-        self.record(Measure::Certificate { penalty: self.penalty, slack });
-        self.status_of_gap()
-    }
-
-    fn status_of_gap(&self) -> Option<Status> {
-        let gap = self.progress.relative_gap.expect("just measured");
-        (gap <= self.params.tolerance).then_some(Status::Converged)
-    }
-
     /// Shows the progress; `Some` when the observer or the clock ends the run.
-    fn pause(&mut self) -> Option<Status> {
-        self.progress.seconds = self.clock.elapsed().as_secs_f64();
-        if self.observer.progress(&self.progress) == Control::Stop {
+    fn pause(&mut self, observer: &mut dyn Observer) -> Option<Status> {
+        self.progress.seconds = self.seconds();
+        if observer.progress(&self.progress) == Control::Stop {
             return Some(Status::Interrupted);
         }
         let over = self.params.time_limit.is_some_and(|limit| self.clock.elapsed() >= limit);
         over.then_some(Status::TimeLimit)
     }
-
-    /// Certificate of every signal and their sum, from the last measurement.
-    fn certificates(&self) -> (Vec<Certificate>, Certificate) {
-        let mut planes = self.last.iter().zip(&self.penalty_max);
-        let mut total = Certificate::default();
-        let mut signals = Vec::with_capacity(self.signals.len());
-        for observed in self.signals {
-            let mut sum = Certificate::default();
-            for (m, &penalty_max) in planes.by_ref().take(planes_of(observed.signal.channels(), self.dictionary_channels)) {
-                sum.add(&certificate(m, self.penalty, penalty_max));
-            }
-            sum.pixels = observed.signal.extent().volume();
-            total.add(&sum);
-            signals.push(sum);
-        }
-        (signals, total)
-    }
-
-    fn finish(mut self, status: Status) -> Answer<T> {
-        // A run ended between two measurements is certified as it stands.
-        if matches!(status, Status::Interrupted | Status::TimeLimit | Status::MaxSweeps)
-            && self.history.last().is_none_or(|h| h.relative_gap.is_none())
-            || matches!(status, Status::Interrupted | Status::TimeLimit)
-        {
-            let _ = self.certify(0.0);
-        }
-        let (signals, total) = self.certificates();
-        let mut planes = self.session.fetch().into_iter();
-        let needles = self
-            .signals
-            .iter()
-            .map(|observed| {
-                let mut codes: Vec<Code<T>> = Vec::new();
-                for channel in 0..planes_of(observed.signal.channels(), self.dictionary_channels) {
-                    let plane = planes.next().expect("every signal has its planes");
-                    codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
-                }
-                Needles::new(observed.signal.extent(), observed.signal.channels(), self.params.border, codes)
-            })
-            .collect();
-        let report = Report {
-            status,
-            total,
-            signals,
-            penalty: self.penalty,
-            discovery_sweeps: self.progress.discovery_sweeps,
-            support_sweeps: self.progress.support_sweeps,
-            seconds: self.clock.elapsed().as_secs_f64(),
-            working_memory_bytes: self.peak_memory.max(self.session.memory()),
-            threads: self.threads,
-            engine: self.engine,
-            precision: T::NAME,
-            history: self.history,
-        };
-        Answer { needles, report }
-    }
 }
 
-/// Primal, and the dual at `theta = s r` with the largest feasible `s <= 1`.
-fn certificate(m: &Measurement, penalty: f64, penalty_max: f64) -> Certificate {
-    let data_term = 0.5 * m.residual_energy;
-    let objective = data_term + penalty * m.weighted_l1;
-    let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
-    let dual = s * m.target_dot_residual - 0.5 * s * s * m.residual_energy;
-    Certificate { objective, data_term, gap: (objective - dual).max(0.0), nonzeros: m.nonzeros, pixels: 0, penalty_max }
-}
-
-/// Notices when neither the gap nor the objective gets better any more.
-struct Watch {
-    gap: f64,
-    objective: f64,
-    idle: usize,
-}
-
-impl Default for Watch {
-    fn default() -> Self {
-        Self { gap: f64::INFINITY, objective: f64::INFINITY, idle: 0 }
-    }
-}
-
-impl Watch {
-    fn is_stuck(&mut self, objective: f64, gap: Option<f64>) -> bool {
-        let gap = gap.unwrap_or(f64::INFINITY);
-        let better = gap < 0.99 * self.gap || objective < self.objective * (1.0 - 1e-12);
-        self.gap = self.gap.min(gap);
-        self.objective = self.objective.min(objective);
-        self.idle = if better { 0 } else { self.idle + 1 };
-        self.idle >= PATIENCE
-    }
+/// Changes below this share of a threshold are rounding.
+fn smallest_tolerance<T: Real>() -> f64 {
+    4.0 * T::EPSILON.to_f64()
 }

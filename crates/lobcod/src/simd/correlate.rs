@@ -135,9 +135,9 @@ unsafe fn block<V: Vector, const WIDE: usize, const NEEDLES: usize>(
             }
             atoms = atoms.add(WIDE * V::LANES);
         }
-        for j in 0..NEEDLES {
-            for v in 0..WIDE {
-                sums[j][v].store(out.add(j * stride + v * V::LANES));
+        for (j, sums) in sums.iter().enumerate() {
+            for (v, sum) in sums.iter().enumerate() {
+                sum.store(out.add(j * stride + v * V::LANES));
             }
         }
     }

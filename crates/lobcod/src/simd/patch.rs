@@ -64,7 +64,13 @@ macro_rules! for_vectors {
 
 /// `<atom k, patch at offset>`.
 #[inline(always)]
-pub(crate) fn dot_atom<V: Vector>(atoms: &AtomRows<V::Elem>, k: usize, rows: &PatchRows, field: &[V::Elem], offset: usize) -> V::Elem
+pub(crate) fn dot_atom<V: Vector>(
+    atoms: &AtomRows<V::Elem>,
+    k: usize,
+    rows: &PatchRows,
+    field: &[V::Elem],
+    offset: usize,
+) -> V::Elem
 where
     V::Elem: Real,
 {

@@ -172,8 +172,8 @@ mod avx2 {
                 #[inline(always)]
                 fn sum(self) -> $t {
                     // SAFETY: AVX2 was detected; a half holds LANES / 2 numbers.
-                    let half: [$t; $lanes / 2] =
-                        unsafe { std::mem::transmute::<$half, _>($half_add($low(self.0), $high::<1>(self.0))) };
+                    let half =
+                        unsafe { std::mem::transmute::<$half, [$t; $lanes / 2]>($half_add($low(self.0), $high::<1>(self.0))) };
                     let mut sums = half;
                     let mut width = $lanes / 4;
                     while width > 0 {
@@ -187,8 +187,8 @@ mod avx2 {
                 #[inline(always)]
                 fn largest(self) -> $t {
                     // SAFETY: AVX2 was detected; a half holds LANES / 2 numbers.
-                    let half: [$t; $lanes / 2] =
-                        unsafe { std::mem::transmute::<$half, _>($half_max($low(self.0), $high::<1>(self.0))) };
+                    let half =
+                        unsafe { std::mem::transmute::<$half, [$t; $lanes / 2]>($half_max($low(self.0), $high::<1>(self.0))) };
                     half.iter().fold(half[0], |a, &b| if b > a { b } else { a })
                 }
             }
@@ -196,13 +196,47 @@ mod avx2 {
     }
 
     avx2!(
-        Avx2F32, f32, __m256, 8, -0.0f32, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_mul_ps,
-        _mm256_fmadd_ps, _mm256_andnot_ps, _mm256_max_ps, _mm256_cmp_ps, _mm256_movemask_ps, __m128, _mm256_castps256_ps128,
-        _mm256_extractf128_ps, _mm_add_ps, _mm_max_ps
+        Avx2F32,
+        f32,
+        __m256,
+        8,
+        -0.0f32,
+        _mm256_set1_ps,
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_add_ps,
+        _mm256_mul_ps,
+        _mm256_fmadd_ps,
+        _mm256_andnot_ps,
+        _mm256_max_ps,
+        _mm256_cmp_ps,
+        _mm256_movemask_ps,
+        __m128,
+        _mm256_castps256_ps128,
+        _mm256_extractf128_ps,
+        _mm_add_ps,
+        _mm_max_ps
     );
     avx2!(
-        Avx2F64, f64, __m256d, 4, -0.0f64, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_mul_pd,
-        _mm256_fmadd_pd, _mm256_andnot_pd, _mm256_max_pd, _mm256_cmp_pd, _mm256_movemask_pd, __m128d, _mm256_castpd256_pd128,
-        _mm256_extractf128_pd, _mm_add_pd, _mm_max_pd
+        Avx2F64,
+        f64,
+        __m256d,
+        4,
+        -0.0f64,
+        _mm256_set1_pd,
+        _mm256_loadu_pd,
+        _mm256_storeu_pd,
+        _mm256_add_pd,
+        _mm256_mul_pd,
+        _mm256_fmadd_pd,
+        _mm256_andnot_pd,
+        _mm256_max_pd,
+        _mm256_cmp_pd,
+        _mm256_movemask_pd,
+        __m128d,
+        _mm256_castpd256_pd128,
+        _mm256_extractf128_pd,
+        _mm_add_pd,
+        _mm_max_pd
     );
 }

@@ -67,7 +67,6 @@ pub(super) struct MaskedColumns<'a, V, T> {
 }
 
 /// Memory of [`MaskedColumns`], kept between needles.
-
 pub(super) struct ColumnStore<T> {
     pub(super) made: Vec<usize>,
     pub(super) columns: Vec<T>,
@@ -99,7 +98,9 @@ impl<T: Real, V: Vector<Elem = T>> Columns<T> for MaskedColumns<'_, V, T> {
                 let store = &mut *self.store;
                 let weights = &self.weights[self.offset..];
                 store.weighted_atom.clear();
-                store.weighted_atom.extend(self.atoms.dictionary.atom(atom).iter().zip(self.patch).map(|(&d, &p)| d * weights[p as usize]));
+                store
+                    .weighted_atom
+                    .extend(self.atoms.dictionary.atom(atom).iter().zip(self.patch).map(|(&d, &p)| d * weights[p as usize]));
                 let start = store.columns.len();
                 store.columns.resize(start + stride, T::ZERO);
                 correlate::<V>(&self.atoms.packed, &store.weighted_atom, &self.atoms.straight, &[0], &mut store.columns[start..]);

@@ -102,8 +102,8 @@ impl Layout {
         weights: Option<&[T]>,
         into: &mut Footprint<T>,
     ) {
-        // SAFETY: footprints of the tiles that run together are disjoint, and a tile is worked on by one thread.
         self.for_runs(grid, tile, |at, from, length| match from {
+            // SAFETY: footprints of the tiles that run together are disjoint, and a tile is worked on by one thread.
             Some(start) => unsafe { residual.read(start, &mut into.residual[at..at + length]) },
             None => into.residual[at..at + length].fill(T::ZERO),
         });

@@ -76,7 +76,8 @@ impl<T: Real> Engine<T> for CpuEngine {
             let maps = usize::from(plane.position_weights.is_some()) * real + 4 * usize::from(plane.position_caps.is_some());
             // Codes are counted half as much again: vectors grow by doubling.
             let codes = (density * 1.5 * grid.position_count() as f64) as usize * size_of::<LocalCode<T>>();
-            bytes += samples * fields * real + grid.position_count() * maps + codes + grid.tiles.len() * size_of::<TileState<T>>();
+            bytes +=
+                samples * fields * real + grid.position_count() * maps + codes + grid.tiles.len() * size_of::<TileState<T>>();
             let tile = grid.largest_tile();
             let size = (0..2).map(|a| tile[a] + grid.atom[a] - 1).product::<usize>() * (tile[2] + row);
             footprint = footprint.max(size * dictionary.channels());

@@ -8,7 +8,7 @@ use super::scratch::Scratch;
 use super::support::{PrepareTile, SupportTile, SynthesiseTile};
 use super::team::Team;
 use super::tile::{LocalCode, TileState};
-use crate::engine::{Discovery, Measure, Measurement, Problem, Session, Support, Sweep, Visit};
+use crate::engine::{Discovery, Measure, Measurement, Problem, Session, State, Support, Sweep, Visit};
 use crate::needles::Code;
 use crate::pursuit::Local;
 use crate::real::Real;
@@ -198,27 +198,27 @@ impl<T: Real> Session<T> for CpuSession<T> {
         sums
     }
 
-    fn fetch(&self) -> Vec<Vec<Code<T>>> {
+    fn fetch(&self) -> State<T> {
         let mut planes: Vec<Vec<Code<T>>> = self.planes.iter().map(|_| Vec::new()).collect();
         for state in self.tiles.iter().flatten() {
             let plane = &self.planes[state.plane];
             planes[state.plane].extend(state.codes.iter().map(|code| {
                 let at = plane.layout.coordinates(code.offset as usize);
-                let position = std::array::from_fn(|a| {
-                    (state.tile.origin[a] + at[a] as i64 - plane.grid.signal_at[a] as i64) as i32
-                });
+                let position =
+                    std::array::from_fn(|a| (state.tile.origin[a] + at[a] as i64 - plane.grid.signal_at[a] as i64) as i32);
                 Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
             }));
         }
-        planes
+        let pending = self.surroundings.iter().map(|around| around.iter().map(|a| a.pending).collect()).collect();
+        State { codes: planes, pending }
     }
 
-    fn restore(&mut self, codes: &[Vec<Code<T>>]) {
+    fn restore(&mut self, given: &State<T>) {
         for state in self.tiles.iter_mut().flatten() {
             state.codes.clear();
             state.candidates.clear();
         }
-        for (p, codes) in codes.iter().enumerate() {
+        for (p, codes) in given.codes.iter().enumerate() {
             let plane = &self.planes[p];
             let mut sorted: Vec<(usize, LocalCode<T>)> = Vec::with_capacity(codes.len());
             // Where the tiles begin along every axis, to find the tile of a position.
@@ -251,6 +251,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
             |atoms, plane, state, scratch| T::dispatch(level, PrepareTile { atoms, plane, state, scratch }),
         );
         self.forget();
+        for (around, &pending) in self.surroundings.iter_mut().flatten().zip(given.pending.iter().flatten()) {
+            around.pending = pending;
+        }
     }
 
     fn memory(&self) -> u64 {

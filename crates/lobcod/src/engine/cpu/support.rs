@@ -33,8 +33,7 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
         layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
         let wraps = plane.grid.wraps != [false; 3];
         let penalty = T::from_f64(sweep.penalty);
-        let mut rules =
-            Rules { thresholds: &atoms.weights, scale: penalty, nonnegative, cap: usize::MAX, tolerance: T::ZERO };
+        let mut rules = Rules { thresholds: &atoms.weights, scale: penalty, nonnegative, cap: usize::MAX, tolerance: T::ZERO };
         for _ in 0..sweep.rounds {
             let mut largest = T::ZERO;
             for code in state.codes.iter_mut() {

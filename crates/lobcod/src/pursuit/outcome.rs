@@ -1,0 +1,108 @@
+//! What a pursuit measures of itself, and its report.
+
+use super::Answer;
+use super::setup::planes_of;
+use super::solver::Solver;
+use crate::engine::{Measure, Measurement};
+use crate::needles::{Code, Needles};
+use crate::real::Real;
+use crate::report::{Certificate, HistoryPoint, Report, Status};
+
+impl<T: Real> Solver<'_, T> {
+    /// Residual anew, measurement, a point of the history.
+    pub(super) fn record(&mut self, what: Measure) {
+        self.session.refresh();
+        self.last = self.session.measure(what);
+        self.note(matches!(what, Measure::Certificate { .. }));
+    }
+
+    /// A point of the history from the last measurement.
+    pub(super) fn note(&mut self, certified: bool) {
+        let total = self.certificates().1;
+        self.progress.seconds = self.seconds();
+        self.progress.objective = total.objective;
+        self.progress.nonzeros = total.nonzeros;
+        let relative_gap = certified.then(|| total.relative_gap());
+        if certified {
+            self.progress.relative_gap = relative_gap;
+        }
+        self.peak_memory = self.peak_memory.max(self.session.memory());
+        let (seconds, objective, nonzeros) = (self.progress.seconds, total.objective, total.nonzeros);
+        self.history.push(HistoryPoint { seconds, objective, nonzeros, relative_gap });
+    }
+
+    /// Measures the gap; `Some` when it is small enough.
+    pub(super) fn certify(&mut self, slack: f64) -> Option<Status> {
+        self.record(Measure::Certificate { penalty: self.penalty, slack });
+        self.status_of_gap()
+    }
+
+    pub(super) fn status_of_gap(&self) -> Option<Status> {
+        let gap = self.progress.relative_gap.expect("just measured");
+        (gap <= self.params.tolerance).then_some(Status::Converged)
+    }
+
+    /// Certificate of every signal and their sum, from the last measurement.
+    fn certificates(&self) -> (Vec<Certificate>, Certificate) {
+        let mut planes = self.last.iter().zip(&self.penalty_max);
+        let mut total = Certificate::default();
+        let mut signals = Vec::with_capacity(self.signals.len());
+        for observed in self.signals {
+            let mut sum = Certificate::default();
+            for (m, &penalty_max) in planes.by_ref().take(planes_of(observed.signal.channels(), self.dictionary.channels())) {
+                sum.add(&certificate(m, self.penalty, penalty_max));
+            }
+            sum.pixels = observed.signal.extent().volume();
+            total.add(&sum);
+            signals.push(sum);
+        }
+        (signals, total)
+    }
+
+    pub(super) fn finish(mut self, status: Status) -> Answer<T> {
+        // A run ended between two measurements is certified as it stands.
+        let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
+        let broken_off = matches!(status, Status::Interrupted | Status::TimeLimit);
+        if broken_off || (status == Status::MaxSweeps && !certified) {
+            self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
+        }
+        let (signals, total) = self.certificates();
+        let mut planes = self.session.fetch().codes.into_iter();
+        let needles = self
+            .signals
+            .iter()
+            .map(|observed| {
+                let mut codes: Vec<Code<T>> = Vec::new();
+                for channel in 0..planes_of(observed.signal.channels(), self.dictionary.channels()) {
+                    let plane = planes.next().expect("every signal has its planes");
+                    codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
+                }
+                Needles::new(observed.signal.extent(), observed.signal.channels(), self.params.border, codes)
+            })
+            .collect();
+        let report = Report {
+            status,
+            total,
+            signals,
+            penalty: self.penalty,
+            discovery_sweeps: self.progress.discovery_sweeps,
+            support_sweeps: self.progress.support_sweeps,
+            seconds: self.seconds(),
+            working_memory_bytes: self.peak_memory.max(self.session.memory()),
+            threads: self.threads,
+            engine: self.engine,
+            precision: T::NAME,
+            history: self.history,
+        };
+        Answer { needles, report }
+    }
+}
+
+/// Primal, and the dual at `theta = s r` with the largest feasible `s <= 1`.
+fn certificate(m: &Measurement, penalty: f64, penalty_max: f64) -> Certificate {
+    let data_term = 0.5 * m.residual_energy;
+    let objective = data_term + penalty * m.weighted_l1;
+    let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
+    let dual = s * m.target_dot_residual - 0.5 * s * s * m.residual_energy;
+    Certificate { objective, data_term, gap: (objective - dual).max(0.0), nonzeros: m.nonzeros, pixels: 0, penalty_max }
+}
