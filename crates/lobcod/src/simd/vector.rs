@@ -172,8 +172,10 @@ mod avx2 {
                 #[inline(always)]
                 fn sum(self) -> $t {
                     // SAFETY: AVX2 was detected; a half holds LANES / 2 numbers.
-                    let half =
-                        unsafe { std::mem::transmute::<$half, [$t; $lanes / 2]>($half_add($low(self.0), $high::<1>(self.0))) };
+                    let half: [$t; $lanes / 2] = unsafe {
+                        let folded = $half_add($low(self.0), $high::<1>(self.0));
+                        std::mem::transmute::<$half, _>(folded)
+                    };
                     let mut sums = half;
                     let mut width = $lanes / 4;
                     while width > 0 {
@@ -187,8 +189,10 @@ mod avx2 {
                 #[inline(always)]
                 fn largest(self) -> $t {
                     // SAFETY: AVX2 was detected; a half holds LANES / 2 numbers.
-                    let half =
-                        unsafe { std::mem::transmute::<$half, [$t; $lanes / 2]>($half_max($low(self.0), $high::<1>(self.0))) };
+                    let half: [$t; $lanes / 2] = unsafe {
+                        let folded = $half_max($low(self.0), $high::<1>(self.0));
+                        std::mem::transmute::<$half, _>(folded)
+                    };
                     half.iter().fold(half[0], |a, &b| if b > a { b } else { a })
                 }
             }
