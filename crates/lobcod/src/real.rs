@@ -7,6 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 /// `f32` or `f64`: the precision of signals, codes and residuals. Sums over a signal are always `f64`.
 pub trait Real:
     crate::simd::Dispatch
+    + crate::engine::OpenOnCpu
     + Copy
     + Send
     + Sync

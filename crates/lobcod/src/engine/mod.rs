@@ -6,7 +6,7 @@
 
 mod cpu;
 
-pub use cpu::CpuEngine;
+pub use cpu::{CpuEngine, OpenOnCpu};
 
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -149,7 +149,7 @@ impl<T: Real> State<T> {
 }
 
 /// A place where sessions run.
-pub trait Engine<T: Real> {
+pub trait Engine<T> {
     /// Short name: `cpu`, `cuda`, `mpi`.
     fn name(&self) -> &'static str;
     /// Worker threads.
@@ -161,7 +161,7 @@ pub trait Engine<T: Real> {
 }
 
 /// State of a pursuit on an engine.
-pub trait Session<T: Real> {
+pub trait Session<T> {
     /// Synthesises the residual anew from the needles.
     fn refresh(&mut self);
     /// One sweep over needles.

@@ -7,8 +7,6 @@ use crate::simd::Vector;
 /// Rounds over the active set after which the needle counts as ill-conditioned: nearly equal atoms, between which coordinate
 /// descent creeps. Such a needle is handed to LARS, which solves it exactly.
 const MAX_ROUNDS: usize = 200;
-/// Rounds that mend the rounding of an exact solution.
-const POLISH_ROUNDS: usize = 20;
 
 /// Solves the needle's LASSO from the codes in `active` (their `value`s), with `c` the correlations there; both are updated.
 ///
@@ -32,7 +30,7 @@ pub(crate) fn solve<V: Vector>(
                 c.copy_from_slice(&before);
                 active.iter_mut().for_each(|a| a.value = a.before);
             }
-            hand_to_lars::<V>(c, active, columns, rules);
+            super::solve_by_lars(c, active, columns, rules);
             return;
         }
         if !any_awake::<V>(c, rules, slack) {
@@ -44,35 +42,6 @@ pub(crate) fn solve<V: Vector>(
     if capped {
         obey_cap::<V>(c, &before, active, columns, rules);
     }
-}
-
-/// Rare, so kept out of the hot code.
-#[cold]
-#[inline(never)]
-fn hand_to_lars<V: Vector>(
-    c: &mut [V::Elem],
-    active: &mut Vec<ActiveCode<V::Elem>>,
-    columns: &mut impl Columns<V::Elem>,
-    rules: &Rules<'_, V::Elem>,
-) where
-    V::Elem: Real,
-{
-    super::solve_by_lars::<V>(c, active, columns, rules);
-}
-
-/// A few rounds over the non-zero codes.
-#[inline(always)]
-pub(super) fn polish<V: Vector>(
-    c: &mut [V::Elem],
-    active: &mut [ActiveCode<V::Elem>],
-    columns: &mut impl Columns<V::Elem>,
-    rules: &Rules<'_, V::Elem>,
-) where
-    V::Elem: Real,
-{
-    active.sort_unstable_by_key(|a| a.value == V::Elem::ZERO);
-    let nonzeros = active.partition_point(|a| a.value != V::Elem::ZERO);
-    descend::<V>(c, &mut active[..nonzeros], columns, rules, POLISH_ROUNDS);
 }
 
 /// Rounds of coordinate descent over the active codes; false if they still move after `rounds`.

@@ -1,52 +1,62 @@
 //! Least-angle regression: the exact path of the LASSO, in f64.
 
-use super::coordinate::polish;
-use super::{ActiveCode, Columns, Rules, objective_change, subtract_column};
+use super::{ActiveCode, Columns, Rules, objective_change};
 use crate::real::Real;
-use crate::simd::Vector;
 
 /// Pivots of the Cholesky factor below this are taken as zero: the atom is a combination of the active ones.
 const SINGULAR: f64 = 1e-10;
+/// Rounds that mend the rounding of the path.
+const POLISH_ROUNDS: usize = 20;
 
 /// Solves the needle's LASSO by following its path from all-zero codes down to the thresholds; with a cap it stops before the
 /// `(cap + 1)`th code would join. `c` are the correlations at the codes in `active`; both are updated. Atoms that depend linearly
 /// on the active ones stay out; rounding is mended by a few rounds of coordinate descent at the end. This is the paper's choice of
 /// local solver.
-#[inline(always)]
-pub(crate) fn solve<V: Vector>(
-    c: &mut [V::Elem],
-    active: &mut Vec<ActiveCode<V::Elem>>,
-    columns: &mut impl Columns<V::Elem>,
-    rules: &Rules<'_, V::Elem>,
-) where
-    V::Elem: Real,
-{
+pub(crate) fn solve<T: Real>(c: &mut [T], active: &mut Vec<ActiveCode<T>>, columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) {
     let capped = rules.cap < usize::MAX;
     let before = if capped { c.to_vec() } else { Vec::new() };
     for code in active.iter_mut() {
-        subtract_column::<V>(c, columns.column(code.atom as usize), -code.value);
-        code.value = V::Elem::ZERO;
+        move_code(c, code, T::ZERO, columns);
     }
     let path = Path::follow(c, columns, rules);
     for (&atom, &value) in path.atoms.iter().zip(&path.codes) {
-        let value = V::Elem::from_f64(value);
-        if value == V::Elem::ZERO {
-            continue;
-        }
-        subtract_column::<V>(c, columns.column(atom), value);
-        match active.iter_mut().find(|a| a.atom as usize == atom) {
-            Some(code) => code.value = value,
-            None => active.push(ActiveCode { atom: atom as u32, value, before: V::Elem::ZERO }),
-        }
+        let at = active.iter().position(|a| a.atom as usize == atom).unwrap_or_else(|| {
+            active.push(ActiveCode { atom: atom as u32, value: T::ZERO, before: T::ZERO });
+            active.len() - 1
+        });
+        move_code(c, &mut active[at], T::from_f64(value), columns);
     }
-    polish::<V>(c, active, columns, rules);
-    if !capped {
-        return;
-    }
-    let old_fits = active.iter().filter(|a| a.before != V::Elem::ZERO).count() <= rules.cap;
-    if old_fits && objective_change(active, &before, c, rules) > 0.0 {
+    polish(c, active, columns, rules);
+    let old_fits = active.iter().filter(|a| a.before != T::ZERO).count() <= rules.cap;
+    if capped && old_fits && objective_change(active, &before, c, rules) > 0.0 {
         c.copy_from_slice(&before);
         active.iter_mut().for_each(|a| a.value = a.before);
+    }
+}
+
+/// Rounds of coordinate descent over the non-zero codes, which mend rounding.
+fn polish<T: Real>(c: &mut [T], active: &mut [ActiveCode<T>], columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) {
+    for _ in 0..POLISH_ROUNDS {
+        let mut moved = false;
+        for code in active.iter_mut().filter(|a| a.value != T::ZERO) {
+            let k = code.atom as usize;
+            let (q, threshold) = (columns.column(k)[k], rules.threshold(k));
+            let value = rules.shrink(c[k] + q * code.value, threshold, q);
+            moved |= (value - code.value).abs() * q > rules.tolerance * threshold;
+            move_code(c, code, value, columns);
+        }
+        if !moved {
+            break;
+        }
+    }
+}
+
+/// Gives a code another value and keeps the correlations right.
+fn move_code<T: Real>(c: &mut [T], code: &mut ActiveCode<T>, value: T, columns: &mut dyn Columns<T>) {
+    let delta = value - code.value;
+    if delta != T::ZERO {
+        c.iter_mut().zip(columns.column(code.atom as usize)).for_each(|(c, &g)| *c -= delta * g);
+        code.value = value;
     }
 }
 
@@ -62,7 +72,7 @@ struct Path {
 }
 
 impl Path {
-    fn follow<T: Real>(c: &[T], columns: &mut impl Columns<T>, rules: &Rules<'_, T>) -> Path {
+    fn follow<T: Real>(c: &[T], columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) -> Path {
         let mut path = Path { atoms: vec![], codes: vec![], signs: vec![], columns: vec![], factor: vec![] };
         // Thresholds relative to the final ones, so the path ends at level 1.
         let weight: Vec<f64> = (0..c.len()).map(|k| rules.threshold(k).to_f64()).collect();
@@ -127,7 +137,7 @@ impl Path {
     }
 
     /// Appends an atom; false if it depends linearly on the active ones.
-    fn join<T: Real>(&mut self, atom: usize, sign: f64, columns: &mut impl Columns<T>) -> bool {
+    fn join<T: Real>(&mut self, atom: usize, sign: f64, columns: &mut dyn Columns<T>) -> bool {
         let column: Vec<f64> = columns.column(atom).iter().map(|x| x.to_f64()).collect();
         let mut row: Vec<f64> = Vec::with_capacity(self.atoms.len() + 1);
         for i in 0..self.atoms.len() {

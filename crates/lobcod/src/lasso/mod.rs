@@ -179,7 +179,7 @@ impl<T: Real> Lasso<'_, T> {
         let mut columns = Stored { gram: &gram, stride };
         match local {
             Local::Coordinate => solve_by_coordinates::<V>(&mut c, &mut active, &mut columns, &rules),
-            Local::Lars => solve_by_lars::<V>(&mut c, &mut active, &mut columns, &rules),
+            Local::Lars => solve_by_lars(&mut c, &mut active, &mut columns, &rules),
         }
         active.iter().filter(|a| a.value != T::ZERO).map(|a| (a.atom as usize, a.value)).collect()
     }

@@ -3,7 +3,7 @@
 use super::atoms::{Atoms, MaskedColumns};
 use super::plane::PlaneState;
 use super::scratch::{BATCH, Scratch};
-use super::tile::{Layers, LocalCode, TileState};
+use super::tile::{Candidate, Layers, LocalCode, TileState};
 use crate::engine::{Discovery, Visit};
 use crate::lasso::{ActiveCode, Rules, Stored, any_awake, solve_by_coordinates, solve_by_lars};
 use crate::pursuit::Local;
@@ -31,13 +31,14 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
     fn run<V: Vector<Elem = T>>(mut self) {
         let (plane, layout) = (self.plane, &self.plane.layout);
         layout.load(&plane.grid, &self.state.tile, &plane.residual, plane.weights.as_deref(), &mut self.scratch.footprint);
-        self.scratch.codes.clear();
         match self.sweep.visit {
-            Visit::Candidates => self.visit_candidates::<V>(),
-            Visit::All | Visit::Spread => self.visit_all::<V>(),
+            Visit::Candidates => std::mem::swap(&mut self.scratch.visits, &mut self.state.candidates),
+            Visit::All | Visit::Spread => {
+                all_needles(plane, self.state, &mut self.scratch.needles, &mut self.scratch.visits);
+            }
         }
-        self.state.codes.clear();
-        self.state.codes.extend_from_slice(&self.scratch.codes);
+        self.visit_needles::<V>();
+        self.collect_codes();
         if self.sweep.visit != Visit::Spread {
             layout.store(&plane.grid, &self.state.tile, &plane.residual, &self.scratch.footprint);
         }
@@ -45,99 +46,61 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
 }
 
 impl<T: Real> DiscoverTile<'_, T> {
+    /// Visits the needles listed, layer after layer, in order or in the random order of the sweep.
     #[inline(always)]
-    fn visit_all<V: Vector<Elem = T>>(&mut self) {
-        let layers = Layers::of(&self.plane.grid, &self.state.tile);
-        let order = self.sweep.layer_seed.map(|seed| {
-            let mut order: Vec<usize> = (0..layers.count()).collect();
+    fn visit_needles<V: Vector<Elem = T>>(&mut self) {
+        let visits = std::mem::take(&mut self.scratch.visits);
+        let mut layers: Vec<(usize, usize)> = Vec::new();
+        let mut from = 0;
+        for layer in visits.chunk_by(|a, b| a.layer == b.layer) {
+            layers.push((from, from + layer.len()));
+            from += layer.len();
+        }
+        if let Some(seed) = self.sweep.layer_seed {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(self.state.plane as u64);
-            order.shuffle(&mut rng);
-            order
-        });
-        let Some(order) = order else {
-            let mut cursor = 0;
-            for layer in 0..layers.count() {
-                cursor = self.visit_layer::<V>(&layers, layer, cursor);
-            }
-            return;
-        };
-        let starts = self.layer_starts(&layers);
-        let mut parts = vec![(0, 0); layers.count()];
-        for layer in order {
-            let from = self.scratch.codes.len();
-            self.visit_layer::<V>(&layers, layer, starts[layer]);
-            parts[layer] = (from, self.scratch.codes.len());
+            layers.shuffle(&mut rng);
         }
-        let sorted = parts.iter().flat_map(|&(from, to)| self.scratch.codes[from..to].iter().copied()).collect();
-        self.scratch.codes = sorted;
-    }
-
-    /// Where the codes of each layer begin.
-    fn layer_starts(&mut self, layers: &Layers) -> Vec<usize> {
-        let mut cursor = 0;
-        (0..layers.count())
-            .map(|layer| {
-                let start = cursor;
-                layers.needles(layer, &self.plane.layout, &mut self.scratch.needles);
-                for &offset in &self.scratch.needles {
-                    cursor += count_at(&self.state.codes[cursor..], offset);
-                }
-                start
-            })
-            .collect()
-    }
-
-    /// Visits the needles of a layer whose codes begin at `cursor`; returns where they end.
-    #[inline(always)]
-    fn visit_layer<V: Vector<Elem = T>>(&mut self, layers: &Layers, layer: usize, mut cursor: usize) -> usize {
-        layers.needles(layer, &self.plane.layout, &mut self.scratch.needles);
-        let needles = std::mem::take(&mut self.scratch.needles);
-        for batch in needles.chunks(BATCH) {
-            self.correlate_batch::<V>(batch);
-            for (j, &offset) in batch.iter().enumerate() {
-                let old = count_at(&self.state.codes[cursor..], offset);
-                self.visit_needle::<V>(j, offset, (cursor, cursor + old));
-                cursor += old;
-            }
-        }
-        self.scratch.needles = needles;
-        cursor
-    }
-
-    /// Visits the candidates; the codes of all other needles stay as they are.
-    #[inline(always)]
-    fn visit_candidates<V: Vector<Elem = T>>(&mut self) {
-        let candidates = std::mem::take(&mut self.state.candidates);
-        let mut copied = 0;
-        for layer in candidates.chunk_by(|a, b| a.layer == b.layer) {
-            for batch in layer.chunks(BATCH) {
-                let mut needles = std::mem::take(&mut self.scratch.needles);
+        self.scratch.codes.clear();
+        self.scratch.found.clear();
+        self.scratch.found.resize(visits.len(), (0, 0));
+        let needles = &mut std::mem::take(&mut self.scratch.needles);
+        for (from, to) in layers {
+            for start in (from..to).step_by(BATCH) {
+                let batch = &visits[start..(start + BATCH).min(to)];
                 needles.clear();
-                needles.extend(batch.iter().map(|c| c.offset));
-                self.correlate_batch::<V>(&needles);
-                self.scratch.needles = needles;
-                for (j, candidate) in batch.iter().enumerate() {
-                    let range = (candidate.codes.0 as usize, candidate.codes.1 as usize);
-                    self.scratch.codes.extend_from_slice(&self.state.codes[copied..range.0]);
-                    copied = range.1;
-                    self.visit_needle::<V>(j, candidate.offset, range);
+                needles.extend(batch.iter().map(|visit| visit.offset));
+                let field = &self.scratch.footprint.residual;
+                correlate::<V>(&self.atoms.packed, field, &self.plane.layout.patch, needles, &mut self.scratch.correlations);
+                for (j, visit) in batch.iter().enumerate() {
+                    let first = self.scratch.codes.len() as u32;
+                    self.visit_needle::<V>(j, visit);
+                    self.scratch.found[start + j] = (first, self.scratch.codes.len() as u32);
                 }
             }
         }
-        self.scratch.codes.extend_from_slice(&self.state.codes[copied..]);
+        self.scratch.needles = std::mem::take(needles);
+        self.scratch.visits = visits;
     }
 
-    #[inline(always)]
-    fn correlate_batch<V: Vector<Elem = T>>(&mut self, needles: &[u32]) {
-        let scratch = &mut *self.scratch;
-        let field = &scratch.footprint.residual;
-        correlate::<V>(&self.atoms.packed, field, &self.plane.layout.patch, needles, &mut scratch.correlations);
+    /// Puts the codes found in the place of the old ones; needles that were not visited keep theirs.
+    fn collect_codes(&mut self) {
+        let (scratch, old) = (&mut *self.scratch, &mut self.state.codes);
+        scratch.collected.clear();
+        let mut copied = 0;
+        for (visit, found) in scratch.visits.iter().zip(&scratch.found) {
+            scratch.collected.extend_from_slice(&old[copied..visit.codes.0 as usize]);
+            scratch.collected.extend_from_slice(&scratch.codes[found.0 as usize..found.1 as usize]);
+            copied = visit.codes.1 as usize;
+        }
+        scratch.collected.extend_from_slice(&old[copied..]);
+        old.clear();
+        old.extend_from_slice(&scratch.collected);
     }
 
     /// Solves the needle whose correlations stand at place `j` of the batch, unless it is zero and stays so.
     #[inline(always)]
-    fn visit_needle<V: Vector<Elem = T>>(&mut self, j: usize, offset: u32, codes: (usize, usize)) {
+    fn visit_needle<V: Vector<Elem = T>>(&mut self, j: usize, visit: &Candidate) {
         let (scratch, plane, stride) = (&mut *self.scratch, self.plane, self.atoms.packed.stride);
         let spread = self.sweep.visit == Visit::Spread;
         let c = &mut scratch.correlations[j * stride..(j + 1) * stride];
@@ -145,7 +108,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             let share = T::from_f64(1.0 / plane.grid.atom.iter().product::<usize>() as f64);
             c.iter_mut().for_each(|x| *x *= share);
         }
-        let at = offset as usize;
+        let at = visit.offset as usize;
         let rules = Rules {
             thresholds: &self.atoms.weights,
             scale: T::from_f64(self.sweep.penalty) * plane.position_weight(&self.state.tile, at),
@@ -153,7 +116,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             cap: plane.cap(&self.state.tile, at),
             tolerance: T::from_f64(self.sweep.local_tolerance),
         };
-        let old = if spread { &[][..] } else { &self.state.codes[codes.0..codes.1] };
+        let old = if spread { &[][..] } else { &self.state.codes[visit.codes.0 as usize..visit.codes.1 as usize] };
         if old.is_empty() && !any_awake::<V>(c, &rules, T::ONE + T::EPSILON * T::from_f64(8.0)) {
             return;
         }
@@ -165,14 +128,14 @@ impl<T: Real> DiscoverTile<'_, T> {
             let mut columns = Stored { gram: &self.atoms.gram, stride };
             match self.local {
                 Local::Coordinate => solve_by_coordinates::<V>(c, active, &mut columns, &rules),
-                Local::Lars => solve_by_lars::<V>(c, active, &mut columns, &rules),
+                Local::Lars => solve_by_lars(c, active, &mut columns, &rules),
             }
         } else {
             let weights = &scratch.footprint.weights;
             let mut columns = MaskedColumns::<V, T>::new(self.atoms, weights, &plane.layout.patch, at, &mut scratch.columns);
             match self.local {
                 Local::Coordinate => solve_by_coordinates::<V>(c, active, &mut columns, &rules),
-                Local::Lars => solve_by_lars::<V>(c, active, &mut columns, &rules),
+                Local::Lars => solve_by_lars(c, active, &mut columns, &rules),
             }
         }
         self.state.solved += 1;
@@ -184,7 +147,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             let k = code.atom as usize;
             if code.value != T::ZERO {
                 let curvature = self.atoms.curvature::<V>(k, cut.then_some(&footprint.weights[..]), layout, at);
-                scratch.codes.push(LocalCode { offset, atom: k as u16, cut, value: code.value, curvature });
+                scratch.codes.push(LocalCode { offset: visit.offset, atom: k as u16, cut, value: code.value, curvature });
             }
             let back = code.before - code.value;
             if back != T::ZERO && !spread {
@@ -198,6 +161,21 @@ impl<T: Real> DiscoverTile<'_, T> {
         }
         if moved && plane.grid.wraps != [false; 3] {
             layout.repeat_wrapped(&plane.grid, &self.state.tile, at, &mut scratch.footprint.residual);
+        }
+    }
+}
+
+/// Lists every needle of the tile with the range of its codes.
+fn all_needles<T: Real>(plane: &PlaneState<T>, state: &TileState<T>, needles: &mut Vec<u32>, into: &mut Vec<Candidate>) {
+    let layers = Layers::of(&plane.grid, &state.tile);
+    let mut cursor = 0;
+    into.clear();
+    for layer in 0..layers.count() {
+        layers.needles(layer, &plane.layout, needles);
+        for &offset in needles.iter() {
+            let end = cursor + count_at(&state.codes[cursor..], offset);
+            into.push(Candidate { layer: layer as u32, offset, codes: (cursor as u32, end as u32) });
+            cursor = end;
         }
     }
 }

@@ -86,7 +86,32 @@ impl<T: Real> Engine<T> for CpuEngine {
         Ok((bytes + scratch * Engine::<T>::threads(self)) as u64)
     }
 
-    fn open(&self, mut problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+        T::open_on_cpu(self, problem)
+    }
+}
+
+/// Opens sessions for one precision. Implemented here for each, so that the kernels are compiled once, with this crate, and not
+/// again wherever a generic caller is.
+pub trait OpenOnCpu: Sized {
+    #[doc(hidden)]
+    fn open_on_cpu(engine: &CpuEngine, problem: Problem<Self>) -> Result<Box<dyn Session<Self>>>;
+}
+
+impl OpenOnCpu for f32 {
+    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f32>) -> Result<Box<dyn Session<f32>>> {
+        engine.open_session(problem)
+    }
+}
+
+impl OpenOnCpu for f64 {
+    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f64>) -> Result<Box<dyn Session<f64>>> {
+        engine.open_session(problem)
+    }
+}
+
+impl CpuEngine {
+    fn open_session<T: Real>(&self, mut problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
         if problem.dictionary.len() > usize::from(u16::MAX) {
             return Err(Error::parameter("the number of atoms", problem.dictionary.len(), "at most 65535"));
         }

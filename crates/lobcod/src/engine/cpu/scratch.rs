@@ -2,7 +2,7 @@
 
 use super::atoms::ColumnStore;
 use super::footprint::Footprint;
-use super::tile::LocalCode;
+use super::tile::{Candidate, LocalCode};
 use crate::lasso::ActiveCode;
 use crate::real::Real;
 
@@ -17,8 +17,13 @@ pub(super) struct Scratch<T> {
     pub(super) needles: Vec<u32>,
     pub(super) active: Vec<ActiveCode<T>>,
     pub(super) columns: ColumnStore<T>,
-    /// Codes of the tile as they come out of a sweep.
+    /// Needles a discovery sweep visits in the tile.
+    pub(super) visits: Vec<Candidate>,
+    /// Codes that came out of the visits, and which of them each visit gave.
     pub(super) codes: Vec<LocalCode<T>>,
+    pub(super) found: Vec<(u32, u32)>,
+    /// All codes of the tile after a sweep.
+    pub(super) collected: Vec<LocalCode<T>>,
 }
 
 impl<T: Real> Scratch<T> {
@@ -29,13 +34,18 @@ impl<T: Real> Scratch<T> {
             needles: Vec::new(),
             active: Vec::new(),
             columns: ColumnStore { made: Vec::new(), columns: Vec::new(), weighted_atom: Vec::new() },
+            visits: Vec::new(),
             codes: Vec::new(),
+            found: Vec::new(),
+            collected: Vec::new(),
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
         (self.footprint.residual.len() + self.footprint.weights.len() + self.correlations.len()) * size_of::<T>()
-            + self.codes.capacity() * size_of::<LocalCode<T>>()
+            + (self.codes.capacity() + self.collected.capacity()) * size_of::<LocalCode<T>>()
+            + self.visits.capacity() * size_of::<Candidate>()
+            + self.found.capacity() * size_of::<(u32, u32)>()
             + self.needles.capacity() * 4
     }
 }
