@@ -37,6 +37,10 @@ impl<T: Real> Dictionary<T> {
                 return Err(Error::Data(format!("atom {k} of the dictionary {what}; remove it")));
             }
             normalised += usize::from((norm - 1.0).abs() > 1e-4);
+            // An atom that is already of unit norm keeps its bits, so that a dictionary survives being saved and read.
+            if (norm - 1.0).abs() <= 8.0 * T::EPSILON.to_f64() {
+                continue;
+            }
             atom.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() / norm));
         }
         Ok(Self { extent, channels, atoms: data.len() / n, data, normalised })

@@ -1,0 +1,142 @@
+//! Order of the axes of a picture in a file.
+
+use crate::error::{Error, Result};
+use crate::npy::shape_words;
+use lobcod::{Extent, Real, Signal};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Meaning of the axes of an array, slowest first: `t`ime, `d`epth, `h`eight, `w`idth, `c`hannels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axes {
+    /// A sequence; several channels are the last axis.
+    T,
+    /// A grey picture.
+    #[default]
+    Hw,
+    /// A colour picture, channels last.
+    Hwc,
+    /// A colour picture, channels first.
+    Chw,
+    /// A volume.
+    Dhw,
+    /// A volume with channels last.
+    Dhwc,
+}
+
+#[derive(PartialEq)]
+enum Channels {
+    None,
+    First,
+    Last,
+}
+
+impl Axes {
+    /// All orders.
+    pub const ALL: [Axes; 6] = [Axes::T, Axes::Hw, Axes::Hwc, Axes::Chw, Axes::Dhw, Axes::Dhwc];
+
+    /// Number of axes besides channels.
+    pub fn rank(self) -> usize {
+        match self {
+            Axes::T => 1,
+            Axes::Hw | Axes::Hwc | Axes::Chw => 2,
+            Axes::Dhw | Axes::Dhwc => 3,
+        }
+    }
+
+    /// The order for a signal of this rank and number of channels: this one where it fits, otherwise the usual one.
+    pub fn fitting(self, rank: usize, channels: usize) -> Self {
+        let usual = match (rank, channels) {
+            (1, _) => Axes::T,
+            (2, 1) => Axes::Hw,
+            (2, _) => Axes::Hwc,
+            (_, 1) => Axes::Dhw,
+            _ => Axes::Dhwc,
+        };
+        if self.rank() == rank && (channels == 1 || self.channels() != Channels::None) { self } else { usual }
+    }
+
+    fn channels(self) -> Channels {
+        match self {
+            Axes::T | Axes::Hwc | Axes::Dhwc => Channels::Last,
+            Axes::Chw => Channels::First,
+            Axes::Hw | Axes::Dhw => Channels::None,
+        }
+    }
+
+    /// Shape of the array that holds a signal.
+    pub(crate) fn shape(self, extent: Extent, channels: usize) -> Vec<usize> {
+        let mut shape = extent.axes().to_vec();
+        match self.channels() {
+            Channels::First => shape.insert(0, channels),
+            Channels::Last if self != Axes::T || channels > 1 => shape.push(channels),
+            _ => {}
+        }
+        shape
+    }
+
+    /// Extent and channels of an array of this shape; an array without the axis of channels has one channel.
+    pub(crate) fn split(self, path: &Path, shape: &[usize]) -> Result<(Extent, usize)> {
+        let rank = self.rank();
+        let (axes, channels) = match self.channels() {
+            _ if shape.len() == rank => (shape, 1),
+            Channels::Last if shape.len() == rank + 1 => (&shape[..rank], shape[rank]),
+            Channels::First if shape.len() == rank + 1 => (&shape[1..], shape[0]),
+            _ => {
+                let reason = format!("holds an array of shape {}, which does not fit the axes {self}", shape_words(shape));
+                return Err(Error::shape(path, format!("{reason}; say what its axes are with --axes")));
+            }
+        };
+        if channels == 0 {
+            return Err(Error::shape(
+                path,
+                format!("has the shape {} and so no channels; there is nothing to code", shape_words(shape)),
+            ));
+        }
+        Ok((Extent::new(axes).map_err(Error::content(path))?, channels))
+    }
+
+    /// Samples of an array in C order, as a signal.
+    pub(crate) fn to_signal<T: Real>(self, path: &Path, shape: &[usize], samples: Vec<T>) -> Result<Signal<T>> {
+        let (extent, channels) = self.split(path, shape)?;
+        let signal = if self.channels() == Channels::Last && channels > 1 {
+            Signal::from_interleaved(extent, channels, &samples)
+        } else {
+            Signal::from_planar(extent, channels, samples)
+        };
+        signal.map_err(Error::content(path))
+    }
+
+    /// Samples of a signal in C order.
+    pub(crate) fn samples<T: Real>(self, signal: &Signal<T>) -> Vec<T> {
+        if self.channels() == Channels::Last { signal.to_interleaved() } else { signal.data().to_vec() }
+    }
+}
+
+impl fmt::Display for Axes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Axes::T => "t",
+            Axes::Hw => "hw",
+            Axes::Hwc => "hwc",
+            Axes::Chw => "chw",
+            Axes::Dhw => "dhw",
+            Axes::Dhwc => "dhwc",
+        })
+    }
+}
+
+impl FromStr for Axes {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        Axes::ALL.into_iter().find(|a| a.to_string() == text).ok_or_else(|| {
+            lobcod::Error::Parameter {
+                name: "the order of the axes",
+                value: text.into(),
+                allowed: "t, hw, hwc, chw, dhw or dhwc",
+            }
+            .into()
+        })
+    }
+}

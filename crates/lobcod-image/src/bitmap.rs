@@ -1,0 +1,134 @@
+//! PNG and JPEG.
+
+use crate::array::{Array, DataType};
+use crate::depth::Depth;
+use crate::error::{Error, Result};
+use crate::raster::Raster;
+use crate::source::Allowance;
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
+use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
+use image::{ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
+use std::io::Cursor;
+use std::path::Path;
+
+/// Quality at which the losses of JPEG are hard to see.
+const JPEG_QUALITY: u8 = 95;
+/// Memory for the decoder itself and for the notes in a file.
+const DECODER_BYTES: u64 = 64 << 20;
+
+pub(crate) fn decode_png(path: &Path, file: &[u8], allowance: Allowance) -> Result<Raster> {
+    // The decoder stops after the last pixel and would not miss the end.
+    if !file.windows(8).rev().any(|w| w == b"IEND\xae\x42\x60\x82") {
+        return Err(truncated(path));
+    }
+    // The decoder takes memory for rows at once, so the size (width, then height, after two signatures) is judged before.
+    let size: Vec<usize> =
+        file.get(16..24).unwrap_or_default().as_chunks::<4>().0.iter().map(|&b| u32::from_be_bytes(b) as usize).collect();
+    allowance.check(path, &size)?;
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(allowance.on_disk().saturating_add(DECODER_BYTES));
+    let decoder = PngDecoder::with_limits(Cursor::new(file), limits).map_err(|e| unreadable(path, e))?;
+    decode(path, decoder, allowance)
+}
+
+pub(crate) fn decode_jpeg(path: &Path, file: &[u8], allowance: Allowance) -> Result<Raster> {
+    // The decoder fills what is missing with grey. Inside a scan these bytes are always markers, so the end
+    // comes after the last scan.
+    let last = |marker: [u8; 2]| file.windows(2).rposition(|w| w == marker);
+    if last([0xff, 0xd9]) <= last([0xff, 0xda]) {
+        return Err(truncated(path));
+    }
+    decode(path, JpegDecoder::new(Cursor::new(file)).map_err(|e| unreadable(path, e))?, allowance)
+}
+
+fn decode(path: &Path, decoder: impl ImageDecoder, allowance: Allowance) -> Result<Raster> {
+    let (width, height) = decoder.dimensions();
+    let color = decoder.color_type();
+    let samples = usize::from(color.channel_count());
+    let shape = [height as usize, width as usize, samples];
+    allowance.check(path, &shape)?;
+    let mut bytes = vec![0; decoder.total_bytes() as usize];
+    decoder.read_image(&mut bytes).map_err(|e| unreadable(path, e))?;
+    let (dtype, full, depth) = match usize::from(color.bytes_per_pixel()) / samples {
+        1 => (DataType::U8, 255.0, Depth::U8),
+        _ => {
+            bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|b| *b = u16::from_ne_bytes(*b).to_le_bytes());
+            (DataType::U16, 65535.0, Depth::U16)
+        }
+    };
+    let (array, opaque) = split_alpha(dtype, &shape, bytes, color.has_alpha());
+    Ok(Raster { array, opaque, full: Some(full), depth, is_picture: true, sample_rate: None })
+}
+
+/// Sets the last channel apart if it is alpha, and drops the axis of channels if one is left.
+pub(crate) fn split_alpha(dtype: DataType, shape: &[usize], bytes: Vec<u8>, has_alpha: bool) -> (Array, Option<Vec<bool>>) {
+    let mut shape = shape.to_vec();
+    let samples = shape.pop().unwrap_or(1);
+    let colours = samples - usize::from(has_alpha);
+    if colours > 1 {
+        shape.push(colours);
+    }
+    if !has_alpha {
+        return (Array::from_bytes(dtype, shape, bytes), None);
+    }
+    let size = dtype.size();
+    let mut opaque = Vec::with_capacity(bytes.len() / (samples * size));
+    let mut kept = Vec::with_capacity(bytes.len() / samples * colours);
+    for pixel in bytes.chunks_exact(samples * size) {
+        let (colour, alpha) = pixel.split_at(colours * size);
+        kept.extend_from_slice(colour);
+        opaque.push(alpha.iter().any(|&b| b != 0));
+    }
+    (Array::from_bytes(dtype, shape, kept), Some(opaque))
+}
+
+/// A PNG of 8-bit samples: grey if there is one a pixel, colour if there are three, rows from the top.
+pub fn encode_png(samples: &[u8], width: usize, height: usize) -> Result<Vec<u8>> {
+    let pixels = width.saturating_mul(height);
+    let channels = if pixels > 0 && samples.len() == pixels { 1 } else { 3 };
+    if pixels == 0 || samples.len() != pixels.saturating_mul(channels) {
+        let reason = format!("a {width} x {height} picture has {pixels} or three times as many samples, not {}", samples.len());
+        return Err(lobcod::Error::Shape(reason).into());
+    }
+    encode_png_at(samples, width, height, channels, Depth::U8).map_err(|e| lobcod::Error::Shape(e.to_string()).into())
+}
+
+/// A PNG of samples of `depth` (U8, or U16 in the byte order of the machine).
+pub(crate) fn encode_png_at(
+    samples: &[u8],
+    width: usize,
+    height: usize,
+    channels: usize,
+    depth: Depth,
+) -> Result<Vec<u8>, ImageError> {
+    let mut file = Vec::new();
+    let color = match (channels, depth) {
+        (1, Depth::U8) => ExtendedColorType::L8,
+        (_, Depth::U8) => ExtendedColorType::Rgb8,
+        (1, _) => ExtendedColorType::L16,
+        _ => ExtendedColorType::Rgb16,
+    };
+    let encoder = PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
+    encoder.write_image(samples, width as u32, height as u32, color)?;
+    Ok(file)
+}
+
+pub(crate) fn encode_jpeg(samples: &[u8], width: usize, height: usize, channels: usize) -> Result<Vec<u8>, ImageError> {
+    let mut file = Vec::new();
+    let color = if channels == 1 { ExtendedColorType::L8 } else { ExtendedColorType::Rgb8 };
+    JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).write_image(samples, width as u32, height as u32, color)?;
+    Ok(file)
+}
+
+fn truncated(path: &Path) -> Error {
+    Error::format(path, "is truncated: its end is missing; copy or make the file again")
+}
+
+fn unreadable(path: &Path, error: ImageError) -> Error {
+    match error {
+        ImageError::Unsupported(e) => {
+            Error::format(path, format!("is of a kind that is not supported ({e}); convert it to a plain png"))
+        }
+        e => Error::format(path, format!("is damaged or truncated ({e}); copy or make the file again")),
+    }
+}

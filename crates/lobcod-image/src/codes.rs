@@ -1,0 +1,193 @@
+//! Codes on disk: needles, and all it takes to make a picture of them.
+
+use crate::array::Array;
+use crate::atomic::write_atomically;
+use crate::axes::Axes;
+use crate::depth::Depth;
+use crate::dictionary;
+use crate::error::{Error, Result};
+use crate::npz::{self, Npz};
+use crate::source::{Allowance, load};
+use crate::write::to_array;
+use lobcod::{Border, Code, Dictionary, Extent, Needles, Real, Signal};
+use std::path::Path;
+use std::str::FromStr;
+
+/// What a codes file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodesFile<T> {
+    /// The non-zero codes.
+    pub needles: Needles<T>,
+    /// Order of the axes of the coded picture.
+    pub axes: Axes,
+    /// Penalty the codes were found with, in units of the signal.
+    pub penalty: f64,
+    /// What the full range of integers stands for.
+    pub scale: f64,
+    /// Type of the samples of the coded picture.
+    pub depth: Depth,
+    /// Samples a second, if sound was coded.
+    pub sample_rate: Option<u32>,
+    /// The dictionary the codes belong to.
+    pub dictionary: Dictionary<T>,
+    /// The base layer that was not coded.
+    pub base: Option<Signal<T>>,
+}
+
+/// Writes codes as a `.npz` file that numpy reads without pickle; equal codes make equal bytes.
+pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
+    let needles = &codes.needles;
+    check(path, needles, &codes.dictionary, codes.base.as_ref())?;
+    let (extent, channels, rank) = (needles.extent(), needles.channels(), needles.extent().rank());
+    let axes = codes.axes.fitting(rank, channels);
+    let shape = axes.shape(extent, channels);
+    let list = needles.codes();
+    let count = needles.nonzeros();
+    let values: Vec<T> = list.iter().map(|c| c.value).collect();
+    let mut arrays = vec![
+        ("position", Array::new(&[count, rank], list.iter().flat_map(|c| c.position[3 - rank..].iter().copied()))),
+        ("atom", Array::new(&[count], list.iter().map(|c| c.atom as i32))),
+        ("value", Array::from_reals(&[count], &values)),
+        ("shape", Array::new(&[shape.len()], shape.iter().map(|&n| n as i64))),
+        ("axes", Array::from_text(&axes.to_string())),
+        ("border", Array::from_text(&needles.border().to_string())),
+        ("penalty", Array::scalar(codes.penalty)),
+        ("scale", Array::scalar(codes.scale)),
+        ("depth", Array::from_text(&codes.depth.to_string())),
+        ("dictionary", dictionary::to_array(&codes.dictionary).0),
+    ];
+    if channels > 1 && codes.dictionary.channels() == 1 {
+        arrays.push(("channel", Array::new(&[count], list.iter().map(|c| c.channel as i32))));
+    }
+    arrays.extend(codes.sample_rate.map(|rate| ("sample_rate", Array::scalar(i64::from(rate)))));
+    arrays.extend(codes.base.as_ref().map(|base| ("base", to_array(base, axes))));
+    write_atomically(path, &npz::encode(&arrays))
+}
+
+/// Reads and checks codes; `max_bytes` limits the picture they stand for
+/// ([`DEFAULT_MAX_BYTES`](crate::DEFAULT_MAX_BYTES) if `None`).
+pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesFile<T>> {
+    let allowance = Allowance::new::<T>(max_bytes);
+    let file = load(path, allowance)?;
+    if !file.starts_with(b"PK") {
+        return Err(Error::format(path, "is not a codes file; give a .npz file made by encode"));
+    }
+    let fields = Fields { path, npz: Npz::new(path, file, allowance.on_disk())? };
+
+    let axes: Axes = fields.word("axes")?;
+    let shape = fields.integers("shape", None)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>();
+    let shape = shape.map_err(|_| fields.unsound("shape"))?;
+    allowance.check(path, &shape)?;
+    let (extent, channels) = axes.split(path, &shape)?;
+    let atoms = fields.npz.get("dictionary")?;
+    let with_channels = atoms.shape().len() == extent.rank() + 2;
+    let dictionary = dictionary::from_array(path, &atoms, dictionary::axes_name(extent.rank(), with_channels))?;
+    let needles = Needles::new(extent, channels, fields.word::<Border>("border")?, fields.codes(extent)?);
+    let base = match fields.npz.find("base")? {
+        Some(array) => {
+            let samples = array.to_reals(1.0).ok_or_else(|| fields.unsound("base"))?;
+            Some(axes.to_signal(path, array.shape(), samples)?)
+        }
+        None => None,
+    };
+    check(path, &needles, &dictionary, base.as_ref())?;
+    if needles.codes().windows(2).any(|w| (w[0].position, w[0].atom, w[0].channel) == (w[1].position, w[1].atom, w[1].channel)) {
+        return Err(Error::format(path, "holds two codes of one atom at one position; make the file again"));
+    }
+    Ok(CodesFile {
+        needles,
+        axes,
+        penalty: fields.number("penalty")?,
+        scale: fields.number("scale")?,
+        depth: fields.word("depth")?,
+        sample_rate: fields.sample_rate()?,
+        dictionary,
+        base,
+    })
+}
+
+/// Error unless the parts belong together.
+fn check<T: Real>(path: &Path, needles: &Needles<T>, dictionary: &Dictionary<T>, base: Option<&Signal<T>>) -> Result<()> {
+    let (extent, channels) = (needles.extent(), needles.channels());
+    let atoms = (dictionary.extent(), dictionary.channels());
+    if atoms.0.rank() != extent.rank() || (atoms.1 != 1 && atoms.1 != channels) {
+        let reason = format!("pairs a {extent} picture of {channels} channels with atoms of {} and {}", atoms.0, atoms.1);
+        return Err(Error::shape(path, format!("{reason}; encode again with a dictionary that fits")));
+    }
+    if let Some(base) = base.filter(|b| (b.extent(), b.channels()) != (extent, channels)) {
+        let reason = format!(
+            "has a base layer of {} and {} channels for a picture of {extent} and {channels}",
+            base.extent(),
+            base.channels()
+        );
+        return Err(Error::shape(path, format!("{reason}; encode again")));
+    }
+    if base.is_some_and(|b| b.data().iter().any(|x| !x.is_finite())) {
+        return Err(Error::data(path, "the base layer is not finite; encode again"));
+    }
+    needles.check_fits(dictionary).map_err(Error::content(path))
+}
+
+/// The arrays of a codes file, each checked for what it must be.
+struct Fields<'a> {
+    path: &'a Path,
+    npz: Npz,
+}
+
+impl Fields<'_> {
+    fn unsound(&self, name: &str) -> Error {
+        Error::format(self.path, format!("has an array {name} of the wrong type, shape or range; make the file again"))
+    }
+
+    fn word<W: FromStr>(&self, name: &str) -> Result<W> {
+        self.npz.get(name)?.to_text().and_then(|text| text.parse().ok()).ok_or_else(|| self.unsound(name))
+    }
+
+    fn number(&self, name: &str) -> Result<f64> {
+        let numbers = self.npz.get(name)?.to_reals::<f64>(1.0);
+        match numbers.as_deref() {
+            Some([number]) if number.is_finite() => Ok(*number),
+            _ => Err(self.unsound(name)),
+        }
+    }
+
+    fn sample_rate(&self) -> Result<Option<u32>> {
+        let Some(array) = self.npz.find("sample_rate")? else { return Ok(None) };
+        match array.to_integers().as_deref() {
+            Some([rate]) => u32::try_from(*rate).map(Some).map_err(|_| self.unsound("sample_rate")),
+            _ => Err(self.unsound("sample_rate")),
+        }
+    }
+
+    /// The integers of an array with one axis, of this length if one is given.
+    fn integers(&self, name: &str, length: Option<usize>) -> Result<Vec<i64>> {
+        let array = self.npz.get(name)?;
+        let sound = array.shape().len() == 1 && length.is_none_or(|n| array.shape() == [n]);
+        array.to_integers().filter(|_| sound).ok_or_else(|| self.unsound(name))
+    }
+
+    fn codes<T: Real>(&self, extent: Extent) -> Result<Vec<Code<T>>> {
+        let value = self.npz.get("value")?;
+        let [count] = value.shape()[..] else { return Err(self.unsound("value")) };
+        let values: Vec<T> = value.to_reals(1.0).filter(|_| value.dtype().is_float()).ok_or_else(|| self.unsound("value"))?;
+        let rank = extent.rank();
+        let position = self.npz.get("position")?;
+        if position.shape() != [count, rank] {
+            return Err(self.unsound("position"));
+        }
+        let positions = position.to_integers().ok_or_else(|| self.unsound("position"))?;
+        let atoms = self.integers("atom", Some(count))?;
+        let channels =
+            if self.npz.names().any(|n| n == "channel") { self.integers("channel", Some(count))? } else { vec![0; count] };
+        let code = |i: usize| {
+            let mut at = [0; 3];
+            for (axis, &p) in at[3 - rank..].iter_mut().zip(&positions[i * rank..]) {
+                *axis = i32::try_from(p).map_err(|_| self.unsound("position"))?;
+            }
+            let atom = u32::try_from(atoms[i]).map_err(|_| self.unsound("atom"))?;
+            let channel = u32::try_from(channels[i]).map_err(|_| self.unsound("channel"))?;
+            Ok(Code { position: at, atom, channel, value: values[i] })
+        };
+        (0..count).map(code).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! File formats, told apart by content when read and by name when written.
+
+use crate::depth::Depth;
+use crate::error::{Error, Result};
+use crate::npy;
+use std::fmt;
+use std::path::Path;
+
+/// Format of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// PNG pictures.
+    Png,
+    /// JPEG pictures.
+    Jpeg,
+    /// TIFF pictures and stacks.
+    Tiff,
+    /// One numpy array.
+    Npy,
+    /// Named numpy arrays.
+    Npz,
+    /// Sound.
+    Wav,
+}
+
+impl FileKind {
+    /// The format a file name asks for.
+    pub fn from_path(path: &Path) -> Result<Self> {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        Ok(match extension.as_str() {
+            "png" => FileKind::Png,
+            "jpg" | "jpeg" => FileKind::Jpeg,
+            "tif" | "tiff" => FileKind::Tiff,
+            "npy" => FileKind::Npy,
+            "npz" => FileKind::Npz,
+            "wav" => FileKind::Wav,
+            _ => {
+                return Err(Error::format(path, "does not say its format; end its name in .png, .jpg, .tif, .npy, .npz or .wav"));
+            }
+        })
+    }
+
+    /// The format of a file's content, whatever its name.
+    pub(crate) fn of_content(path: &Path, file: &[u8]) -> Result<Self> {
+        Ok(match file {
+            [] => return Err(Error::format(path, "is empty; make the file again")),
+            _ if file.starts_with(b"\x89PNG\r\n\x1a\n") => FileKind::Png,
+            _ if file.starts_with(b"\xff\xd8\xff") => FileKind::Jpeg,
+            // The last two are TIFF with 64-bit offsets.
+            _ if [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|m| file.starts_with(*m)) => FileKind::Tiff,
+            _ if file.starts_with(npy::MAGIC) => FileKind::Npy,
+            _ if file.starts_with(b"PK") => FileKind::Npz,
+            _ if file.starts_with(b"RIFF") && file.get(8..12) == Some(b"WAVE") => FileKind::Wav,
+            _ => {
+                let cure = "give a png, jpeg, tiff, npy, npz or wav file";
+                return Err(Error::format(path, format!("is not a picture, array or sound that can be read; {cure}")));
+            }
+        })
+    }
+
+    /// The depth nearest to `wanted` that this format holds.
+    pub fn nearest_depth(self, wanted: Depth) -> Depth {
+        match (self, wanted) {
+            (FileKind::Jpeg, _) => Depth::U8,
+            (FileKind::Png, Depth::U8) | (FileKind::Tiff, Depth::U8) => Depth::U8,
+            (FileKind::Png, _) => Depth::U16,
+            (FileKind::Tiff, Depth::U16 | Depth::F64) => wanted,
+            (FileKind::Tiff, _) => Depth::F32,
+            (FileKind::Wav, Depth::U16) => Depth::I16,
+            (FileKind::Wav, Depth::F64) => Depth::F32,
+            _ => wanted,
+        }
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FileKind::Png => "png",
+            FileKind::Jpeg => "jpeg",
+            FileKind::Tiff => "tiff",
+            FileKind::Npy => "npy",
+            FileKind::Npz => "npz",
+            FileKind::Wav => "wav",
+        })
+    }
+}

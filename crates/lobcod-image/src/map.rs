@@ -1,0 +1,32 @@
+//! Maps and vectors of plain numbers.
+
+use crate::axes::Axes;
+use crate::error::{Error, Result};
+use crate::npy::shape_words;
+use crate::raster::Raster;
+use crate::source::Allowance;
+use lobcod::{Real, Signal};
+use std::path::Path;
+
+/// Reads a map of one number a position (penalty weights, caps) with `rank` axes, from an array or a grey picture, unscaled.
+pub fn read_map<T: Real>(path: &Path, rank: usize) -> Result<Signal<T>> {
+    let axes = Axes::Hw.fitting(rank, 1);
+    let raster = Raster::read(path, Some(axes), Allowance::new::<T>(None))?;
+    if raster.array.shape().len() != axes.rank() {
+        let shape = shape_words(raster.array.shape());
+        return Err(Error::shape(
+            path,
+            format!("holds an array of shape {shape}, but the map must have the {} axes {axes}", axes.rank()),
+        ));
+    }
+    let map = raster.to_signal::<T>(path, axes, 1.0)?;
+    if !map.data().iter().all(|x| x.is_finite()) {
+        return Err(Error::data(path, "a map must hold finite numbers; replace NaN and infinities"));
+    }
+    Ok(map)
+}
+
+/// Reads a list of numbers (atom weights) from an array with one axis.
+pub fn read_vector(path: &Path) -> Result<Vec<f64>> {
+    read_map::<f64>(path, 1).map(Signal::into_data)
+}

@@ -1,0 +1,55 @@
+//! Files as bytes, within a limit of memory.
+
+use crate::error::{Error, Result};
+use lobcod::Real;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes the samples of one file may take unless said otherwise: 16 GiB.
+pub const DEFAULT_MAX_BYTES: u64 = 16 << 30;
+
+/// How much memory a file may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Allowance {
+    bytes: u64,
+    sample: u64,
+}
+
+impl Allowance {
+    /// For samples of type `T`.
+    pub(crate) fn new<T: Real>(max_bytes: Option<u64>) -> Self {
+        Self { bytes: max_bytes.unwrap_or(DEFAULT_MAX_BYTES), sample: size_of::<T>() as u64 }
+    }
+
+    /// Error if an array of this shape is too large once its samples are of type `T`.
+    pub(crate) fn check(self, path: &Path, shape: &[usize]) -> Result<()> {
+        let needed = shape.iter().fold(self.sample, |n, &axis| n.saturating_mul(axis as u64));
+        self.check_bytes(path, needed, self.bytes)
+    }
+
+    /// Bytes a file, or an array in it, may take as it lies there: `f64` on disk may become `f32`, and there are headers.
+    pub(crate) fn on_disk(self) -> u64 {
+        self.bytes.saturating_mul(2).saturating_add(1 << 16)
+    }
+
+    fn check_bytes(self, path: &Path, needed: u64, allowed: u64) -> Result<()> {
+        if needed > allowed {
+            return Err(Error::Limits { path: path.into(), needed, limit: self.bytes });
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a file that is not larger than allowed.
+pub(crate) fn load(path: &Path, allowance: Allowance) -> Result<Vec<u8>> {
+    let failed = |source| Error::read(path, source);
+    let file = File::open(path).map_err(failed)?;
+    let limit = allowance.on_disk();
+    allowance.check_bytes(path, file.metadata().map_err(failed)?.len(), limit)?;
+    // A pipe or device does not say its length, so the reading is limited too.
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    allowance.check_bytes(path, bytes.len() as u64, limit)?;
+    Ok(bytes)
+}

@@ -1,0 +1,168 @@
+//! Reading TIFF.
+
+use crate::array::{Array, DataType};
+use crate::axes::Axes;
+use crate::bitmap::split_alpha;
+use crate::depth::Depth;
+use crate::error::{Error, Result};
+use crate::raster::Raster;
+use crate::source::Allowance;
+use ::tiff::decoder::{Decoder, DecodingResult, Limits};
+use ::tiff::tags::Tag;
+use ::tiff::{ColorType, TiffError};
+use std::io::Cursor;
+use std::path::Path;
+
+/// What must agree between the pages of a stack.
+#[derive(Clone, Copy, PartialEq)]
+struct Page {
+    width: usize,
+    height: usize,
+    samples: usize,
+    bits: u8,
+    has_alpha: bool,
+}
+
+impl Page {
+    fn shape(self) -> [usize; 3] {
+        [self.height, self.width, self.samples]
+    }
+}
+
+/// Reads all pages if `axes` has room for them, otherwise the first.
+pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Allowance) -> Result<Raster> {
+    let failed = |error| unreadable(path, error);
+    let mut decoder = Decoder::new(Cursor::new(file)).map_err(failed)?;
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = usize::try_from(allowance.on_disk()).unwrap_or(usize::MAX);
+    limits.intermediate_buffer_size = limits.decoding_buffer_size;
+    decoder = decoder.with_limits(limits);
+
+    let page = describe(path, &mut decoder)?;
+    allowance.check(path, &page.shape())?;
+    let (dtype, mut bytes) = read_page(path, &mut decoder, page)?;
+    let all = matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw));
+    let mut pages = 1;
+    while (all || axes.is_none()) && decoder.more_images() {
+        decoder.next_image().map_err(failed)?;
+        let next = describe(path, &mut decoder)?;
+        if !all {
+            if next.shape() == page.shape() {
+                let cure = "say --axes dhw for a volume, chw for channels, or hw (hwc in colour) for the first page alone";
+                return Err(Error::shape(path, format!("has several pages of one size; {cure}")));
+            }
+            // A smaller picture, such as a preview, is not the matter of the file.
+            break;
+        }
+        if next != page {
+            return Err(Error::shape(path, format!("has a page {} unlike its first; make all pages alike", pages + 1)));
+        }
+        pages += 1;
+        allowance.check(path, &[pages, page.height, page.width, page.samples])?;
+        let (kind, mut more) = read_page(path, &mut decoder, page)?;
+        if kind != dtype {
+            return Err(Error::shape(path, format!("has a page {pages} of another type of samples; make all pages alike")));
+        }
+        bytes.append(&mut more);
+    }
+    let stacked = matches!(axes, Some(Axes::Dhw | Axes::Dhwc)) || pages > 1;
+    let shape: Vec<usize> = stacked.then_some(pages).into_iter().chain(page.shape()).collect();
+    let (array, opaque) = split_alpha(dtype, &shape, bytes, page.has_alpha);
+    let (full, depth) = match dtype {
+        DataType::U8 => (Some((1u32 << page.bits) as f64 - 1.0), Depth::U8),
+        DataType::U16 => (Some(65535.0), Depth::U16),
+        DataType::F64 | DataType::I32 | DataType::U32 | DataType::I64 | DataType::U64 => (None, Depth::F64),
+        _ => (None, Depth::F32),
+    };
+    // Pages as channels are an array of planes, not a colour picture.
+    let is_picture = !(axes == Some(Axes::Chw) && pages > 1);
+    Ok(Raster { array, opaque, full, depth, is_picture, sample_rate: None })
+}
+
+fn describe(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<Page> {
+    let failed = |error| unreadable(path, error);
+    let (width, height) = decoder.dimensions().map_err(failed)?;
+    let color = decoder.colortype().map_err(failed)?;
+    let (samples, has_alpha) = match color {
+        ColorType::Gray(_) => (1, false),
+        ColorType::GrayA(_) => (2, true),
+        ColorType::RGB(_) => (3, false),
+        ColorType::RGBA(_) => (4, true),
+        ColorType::Multiband { num_samples, .. } => {
+            // Values 1 and 2 of the tag are the two sorts of alpha.
+            let extra = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).map_err(failed)?.unwrap_or_default();
+            (usize::from(num_samples), num_samples == 2 && matches!(extra[..], [1 | 2]))
+        }
+        other => {
+            let cure = "convert it to grey or RGB";
+            return Err(Error::format(path, format!("is a tiff of colours {other:?}, which is not supported; {cure}")));
+        }
+    };
+    let bits = color.bit_depth();
+    if ![1, 2, 4, 8, 16, 32, 64].contains(&bits) {
+        return Err(Error::format(
+            path,
+            format!("is a tiff of {bits}-bit samples, which is not supported; convert it to 8 or 16 bits"),
+        ));
+    }
+    Ok(Page { width: width as usize, height: height as usize, samples, bits, has_alpha })
+}
+
+/// Samples of the current page, channels fastest, one item a sample.
+fn read_page(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>, page: Page) -> Result<(DataType, Vec<u8>)> {
+    let mut read = DecodingResult::U8(vec![]);
+    let layout = decoder.read_image_to_buffer(&mut read).map_err(|e| unreadable(path, e))?;
+    let array = match read {
+        DecodingResult::U8(v) => Array::new(&[v.len()], v),
+        DecodingResult::U16(v) => Array::new(&[v.len()], v),
+        DecodingResult::U32(v) => Array::new(&[v.len()], v),
+        DecodingResult::U64(v) => Array::new(&[v.len()], v),
+        DecodingResult::I8(v) => Array::new(&[v.len()], v),
+        DecodingResult::I16(v) => Array::new(&[v.len()], v),
+        DecodingResult::I32(v) => Array::new(&[v.len()], v),
+        DecodingResult::I64(v) => Array::new(&[v.len()], v),
+        DecodingResult::F32(v) => Array::new(&[v.len()], v),
+        DecodingResult::F64(v) => Array::new(&[v.len()], v),
+        DecodingResult::F16(v) => Array::new(&[v.len()], v.into_iter().map(|x| x.to_f32())),
+    };
+    let dtype = array.dtype();
+    let mut bytes = if page.bits < 8 { unpack(array.bytes(), page) } else { array.bytes().to_vec() };
+    if layout.planes > 1 {
+        bytes = interleave(&bytes, page.samples, dtype.size());
+    }
+    let needed = page.shape().iter().product::<usize>() * dtype.size();
+    if bytes.len() != needed {
+        let reason =
+            format!("is damaged: {needed} bytes of samples were promised, but {} are there; make the file again", bytes.len());
+        return Err(Error::format(path, reason));
+    }
+    Ok((dtype, bytes))
+}
+
+/// Samples of less than 8 bits, one a byte; every row starts at a byte.
+fn unpack(packed: &[u8], page: Page) -> Vec<u8> {
+    let row = page.width * page.samples;
+    let per_byte = 8 / usize::from(page.bits);
+    let sample = |bytes: &[u8], i: usize| {
+        let shift = 8 - usize::from(page.bits) * (i % per_byte + 1);
+        bytes[i / per_byte] >> shift & ((1 << page.bits) - 1)
+    };
+    packed.chunks_exact(row.div_ceil(per_byte).max(1)).flat_map(|bytes| (0..row).map(move |i| sample(bytes, i))).collect()
+}
+
+/// Planes one after the other, made into pixels.
+fn interleave(planes: &[u8], samples: usize, size: usize) -> Vec<u8> {
+    let plane = planes.len() / samples / size;
+    let item = |i: usize| &planes[((i % samples) * plane + i / samples) * size..][..size];
+    (0..plane * samples).flat_map(item).copied().collect()
+}
+
+fn unreadable(path: &Path, error: TiffError) -> Error {
+    match error {
+        TiffError::UnsupportedError(e) => Error::format(
+            path,
+            format!("is a tiff of a kind that is not supported ({e}); convert it to grey or RGB of 8 or 16 bits"),
+        ),
+        e => Error::format(path, format!("is damaged or truncated ({e}); copy or make the file again")),
+    }
+}

@@ -1,0 +1,157 @@
+//! What is known: masks, alpha, NaN; and maps of numbers.
+
+mod common;
+
+use common::{Folder, assert_refused, ramp, tiny_tiff};
+use image::{ExtendedColorType, save_buffer};
+use lobcod::{Extent, Mask};
+use lobcod_image::{Array, Axes, Polarity, ReadOptions, npy, read_map, read_mask, read_picture, read_vector};
+use std::path::Path;
+
+fn extent() -> Extent {
+    Extent::new(&[2, 2]).unwrap()
+}
+
+fn mask(path: &Path, polarity: Polarity) -> Vec<f32> {
+    read_mask::<f32>(path, polarity, extent()).unwrap().weights().data().to_vec()
+}
+
+fn known(path: &Path) -> Option<Mask<f32>> {
+    read_picture(path, &ReadOptions::default()).unwrap().known
+}
+
+#[test]
+fn nonzero_is_known_or_missing_as_asked() {
+    let folder = Folder::new();
+    let files = [
+        folder.with("u8.npy", &npy::encode(&Array::new(&[2, 2], [0u8, 1, 255, 0]))),
+        folder.with("i32.npy", &npy::encode(&Array::new(&[2, 2], [0i32, -1, 1, 0]))),
+        folder.with("f64.npy", &npy::encode(&Array::new(&[2, 2], [0.0f64, 7.0, 0.5, 0.0]))),
+        folder.with("grey.png", &lobcod_image::encode_png(&[0, 1, 255, 0], 2, 2).unwrap()),
+        folder.with("colour.png", &lobcod_image::encode_png(&[0, 0, 0, 0, 0, 9, 255, 255, 255, 0, 0, 0], 2, 2).unwrap()),
+        folder.with("hwc.npy", &npy::encode(&Array::new(&[2, 2, 2], [0u8, 0, 0, 1, 1, 0, 0, 0]))),
+        folder.with("chw.npy", &npy::encode(&Array::new(&[3, 2, 2], [0u8, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]))),
+    ];
+    for file in files {
+        assert_eq!(mask(&file, Polarity::Known), [0.0, 1.0, 1.0, 0.0], "{}", file.display());
+        assert_eq!(mask(&file, Polarity::Holes), [1.0, 0.0, 0.0, 1.0], "{}", file.display());
+    }
+    // Opaque everywhere: alpha is no colour.
+    save_buffer(
+        folder.file("rgba.png"),
+        &[0, 0, 0, 255, 1, 0, 0, 255, 0, 0, 1, 255, 0, 0, 0, 255],
+        2,
+        2,
+        ExtendedColorType::Rgba8,
+    )
+    .unwrap();
+    assert_eq!(mask(&folder.file("rgba.png"), Polarity::Known), [0.0, 1.0, 1.0, 0.0]);
+}
+
+#[test]
+fn fractions_are_weights_of_known_samples() {
+    let folder = Folder::new();
+    let file = folder.with("a.npy", &npy::encode(&Array::new(&[2, 2], [0.0f32, 0.25, 0.5, 1.0])));
+    assert_eq!(mask(&file, Polarity::Known), [0.0, 0.25, 0.5, 1.0]);
+    assert_eq!(mask(&file, Polarity::Holes), [1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn masks_that_do_not_serve_are_refused() {
+    let folder = Folder::new();
+    let file = |array: Array| folder.with("m.npy", &npy::encode(&array));
+    let read = |array: Array, polarity| read_mask::<f32>(&file(array), polarity, extent());
+    assert_refused(read(Array::new(&[2, 3], [1u8; 6]), Polarity::Known), &["m.npy", "(2, 3)", "(2, 2)", "same size"]);
+    assert_refused(read(Array::new(&[2, 2, 0], [0u8; 0]), Polarity::Known), &["m.npy"]);
+    assert_refused(read(Array::new(&[2, 2], [0u8; 4]), Polarity::Known), &["m.npy", "every sample as missing"]);
+    assert_refused(read(Array::new(&[2, 2], [1u8; 4]), Polarity::Holes), &["m.npy", "every sample as missing"]);
+    assert_refused(read(Array::new(&[2, 2], [0.0, 1.0, f64::NAN, 1.0]), Polarity::Known), &["m.npy", "NaN"]);
+    assert_refused(read(Array::from_text("x"), Polarity::Known), &["m.npy", "texts"]);
+}
+
+#[test]
+fn volumes_and_sequences_have_masks_too() {
+    let folder = Folder::new();
+    let volume = Extent::new(&[2, 1, 3]).unwrap();
+    let file = folder.with("v.npy", &npy::encode(&Array::new(&[2, 1, 3], [1u8, 0, 1, 0, 1, 0])));
+    assert_eq!(read_mask::<f64>(&file, Polarity::Known, volume).unwrap().weights().data(), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    lobcod_image::write_picture(&folder.file("v.tif"), &ramp::<f32>(&[2, 1, 3], 1, 1.0), &Default::default()).unwrap();
+    assert_eq!(
+        read_mask::<f64>(&folder.file("v.tif"), Polarity::Holes, volume).unwrap().weights().data(),
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    );
+    let file = folder.with("t.npy", &npy::encode(&Array::new(&[3], [0u8, 1, 1])));
+    let sequence = Extent::new(&[3]).unwrap();
+    assert_eq!(read_mask::<f64>(&file, Polarity::Known, sequence).unwrap().weights().data(), [0.0, 1.0, 1.0]);
+}
+
+#[test]
+fn transparent_pixels_are_missing() {
+    let folder = Folder::new();
+    let path = folder.file("a.png");
+    save_buffer(&path, &[9, 255, 8, 0, 7, 1, 6, 128], 2, 2, ExtendedColorType::La8).unwrap();
+    let picture = read_picture::<f32>(&path, &ReadOptions::default()).unwrap();
+    assert_eq!((picture.signal.channels(), picture.axes), (1, Axes::Hw));
+    assert_eq!(picture.signal.data(), [9.0, 0.0, 7.0, 6.0]);
+    assert_eq!(picture.known.unwrap().weights().data(), [1.0, 0.0, 1.0, 1.0]);
+
+    save_buffer(&path, &[1, 2, 3, 0, 4, 5, 6, 9], 2, 1, ExtendedColorType::Rgba8).unwrap();
+    let picture = read_picture::<f32>(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(picture.signal.data(), [0.0, 4.0, 0.0, 5.0, 0.0, 6.0]);
+    let mask = picture.known.unwrap();
+    assert_eq!((mask.weights().channels(), mask.weights().data()), (1, &[0.0, 1.0][..]));
+
+    // Grey and alpha of 16 bits in a TIFF; the alpha 0x0100 is opaque though its low byte is 0.
+    let tags: &[(u16, &[u16])] =
+        &[(256, &[2]), (257, &[1]), (258, &[16, 16]), (259, &[1]), (262, &[1]), (277, &[2]), (278, &[1]), (338, &[2])];
+    let file = folder.with("a.tif", &tiny_tiff(tags, &[&[0xff, 0xff, 0, 0, 0xff, 0xff, 0, 1]]));
+    assert_eq!(known(&file).unwrap().weights().data(), [0.0, 1.0]);
+}
+
+#[test]
+fn an_opaque_picture_has_no_mask() {
+    let folder = Folder::new();
+    save_buffer(folder.file("a.png"), &[9, 255, 8, 255], 2, 1, ExtendedColorType::La8).unwrap();
+    assert_eq!(known(&folder.file("a.png")), None);
+}
+
+#[test]
+fn nan_is_missing_sample_by_sample() {
+    let folder = Folder::new();
+    let nan = f32::NAN;
+    let file = folder.with("a.npy", &npy::encode(&Array::new(&[1, 2, 3], [1.0, nan, 3.0, 4.0, 5.0, 6.0])));
+    let picture = read_picture::<f32>(&file, &ReadOptions::default()).unwrap();
+    assert_eq!(picture.signal.data(), [1.0, 4.0, 0.0, 5.0, 3.0, 6.0]);
+    let mask = picture.known.unwrap();
+    assert_eq!((mask.weights().channels(), mask.weights().data()), (3, &[1.0, 1.0, 0.0, 1.0, 1.0, 1.0][..]));
+
+    let file = folder.with("a.npy", &npy::encode(&Array::new(&[1, 2, 3], [nan, nan, nan, 4.0, 5.0, 6.0])));
+    assert_eq!(known(&file).unwrap().weights().data(), [0.0, 1.0], "one channel serves all");
+}
+
+#[test]
+fn pictures_without_anything_known_are_refused() {
+    let folder = Folder::new();
+    let file = folder.with("a.npy", &npy::encode(&Array::new(&[1, 2], [f64::NAN; 2])));
+    assert_refused(read_picture::<f32>(&file, &ReadOptions::default()), &["a.npy", "every sample is NaN"]);
+    save_buffer(folder.file("a.png"), &[9, 0, 8, 0], 2, 1, ExtendedColorType::La8).unwrap();
+    assert_refused(read_picture::<f32>(&folder.file("a.png"), &ReadOptions::default()), &["a.png", "transparent"]);
+    let file = folder.with("a.npy", &npy::encode(&Array::new(&[1, 2], [1e300, 1.0])));
+    assert_refused(read_picture::<f32>(&file, &ReadOptions::default()), &["a.npy", "infinite", "NaN"]);
+    assert!(read_picture::<f64>(&file, &ReadOptions::default()).is_ok());
+}
+
+#[test]
+fn maps_and_vectors_are_read_unscaled() {
+    let folder = Folder::new();
+    let file = folder.with("m.npy", &npy::encode(&Array::new(&[2, 2], [0u16, 1, 2, 65535])));
+    assert_eq!(read_map::<f64>(&file, 2).unwrap().data(), [0.0, 1.0, 2.0, 65535.0]);
+    let png = folder.with("m.png", &lobcod_image::encode_png(&[0, 1, 2, 3], 2, 2).unwrap());
+    assert_eq!(read_map::<f32>(&png, 2).unwrap().data(), [0.0, 1.0, 2.0, 3.0]);
+    let list = folder.with("v.npy", &npy::encode(&Array::new(&[3], [0.5f32, 1.0, 2.0])));
+    assert_eq!(read_vector(&list).unwrap(), [0.5, 1.0, 2.0]);
+    assert_refused(read_vector(&file), &["m.npy", "(2, 2)"]);
+    assert_refused(read_map::<f32>(&file, 3), &["m.npy", "dhw"]);
+    let infinite = folder.with("i.npy", &npy::encode(&Array::new(&[2], [1.0, f64::INFINITY])));
+    assert_refused(read_vector(&infinite), &["i.npy", "finite"]);
+}
