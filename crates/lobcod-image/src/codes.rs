@@ -6,12 +6,12 @@ use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::dictionary;
 use crate::error::{Error, Result};
+use crate::fields::Fields;
 use crate::npz::{self, Npz};
 use crate::source::{Allowance, load};
 use crate::write::to_array;
 use lobcod::{Border, Code, Dictionary, Extent, Needles, Real, Signal};
 use std::path::Path;
-use std::str::FromStr;
 
 /// What a codes file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,42 +128,13 @@ fn check<T: Real>(path: &Path, needles: &Needles<T>, dictionary: &Dictionary<T>,
     needles.check_fits(dictionary).map_err(Error::content(path))
 }
 
-/// The arrays of a codes file, each checked for what it must be.
-struct Fields<'a> {
-    path: &'a Path,
-    npz: Npz,
-}
-
 impl Fields<'_> {
-    fn unsound(&self, name: &str) -> Error {
-        Error::format(self.path, format!("has an array {name} of the wrong type, shape or range; make the file again"))
-    }
-
-    fn word<W: FromStr>(&self, name: &str) -> Result<W> {
-        self.npz.get(name)?.to_text().and_then(|text| text.parse().ok()).ok_or_else(|| self.unsound(name))
-    }
-
-    fn number(&self, name: &str) -> Result<f64> {
-        let numbers = self.npz.get(name)?.to_reals::<f64>(1.0);
-        match numbers.as_deref() {
-            Some([number]) if number.is_finite() => Ok(*number),
-            _ => Err(self.unsound(name)),
-        }
-    }
-
     fn sample_rate(&self) -> Result<Option<u32>> {
         let Some(array) = self.npz.find("sample_rate")? else { return Ok(None) };
         match array.to_integers().as_deref() {
             Some([rate]) => u32::try_from(*rate).map(Some).map_err(|_| self.unsound("sample_rate")),
             _ => Err(self.unsound("sample_rate")),
         }
-    }
-
-    /// The integers of an array with one axis, of this length if one is given.
-    fn integers(&self, name: &str, length: Option<usize>) -> Result<Vec<i64>> {
-        let array = self.npz.get(name)?;
-        let sound = array.shape().len() == 1 && length.is_none_or(|n| array.shape() == [n]);
-        array.to_integers().filter(|_| sound).ok_or_else(|| self.unsound(name))
     }
 
     fn codes<T: Real>(&self, extent: Extent) -> Result<Vec<Code<T>>> {

@@ -172,3 +172,23 @@ pub(super) fn given_needles<T: Real>(signals: &[Observed<T>], dictionary_channel
     }
     planes
 }
+
+/// Error unless the codes are those of these signals' planes.
+pub(super) fn check_codes<T: Real>(
+    params: &PursuitParams,
+    signals: &[Observed<T>],
+    dictionary: &Dictionary<T>,
+    planes: &[Vec<Code<T>>],
+) -> Result<()> {
+    let extents = signals
+        .iter()
+        .flat_map(|s| std::iter::repeat_n(s.signal.extent(), planes_of(s.signal.channels(), dictionary.channels())));
+    let extents: Vec<Extent> = extents.collect();
+    if extents.len() != planes.len() {
+        return Err(Error::Data("the checkpoint holds codes of another number of signals; it is damaged".into()));
+    }
+    for (&extent, codes) in extents.iter().zip(planes) {
+        Needles::new(extent, 1, params.border, codes.clone()).check_fits(dictionary)?;
+    }
+    Ok(())
+}

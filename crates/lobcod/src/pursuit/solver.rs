@@ -2,7 +2,7 @@
 
 use super::Answer;
 use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
-use super::setup::{given_needles, planes_of};
+use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
@@ -122,12 +122,14 @@ impl<'a, T: Real> Solver<'a, T> {
 
     pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
         checkpoint.check(fingerprint(self.params, self.signals, self.dictionary))?;
+        let state: State<T> = checkpoint.state.cast();
+        check_codes(self.params, self.signals, self.dictionary, &state.codes)?;
         self.earlier = checkpoint.seconds;
         self.progress.discovery_sweeps = checkpoint.discovery_sweeps;
         self.progress.support_sweeps = checkpoint.support_sweeps;
         self.progress.relative_gap = checkpoint.history.iter().rev().find_map(|h| h.relative_gap);
         self.schedule = checkpoint.schedule;
-        self.session.restore(&checkpoint.state.cast());
+        self.session.restore(&state);
         self.session.refresh();
         // Finds the same candidates as the certificate the run was broken off after.
         let what = match self.schedule.candidate_slack {
