@@ -1,0 +1,72 @@
+//! `lobcod demo`: the main job on a picture that comes with the program.
+
+use crate::Outcome;
+use crate::args::DemoArgs;
+use crate::dictionary::{Chosen, usual_size};
+use crate::interrupt;
+use crate::machine;
+use crate::mosaic::mosaic;
+use crate::output::paths::Folder;
+use crate::output::table::Table;
+use crate::output::{json, summary, tell};
+use crate::procedural::still_life;
+use crate::progress::Watcher;
+use crate::score::Score;
+use crate::synthesis::reconstruct;
+use crate::values::DictionaryChoice;
+use anyhow::Result;
+use lobcod::base::local_mean;
+use lobcod::{Penalty, PursuitParams, Signal, Status};
+use lobcod_image::{WriteOptions, write_picture};
+use serde_json::{Value, json};
+
+/// Pixels the picture has on a side.
+const SIZE: usize = 256;
+/// Share of penalty_max: a close likeness with few codes.
+const PENALTY: f64 = 0.02;
+/// Largest value of the picture.
+const PEAK: f64 = 255.0;
+
+/// Codes the picture, and writes it with its reconstruction and the dictionary.
+pub fn run(args: &DemoArgs) -> Result<Outcome> {
+    let folder = Folder::check(&args.output)?;
+    let original = still_life(SIZE)?;
+    let chosen = Chosen::<f32>::load(&DictionaryChoice::Dct, usual_size(2)?)?;
+    let base = local_mean(&original, None, chosen.dictionary.extent())?;
+    let params = PursuitParams { threads: args.threads, ..PursuitParams::new(Penalty::Relative(PENALTY)) };
+
+    interrupt::listen();
+    let signals = [original.minus(&base)?.into()];
+    let answer = params.check()?.run(&signals, &chosen.dictionary, &mut Watcher::new(&args.telling))?;
+    let reconstruction = reconstruct(&answer.needles[0], &chosen.dictionary, Some(&base))?;
+    let score = Score::of(&reconstruction, &original, PEAK)?;
+
+    let place = folder.make()?;
+    let atoms = mosaic(&chosen.dictionary, None, None)?;
+    let pictures: [(&str, &Signal<f32>); 3] =
+        [("original", &original), ("reconstruction", &reconstruction), ("dictionary", &atoms)];
+    let files: Vec<_> = pictures.iter().map(|(name, _)| place.join(format!("{name}.png"))).collect();
+    for ((_, picture), file) in pictures.iter().zip(&files) {
+        write_picture(file, picture, &WriteOptions::default())?;
+    }
+
+    if args.telling.json {
+        let mut report = json::report(&answer.report, machine::peak_memory());
+        score.tell(&mut report);
+        let written: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        report.extend(json::object(json!({ "output": args.output.display().to_string(), "pictures": written })));
+        tell(&format!("{:#}", Value::Object(report)))?;
+    } else if !args.telling.quiet {
+        let mut table = Table::default();
+        table
+            .row("picture", format!("a still life made by formula, {}", summary::shape(original.extent(), original.channels())))
+            .row("dictionary", chosen.words());
+        summary::pursuit(&mut table, &answer.report);
+        table.row("PSNR", score.words());
+        for (i, file) in files.iter().enumerate() {
+            table.row(if i == 0 { "look at" } else { "" }, file.display());
+        }
+        tell(&table.render())?;
+    }
+    Ok(if answer.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}

@@ -1,0 +1,46 @@
+//! `lobcod doctor`: what this machine offers.
+
+use crate::args::DoctorArgs;
+use crate::machine;
+use crate::output::table::Table;
+use crate::output::tell;
+use anyhow::Result;
+use lobcod::memory::words;
+use lobcod::simd::Level;
+use serde_json::json;
+
+const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)";
+
+/// Tells what this machine offers, and what to do about what is missing.
+pub fn run(args: &DoctorArgs) -> Result<()> {
+    let (level, threads, memory) = (Level::detect(), machine::threads(), machine::memory());
+    let absent = |engine: &str| format!("not in this build; --engine cpu does the same work without {engine}");
+    let (cuda, mpi) = (absent("a graphics card"), absent("other machines"));
+    if args.json {
+        return tell(&format!(
+            "{:#}",
+            json!({
+                "version": env!("CARGO_PKG_VERSION"),
+                "system": std::env::consts::OS,
+                "architecture": std::env::consts::ARCH,
+                "processor": machine::processor(),
+                "simd": level.to_string(),
+                "threads": threads,
+                "memory_bytes": memory.map(|m| m.0),
+                "free_memory_bytes": memory.map(|m| m.1),
+                "engines": { "cpu": true, "cuda": false, "mpi": false },
+                "advice": { "cuda": cuda, "mpi": mpi },
+            })
+        ));
+    }
+    let mut table = Table::default();
+    table
+        .row("lobcod", format!("{}, {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH))
+        .row("processor", machine::processor().unwrap_or("unknown".into()))
+        .row("vector instructions", format!("{level}{}", if level == Level::Portable { PORTABLE } else { "" }))
+        .row("threads", format!("{threads} (all are used unless --threads says otherwise)"))
+        .row("memory", memory.map_or("unknown".into(), |(all, free)| format!("{} of {} free", words(free), words(all))))
+        .row("graphics card (CUDA)", cuda)
+        .row("several machines (MPI)", mpi);
+    tell(&table.render())
+}

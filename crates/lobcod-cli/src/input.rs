@@ -1,0 +1,123 @@
+//! Pictures to be coded, with their masks, maps, first codes and base layers.
+
+use crate::args::EncodeArgs;
+use crate::output::paths::codes_names;
+use crate::values::{Cap, StartChoice};
+use anyhow::{Result, anyhow, ensure};
+use lobcod::base::Base;
+use lobcod::{Extent, Mask, Observed, Real, Signal, Start};
+use lobcod_image::{Axes, Depth, Picture, Polarity, ReadOptions, read_codes, read_map, read_mask, read_picture};
+use std::path::{Path, PathBuf};
+
+/// What remains of a picture when its details are being coded.
+pub struct Source<T> {
+    /// The file it came from.
+    pub path: PathBuf,
+    /// Order of the axes in the file.
+    pub axes: Axes,
+    /// Type of the samples in the file.
+    pub depth: Depth,
+    /// Samples a second, if the file is sound.
+    pub sample_rate: Option<u32>,
+    /// The base layer that was taken off; `None`: there is none.
+    pub base: Option<Signal<T>>,
+}
+
+/// Pictures ready to be coded, in their order.
+pub struct Prepared<T> {
+    /// What is not coded.
+    pub sources: Vec<Source<T>>,
+    /// What is.
+    pub observed: Vec<Observed<T>>,
+}
+
+/// Reads the pictures and what is known of each; they must have as many axes and channels as each other.
+pub fn read_pictures<T: Real>(args: &EncodeArgs) -> Result<Vec<Picture<T>>> {
+    let mut pictures: Vec<Picture<T>> = Vec::new();
+    for path in &args.images {
+        let mut picture: Picture<T> = read_picture(path, &read_options(args))?;
+        let extent = picture.signal.extent();
+        let mask = match (&args.picture.known, &args.picture.holes) {
+            (Some(file), _) => Some(read_mask(file, Polarity::Known, extent)?),
+            (None, Some(file)) => Some(read_mask(file, Polarity::Holes, extent)?),
+            (None, None) => None,
+        };
+        picture.known = both(picture.known, mask).map_err(about(path))?;
+        if let Some(first) = pictures.first() {
+            let (a, b) = (&first.signal, &picture.signal);
+            ensure!(
+                (a.extent().rank(), a.channels()) == (b.extent().rank(), b.channels()),
+                "{} and {} differ in their axes or channels; code them one by one",
+                args.images[0].display(),
+                path.display()
+            );
+        }
+        pictures.push(picture);
+    }
+    Ok(pictures)
+}
+
+/// How pictures and references are read.
+pub fn read_options(args: &EncodeArgs) -> ReadOptions {
+    let max_bytes = args.solver.max_memory.map(|bytes| bytes.0);
+    ReadOptions { axes: args.picture.axes, scale: args.picture.scale, max_bytes }
+}
+
+/// Takes the base layers off and adds what else belongs to the problem of each picture.
+pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Extent) -> Result<Prepared<T>> {
+    let starts = read_starts(args)?;
+    let mut prepared = Prepared { sources: Vec::new(), observed: Vec::new() };
+    for ((path, picture), start) in args.images.iter().zip(pictures).zip(starts) {
+        let Picture { mut signal, known: mask, depth, axes, sample_rate } = picture;
+        let map = |file: &Path| read_map(file, signal.extent().rank());
+        let penalty_map = args.problem.penalty_map.as_deref().map(map).transpose()?;
+        let max_nonzeros_map = match &args.problem.max_nonzeros {
+            Some(Cap::File(file)) => Some(map(file)?),
+            _ => None,
+        };
+        let base = match args.problem.base {
+            Base::None => None,
+            kind => Some(kind.layer(&signal, mask.as_ref(), atom).map_err(about(path))?),
+        };
+        if let Some(base) = &base {
+            signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
+        }
+        prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base });
+        prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start });
+    }
+    Ok(prepared)
+}
+
+/// First needles of every picture; several pictures read them from a folder, under the names that encode gives.
+fn read_starts<T: Real>(args: &EncodeArgs) -> Result<Vec<Start<T>>> {
+    let count = args.images.len();
+    let file = match &args.solver.start {
+        StartChoice::Zero => return Ok(vec![Start::Zero; count]),
+        StartChoice::Spread => return Ok(vec![Start::Spread; count]),
+        StartChoice::File(file) => file,
+    };
+    let files = if file.is_dir() {
+        codes_names(&args.images).into_iter().map(|name| file.join(name)).collect()
+    } else {
+        let place = file.display();
+        ensure!(count == 1, "several pictures need a folder of first codes, but {place} is none; name the folder they are in");
+        vec![file.clone()]
+    };
+    files.iter().map(|file| Ok(Start::Needles(read_codes(file, None)?.needles))).collect()
+}
+
+/// What is known by both masks, sample by sample.
+fn both<T: Real>(a: Option<Mask<T>>, b: Option<Mask<T>>) -> lobcod::Result<Option<Mask<T>>> {
+    let (a, b) = match (a, b) {
+        (Some(a), Some(b)) => (a, b),
+        (a, b) => return Ok(a.or(b)),
+    };
+    let channels = a.weights().channels().max(b.weights().channels());
+    let product = (0..channels).flat_map(|c| a.channel(c).iter().zip(b.channel(c)).map(|(x, y)| *x * *y)).collect();
+    Mask::new(Signal::from_planar(a.weights().extent(), channels, product)?).map(Some)
+}
+
+/// For `map_err`: names the file that the library complains about.
+fn about(path: &Path) -> impl Fn(lobcod::Error) -> anyhow::Error {
+    move |error| anyhow!("{}: {error}", path.display())
+}

@@ -1,0 +1,32 @@
+//! What the operating system says about this process and machine. Where it says nothing, `None`.
+
+use std::num::NonZero;
+
+/// Largest amount of memory this process has held so far, in bytes.
+pub fn peak_memory() -> Option<u64> {
+    kilobytes("/proc/self/status", "VmHWM:")
+}
+
+/// Memory of the machine: all of it, and what is free for new work, in bytes.
+pub fn memory() -> Option<(u64, u64)> {
+    Some((kilobytes("/proc/meminfo", "MemTotal:")?, kilobytes("/proc/meminfo", "MemAvailable:")?))
+}
+
+/// Threads that run at the same time.
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Name of the processor.
+pub fn processor() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().into())
+}
+
+/// Value of a line such as `VmHWM:   1234 kB`.
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(1024 * value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?)
+}

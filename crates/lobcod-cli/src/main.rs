@@ -1,0 +1,56 @@
+//! `lobcod` on the command line.
+
+mod args;
+mod decode;
+mod demo;
+mod dictionary;
+mod doctor;
+mod dry_run;
+mod encode;
+mod input;
+mod interrupt;
+mod machine;
+mod mosaic;
+mod output;
+mod procedural;
+mod progress;
+mod score;
+mod show;
+mod synthesis;
+mod values;
+
+use crate::args::{Cli, Verb};
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// Exit code of work that failed. (Wrong usage is 2, which clap gives.)
+const FAILED: u8 = 1;
+/// Exit code of work that was interrupted, after saving.
+const INTERRUPTED: u8 = 130;
+
+/// How a verb ended that did not fail.
+enum Outcome {
+    Done,
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse_or_exit()) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Interrupted) => INTERRUPTED.into(),
+        Err(error) => {
+            output::fail(&error);
+            FAILED.into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Outcome> {
+    match cli.verb {
+        Verb::Demo(args) => demo::run(&args),
+        Verb::Encode(args) => encode::run(&args),
+        Verb::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
+        Verb::Show(args) => show::run(&args).map(|()| Outcome::Done),
+        Verb::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),
+    }
+}

@@ -1,0 +1,92 @@
+//! How close reconstructions are to the true pictures.
+
+use crate::args::EncodeArgs;
+use crate::input::read_options;
+use crate::output::summary;
+use crate::output::table::plural;
+use anyhow::{Result, ensure};
+use lobcod::{Extent, Real, Signal, metrics};
+use lobcod_image::read_picture;
+use serde_json::{Map, Value, json};
+
+/// Scores of one picture, or of several together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score {
+    /// Peak signal-to-noise ratio in decibels.
+    pub psnr_db: f64,
+    /// Structural similarity; `None` where an axis is too short for its window.
+    pub ssim: Option<f64>,
+    samples: usize,
+}
+
+impl Score {
+    /// Scores a reconstruction.
+    pub fn of<T: Real>(reconstruction: &Signal<T>, truth: &Signal<T>, peak: f64) -> lobcod::Result<Self> {
+        let psnr_db = metrics::psnr(reconstruction, truth, peak)?;
+        Ok(Self { psnr_db, ssim: metrics::ssim(reconstruction, truth, peak).ok(), samples: truth.data().len() })
+    }
+
+    /// All pictures as one: PSNR over all samples, the mean of SSIM.
+    pub fn together(scores: &[Score]) -> Option<Self> {
+        let samples = scores.iter().map(|s| s.samples).sum();
+        let error: f64 = scores.iter().map(|s| s.samples as f64 * f64::powf(10.0, -s.psnr_db / 10.0)).sum();
+        let ssim: Option<f64> = scores.iter().map(|s| s.ssim).sum();
+        (!scores.is_empty()).then(|| Self {
+            psnr_db: 10.0 * (samples as f64 / error).log10(),
+            ssim: ssim.map(|sum| sum / scores.len() as f64),
+            samples,
+        })
+    }
+
+    /// Adds the scores to a report; an infinite PSNR (equal pictures) becomes null there.
+    pub fn tell(&self, report: &mut Map<String, Value>) {
+        report.insert("psnr_db".into(), json!(self.psnr_db));
+        report.insert("ssim".into(), json!(self.ssim));
+    }
+
+    /// `32.10 dB, SSIM 0.9123`.
+    pub fn words(&self) -> String {
+        format!("{:.2} dB{}", self.psnr_db, self.ssim.map_or(String::new(), |s| format!(", SSIM {s:.4}")))
+    }
+}
+
+/// The true pictures, if there are any: one for each picture that is coded, of its shape.
+pub struct References<T> {
+    pictures: Vec<Signal<T>>,
+    peak: f64,
+}
+
+impl<T: Real> References<T> {
+    /// Reads the pictures and makes sure that scores can be given, before long work.
+    pub fn read(args: &EncodeArgs, shapes: &[(Extent, usize)]) -> Result<Self> {
+        let (references, images) = (args.reference.len(), args.images.len());
+        ensure!(
+            references == 0 || references == images,
+            "{} for {} will not do; give --reference once for each picture, in the same order",
+            plural(references, "reference"),
+            plural(images, "picture")
+        );
+        let peak = args.peak.unwrap_or(args.picture.scale);
+        ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
+        let mut pictures = Vec::new();
+        for (path, &(extent, channels)) in args.reference.iter().zip(shapes) {
+            let truth = read_picture::<T>(path, &read_options(args))?;
+            let found = (truth.signal.extent(), truth.signal.channels());
+            ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
+            ensure!(
+                found == (extent, channels),
+                "the reference {} is {}, but its picture is {}; they must have the same shape",
+                path.display(),
+                summary::shape(found.0, found.1),
+                summary::shape(extent, channels)
+            );
+            pictures.push(truth.signal);
+        }
+        Ok(Self { pictures, peak })
+    }
+
+    /// Scores the reconstruction of picture `i`; `None` if its truth is not known.
+    pub fn score(&self, i: usize, reconstruct: impl FnOnce() -> lobcod::Result<Signal<T>>) -> lobcod::Result<Option<Score>> {
+        self.pictures.get(i).map(|truth| Score::of(&reconstruct()?, truth, self.peak)).transpose()
+    }
+}

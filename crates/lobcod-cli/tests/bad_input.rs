@@ -1,0 +1,167 @@
+//! What cannot be done is said in one sentence, and leaves nothing behind.
+
+mod common;
+
+use common::{Desk, text, texture};
+use lobcod::{Dictionary, Extent};
+use lobcod_image::{Depth, write_dictionary};
+use std::fs;
+
+/// A folder with one good picture and much that is not.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.picture("good.png", &[24, 24], 1, 0.0);
+    desk.picture("colour.png", &[24, 24], 3, 0.0);
+    desk.picture("small.png", &[12, 12], 1, 0.0);
+    desk.bytes("empty.png", b"");
+    desk.bytes("text.png", b"this is no picture, whatever its name says");
+    let whole = fs::read(desk.path("good.png")).unwrap();
+    desk.bytes("truncated.png", &whole[..whole.len() / 2]);
+    let mut unknown = texture(&[24, 24], 1, 0.0);
+    unknown.data_mut().fill(f32::NAN);
+    desk.write("nan.npy", &unknown, Depth::F32);
+    let mut nothing = texture(&[24, 24], 1, 0.0);
+    nothing.data_mut().fill(0.0);
+    desk.write("nothing.png", &nothing, Depth::U8);
+    desk.write("zeros.npy", &nothing, Depth::F32);
+    desk.write("stack.npy", &texture(&[3, 24, 24], 1, 0.0), Depth::F32);
+    let mut huge = b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1000000), }".to_vec();
+    huge.resize(127, b' ');
+    huge.push(b'\n');
+    desk.bytes("huge.npy", &huge);
+    let dictionary = |name: &str, axes: &[usize], channels: usize| {
+        let atoms = Dictionary::<f32>::random(Extent::new(axes).unwrap(), channels, 4, 1).unwrap();
+        write_dictionary(&desk.path(name), &atoms, &[]).unwrap();
+    };
+    dictionary("rgb.npz", &[5, 5], 3);
+    dictionary("line.npz", &[9], 1);
+    dictionary("wide.npz", &[30, 30], 1);
+    desk.succeed("encode good.png -o kept.npz --relative-penalty 0.3");
+    let codes = fs::read(desk.path("kept.npz")).unwrap();
+    desk.bytes("cut.npz", &codes[..codes.len() / 2]);
+    fs::create_dir(desk.path("folder.npz")).unwrap();
+    desk
+}
+
+#[test]
+fn every_fault_is_one_sentence_and_leaves_no_file() {
+    let desk = desk();
+    // What is wrong, and a word the sentence must hold.
+    let faults = [
+        ("encode missing.png -o out.npz", "missing.png"),
+        ("encode . -o out.npz", "folder"),
+        ("encode empty.png -o out.npz", "empty"),
+        ("encode text.png -o out.npz", "text.png"),
+        ("encode truncated.png -o out.npz", "truncated.png"),
+        ("encode nan.npy -o out.npz", "NaN"),
+        ("encode huge.npy -o out.npz", "huge.npy"),
+        ("encode stack.npy -o out.npz", "--axes"),
+        ("encode good.png good.png missing.png -o out", "missing.png"),
+        ("encode good.png colour.png -o out", "one by one"),
+        ("encode good.png --known small.png -o out.npz", "same size"),
+        ("encode good.png --known nothing.png -o out.npz", "known"),
+        ("encode good.png --holes good.png -o out.npz", "known"),
+        ("encode good.png --known missing.png -o out.npz", "missing.png"),
+        ("encode good.png --dictionary rgb.npz -o out.npz", "channel"),
+        ("encode good.png --dictionary line.npz -o out.npz", "axes"),
+        ("encode good.png --dictionary line.npz --base none -o out.npz", "axes"),
+        ("encode good.png --dictionary wide.npz --border periodic -o out.npz", "periodic"),
+        ("encode good.png --dictionary good.png -o out.npz", "dictionary"),
+        ("encode good.png --dictionary missing.npz -o out.npz", "missing.npz"),
+        ("encode good.png --dictionary natural -o out.npz", "natural"),
+        ("encode good.png --size 8 -o out.npz", "axes"),
+        ("encode good.png --penalty 0 -o out.npz", "above 0"),
+        ("encode good.png --penalty -3 -o out.npz", "above 0"),
+        ("encode good.png --penalty nan -o out.npz", "above 0"),
+        ("encode good.png --relative-penalty 0 -o out.npz", "above 0"),
+        ("encode good.png --tolerance -1 -o out.npz", "tolerance"),
+        ("encode good.png --time-limit -1 -o out.npz", "time limit"),
+        ("encode good.png --max-sweeps 0 -o out.npz", "sweeps"),
+        ("encode good.png --tile 0 -o out.npz", "tile"),
+        ("encode good.png --scale 0 -o out.npz", "scale"),
+        ("encode good.png --max-nonzeros 0 -o out.npz", "cap"),
+        ("encode good.png --max-nonzeros missing.npy -o out.npz", "missing.npy"),
+        ("encode good.png --penalty-map zeros.npy -o out.npz", "above 0"),
+        ("encode good.png --penalty-map small.png -o out.npz", "penalty map"),
+        ("encode good.png --atom-weights zeros.npy -o out.npz", "zeros.npy"),
+        ("encode good.png --start cut.npz -o out.npz", "cut.npz"),
+        ("encode small.png --start kept.npz -o out.npz", "24x24"),
+        ("encode good.png good.png --start kept.npz -o out", "folder"),
+        ("encode good.png --engine cuda -o out.npz", "CUDA"),
+        ("encode good.png --engine mpi -o out.npz", "MPI"),
+        ("encode good.png --max-memory 1k -o out.npz", "limit"),
+        ("encode good.png --reference small.png -o out.npz", "small.png"),
+        ("encode good.png --reference missing.png -o out.npz", "missing.png"),
+        ("encode good.png good.png --reference good.png -o out", "--reference"),
+        ("encode good.png --reference good.png --peak 0 -o out.npz", "peak"),
+        ("encode good.png -o nowhere/out.npz", "nowhere"),
+        ("encode good.png small.png -o nowhere/out", "nowhere"),
+        ("encode good.png small.png -o good.png", "folder"),
+        ("encode good.png -o out.png", ".npz"),
+        ("encode good.png -o -", "standard output"),
+        ("decode missing.npz -o out.png", "missing.npz"),
+        ("decode cut.npz -o out.png", "cut.npz"),
+        ("decode good.png -o out.png", "good.png"),
+        ("decode kept.npz -o nowhere/out.png", "nowhere"),
+        ("decode kept.npz -o out.xyz", "out.xyz"),
+        ("decode kept.npz -o folder.npz", "folder"),
+        ("decode kept.npz -o out.wav", "out.wav"),
+        ("show good.png -o out.png", "good.png"),
+        ("show missing.npz -o out.png", "missing.npz"),
+        ("show natural -o out.png", "natural"),
+        ("show dct -o nowhere/out.png", "nowhere"),
+        ("demo -o good.png", "folder"),
+        ("demo -o nowhere/demo", "nowhere"),
+    ];
+    let before = desk.files();
+    for (line, word) in faults {
+        for line in [line.to_string(), format!("{line} --quiet"), format!("{line} --json")] {
+            if line == "encode good.png -o - --json" {
+                continue; // A usage error, below.
+            }
+            let output = desk.run(&line);
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            assert_eq!(output.status.code(), Some(1), "lobcod {line}\n{out}{err}");
+            assert!(err.starts_with("error: ") && err.lines().count() == 1 && err.ends_with('\n'), "lobcod {line}\n{err}");
+            assert!(err.contains(word), "lobcod {line}: no {word} in {err}");
+            assert_eq!(out, "", "lobcod {line}");
+            assert_eq!(desk.files(), before, "lobcod {line} left a file behind");
+        }
+    }
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let desk = Desk::new();
+    desk.picture("good.png", &[24, 24], 1, 0.0);
+    for line in [
+        "",
+        "frobnicate",
+        "encode",
+        "encode good.png --frobnicate",
+        "encode good.png --penalty much",
+        "encode good.png --penalty 1 --relative-penalty 0.1",
+        "encode good.png --known good.png --holes good.png",
+        "encode good.png --border round",
+        "encode good.png --base mean",
+        "encode good.png --base smooth:-1",
+        "encode good.png --axes xyz",
+        "encode good.png --size 8by8",
+        "encode good.png --schedule random",
+        "encode good.png --local omp",
+        "encode good.png --engine steam",
+        "encode good.png --precision f16",
+        "encode good.png --max-memory lots",
+        "encode good.png --json -o -",
+        "decode codes.npz",
+        "decode codes.npz --json -o -",
+        "show dct",
+        "show dct -o out.png --zoom 0",
+    ] {
+        let output = desk.run(line);
+        assert_eq!(output.status.code(), Some(2), "lobcod {line}");
+        assert_eq!(text(&output.stdout), "", "lobcod {line}");
+        assert!(!output.stderr.is_empty(), "lobcod {line}");
+    }
+    assert_eq!(desk.files(), ["good.png"]);
+}

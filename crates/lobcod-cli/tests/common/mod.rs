@@ -1,0 +1,106 @@
+//! A folder to work in, pictures to work on, and the program itself.
+
+// Every test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+use lobcod::{Extent, Signal};
+use lobcod_image::{Depth, WriteOptions, write_picture};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder with pictures, in which the program runs.
+pub struct Desk {
+    folder: TempDir,
+}
+
+impl Desk {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a picture with stripes and shading; `phase` tells pictures apart.
+    pub fn picture(&self, name: &str, axes: &[usize], channels: usize, phase: f32) -> Signal<f32> {
+        let signal = texture(axes, channels, phase);
+        self.write(name, &signal, Depth::U8);
+        signal
+    }
+
+    /// Writes a signal.
+    pub fn write(&self, name: &str, signal: &Signal<f32>, depth: Depth) {
+        write_picture(&self.path(name), signal, &WriteOptions { depth, ..WriteOptions::default() }).unwrap();
+    }
+
+    /// Writes plain bytes.
+    pub fn bytes(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// The program, to be run in the folder.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lobcod"));
+        command.args(line.split_whitespace()).current_dir(self.folder.path()).env("RUST_BACKTRACE", "1");
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    /// Runs the program, which must succeed and say nothing on standard error; what it says on standard output.
+    pub fn succeed(&self, line: &str) -> String {
+        let output = self.run(line);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success() && err.is_empty(), "lobcod {line}: {:?}\n{out}\n{err}", output.status);
+        out
+    }
+
+    /// Runs the program with `--json` and reads its report.
+    pub fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.succeed(&format!("{line} --json"))).unwrap()
+    }
+
+    /// Names of all files in the folder, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Stripes on a slope, whole numbers from 0 to 255.
+pub fn texture(axes: &[usize], channels: usize, phase: f32) -> Signal<f32> {
+    let extent = Extent::new(axes).unwrap();
+    let width = axes[axes.len() - 1];
+    let value = |i: usize| {
+        let (x, y) = ((i % width) as f32, (i / width) as f32);
+        let stripes =
+            (0.9 * x + 0.35 * y + phase).sin() * if (x as usize / 9 + y as usize / 7).is_multiple_of(2) { 60.0 } else { 12.0 };
+        (120.0 + stripes + 40.0 * (0.07 * (x - y)).cos()).round().clamp(0.0, 255.0)
+    };
+    Signal::from_planar(extent, channels, (0..extent.volume() * channels).map(value).collect()).unwrap()
+}
+
+/// Bytes as text.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A number in a report.
+pub fn number(report: &Value, name: &str) -> f64 {
+    report[name].as_f64().unwrap_or_else(|| panic!("{name} is {}", report[name]))
+}
+
+/// Whether two numbers agree to a relative error.
+pub fn near(a: f64, b: f64, relative: f64) -> bool {
+    (a - b).abs() <= relative * a.abs().max(b.abs())
+}
