@@ -62,7 +62,7 @@ pub fn read_checkpoint(path: &Path) -> Result<Checkpoint> {
         return Err(Error::format(path, "was written by another version of lobcod; start the work again"));
     }
     let s = fields.numbers("schedule", Some(9))?;
-    let whole = |x: f64| if x >= 0.0 && x < 1e15 { Ok(x as usize) } else { Err(fields.unsound("schedule")) };
+    let whole = |x: f64| if (0.0..1e15).contains(&x) { Ok(x as usize) } else { Err(fields.unsound("schedule")) };
     let point = |h: &[f64]| HistoryPoint {
         seconds: h[0],
         objective: h[1],

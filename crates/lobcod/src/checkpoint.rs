@@ -32,7 +32,7 @@ pub struct Checkpoint {
 pub struct ScheduleState {
     /// Penalty of the next pass.
     pub stage_penalty: f64,
-    /// Support tolerance of the next pass at the asked penalty.
+    /// Changes that end the support sweeps of the next pass.
     pub tolerance: f64,
     /// Excess the last certificate let pass; `None`: the next pass visits all needles.
     pub candidate_slack: Option<f64>,

@@ -20,7 +20,8 @@ const STAGE_SUPPORT: usize = 6;
 const FINAL_SUPPORT: usize = 24;
 /// Support rounds inside a tile before its neighbours follow.
 const ROUNDS: usize = 2;
-/// Changes that end the support sweeps, in shares of the threshold: at a stage, and relative to the last gap at the end.
+/// Changes that end the support sweeps, in shares of the threshold: at a stage, and relative to the last gap at the end (where they
+/// are halved from pass to pass at least).
 const STAGE_TOLERANCE: f64 = 0.05;
 const GAP_SHARE: f64 = 0.05;
 /// Passes without a better gap or objective after which nothing more is to be expected.
@@ -71,7 +72,7 @@ impl<'a, T: Real> Solver<'a, T> {
         let known = continued && stage_penalty == bound;
         let schedule = ScheduleState {
             stage_penalty,
-            tolerance: (0.2 * params.tolerance).max(smallest_tolerance::<T>()),
+            tolerance: STAGE_TOLERANCE,
             candidate_slack: known.then_some(0.0),
             best_gap: f64::INFINITY,
             best_objective: f64::INFINITY,
@@ -114,7 +115,7 @@ impl<'a, T: Real> Solver<'a, T> {
             self.status_of_gap()
         } else {
             self.place_first_needles();
-            self.certify(self.schedule.tolerance)
+            self.certify(self.candidate_slack())
         };
         let status = certified.unwrap_or_else(|| self.passes(observer));
         self.finish(status)
@@ -181,24 +182,22 @@ impl<'a, T: Real> Solver<'a, T> {
         let ScheduleState { stage_penalty: penalty, tolerance, candidate_slack, .. } = self.schedule;
         let last_stage = penalty <= self.penalty;
         self.progress.stage_penalty = penalty;
-        let gap = self.progress.relative_gap.unwrap_or(1.0).min(1.0);
-        let (limit, close) =
-            if last_stage { (FINAL_SUPPORT, tolerance.max(GAP_SHARE * gap)) } else { (STAGE_SUPPORT, STAGE_TOLERANCE) };
+        let limit = if last_stage { FINAL_SUPPORT } else { STAGE_SUPPORT };
         let visit = if candidate_slack.is_some() { Visit::Candidates } else { Visit::All };
-        let sweep = self.discovery(penalty, visit, close);
+        let sweep = self.discovery(penalty, visit, tolerance);
         let mut moved = self.session.discover(&sweep).largest_change;
         self.progress.discovery_sweeps += 1;
         if let Some(status) = self.pause(observer) {
             return Some(status);
         }
         for _ in 0..limit / ROUNDS {
-            let change = self.session.support(&Support { penalty, rounds: ROUNDS, tolerance: close }).largest_change;
+            let change = self.session.support(&Support { penalty, rounds: ROUNDS, tolerance }).largest_change;
             self.progress.support_sweeps += ROUNDS;
             moved = moved.max(change);
             if let Some(status) = self.pause(observer) {
                 return Some(status);
             }
-            if change < close {
+            if change < tolerance {
                 break;
             }
         }
@@ -210,9 +209,13 @@ impl<'a, T: Real> Solver<'a, T> {
             self.schedule.candidate_slack = None;
             return None;
         }
-        let status = self.certify(tolerance);
-        self.schedule.candidate_slack = Some(tolerance);
-        self.schedule.tolerance = (0.7 * tolerance).max(smallest_tolerance::<T>());
+        let slack = self.candidate_slack();
+        let status = self.certify(slack);
+        self.schedule.candidate_slack = Some(slack);
+        let (gap, least) = (self.progress.relative_gap.unwrap_or(1.0), smallest_tolerance::<T>());
+        self.schedule.tolerance = (0.5 * tolerance).min(GAP_SHARE * gap).max(least);
+        // Where nothing moved, a closer look may still find something to do.
+        let moved = moved > 0.0 || tolerance > least;
         status.or_else(|| self.is_stuck(moved).then_some(Status::Stalled))
     }
 
@@ -227,7 +230,7 @@ impl<'a, T: Real> Solver<'a, T> {
             if let Some(status) = self.certify(0.0) {
                 return Some(status);
             }
-            if self.is_stuck(moved) {
+            if self.is_stuck(moved > 0.0) {
                 return Some(Status::Stalled);
             }
         } else {
@@ -237,14 +240,19 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     /// Nothing moved, or neither the gap nor the objective got better for a while.
-    fn is_stuck(&mut self, moved: f64) -> bool {
+    fn is_stuck(&mut self, moved: bool) -> bool {
         let (gap, objective) = (self.progress.relative_gap.unwrap_or(f64::INFINITY), self.progress.objective);
         let s = &mut self.schedule;
-        let better = gap < 0.99 * s.best_gap || objective < s.best_objective * (1.0 - 1e-12);
+        let better = gap < 0.99 * s.best_gap || objective < s.best_objective;
         s.best_gap = s.best_gap.min(gap);
         s.best_objective = s.best_objective.min(objective);
         s.idle_passes = if better { 0 } else { s.idle_passes + 1 };
-        moved == 0.0 || s.idle_passes >= PATIENCE
+        !moved || s.idle_passes >= PATIENCE
+    }
+
+    /// Excess over the threshold that makes a needle a candidate: small against the gap to be reached.
+    fn candidate_slack(&self) -> f64 {
+        (0.2 * self.params.tolerance).max(smallest_tolerance::<T>())
     }
 
     fn checkpoint(&self) -> Checkpoint {

@@ -1,0 +1,19 @@
+//! What every engine of lobcod must pass, and the means to tell: a slow, dense, obvious oracle in `f64`, seeded small problems,
+//! and the suite that runs an engine on them.
+//!
+//! ```no_run
+//! let engine = lobcod::engine::CpuEngine::new(2)?;
+//! lobcod_conformance::suite::check_engine_f32(&engine);
+//! lobcod_conformance::suite::check_engine_f64(&engine);
+//! # Ok::<(), lobcod::Error>(())
+//! ```
+
+pub mod fruit;
+pub mod matrix;
+pub mod oracle;
+mod plane;
+pub mod problems;
+pub mod suite;
+
+pub use oracle::Oracle;
+pub use problems::Problem;
