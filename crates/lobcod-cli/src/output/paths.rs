@@ -83,6 +83,19 @@ pub fn check_picture(output: &Path) -> Result<()> {
     Ok(check_writable(output)?)
 }
 
+/// Error unless a page can be written there.
+pub fn check_page(output: &Path) -> Result<()> {
+    let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"));
+    ensure!(named, "{} does not end in .html, which is what a report is; add it to the name", output.display());
+    Ok(check_writable(output)?)
+}
+
+/// Whether two paths name one file, however they are written.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    matches!((whole(a), whole(b)), (Ok(a), Ok(b)) if a == b)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,7 +20,7 @@ impl Table {
     }
 }
 
-/// A measured number with as many digits as people read: `0.0123`, `12.35`, `1234.6`, `9.1388e6`.
+/// A measured number with as many digits as people read: `0.0123`, `12.346`, `1234.6`, `9.1388e6`.
 pub fn number(x: f64) -> String {
     let size = x.abs();
     if size == 0.0 || !size.is_finite() {
@@ -28,11 +28,15 @@ pub fn number(x: f64) -> String {
     }
     if (1e-3..1e5).contains(&size) {
         let decimals = (4 - size.log10().floor() as i32).clamp(0, 6) as usize;
-        let text = format!("{x:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-    } else {
-        format!("{x:.4e}")
+        return without_zeros(&format!("{x:.decimals$}")).into();
     }
+    let text = format!("{x:.4e}");
+    text.split_once('e').map_or(text.clone(), |(digits, power)| format!("{}e{power}", without_zeros(digits)))
+}
+
+/// `1.50` as `1.5`, `1.00` as `1`.
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// A count with its thousands apart: `12 345`.
@@ -60,7 +64,8 @@ mod tests {
             (12.3456789, "12.346"),
             (99999.4, "99999"),
             (9138849.0, "9.1388e6"),
-            (-0.00012, "-1.2000e-4"),
+            (-0.00012, "-1.2e-4"),
+            (1e-4, "1e-4"),
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(number(x), text);

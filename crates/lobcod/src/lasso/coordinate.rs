@@ -62,10 +62,8 @@ where
             let k = code.atom as usize;
             let column = columns.column(k);
             let (q, threshold) = (column[k], rules.threshold(k));
-            if q <= V::Elem::ZERO {
-                continue;
-            }
-            let value = rules.shrink(c[k] + q * code.value, threshold, q);
+            // An atom that the mask hides wholly does nothing for the patch: its code is zero.
+            let value = if q > V::Elem::ZERO { rules.shrink(c[k] + q * code.value, threshold, q) } else { V::Elem::ZERO };
             let delta = value - code.value;
             if delta != V::Elem::ZERO {
                 subtract_column::<V>(c, column, delta);

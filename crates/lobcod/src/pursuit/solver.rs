@@ -225,18 +225,16 @@ impl<'a, T: Real> Solver<'a, T> {
         let moved = self.session.discover(&sweep).largest_change;
         self.progress.discovery_sweeps += 1;
         let sweeps = self.progress.discovery_sweeps;
+        if let Some(status) = self.pause(observer) {
+            return Some(status);
+        }
         // A certificate costs as much as a sweep: every fifth sweep gets one.
         if sweeps.is_multiple_of(5) || moved == 0.0 || sweeps >= self.params.max_sweeps {
-            if let Some(status) = self.certify(0.0) {
-                return Some(status);
-            }
-            if self.is_stuck(moved > 0.0) {
-                return Some(Status::Stalled);
-            }
-        } else {
-            self.record(Measure::Objective);
+            let status = self.certify(0.0);
+            return status.or_else(|| self.is_stuck(moved > 0.0).then_some(Status::Stalled));
         }
-        self.pause(observer)
+        self.record(Measure::Objective);
+        None
     }
 
     /// Nothing moved, or neither the gap nor the objective got better for a while.

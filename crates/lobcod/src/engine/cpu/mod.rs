@@ -20,9 +20,9 @@ use crate::simd::Level;
 use atoms::Atoms;
 use plane::PlaneState;
 use scratch::BATCH;
-use session::CpuSession;
+use session::{CpuSession, Surroundings};
 use std::sync::Arc;
-use tile::{LocalCode, TileState};
+use tile::{Candidate, LocalCode, TileState};
 
 /// Threads of this machine, with the vectors it has.
 pub struct CpuEngine {
@@ -68,21 +68,26 @@ impl<T: Real> Engine<T> for CpuEngine {
         let row = dictionary.extent().padded()[2].next_multiple_of(self.level.lanes::<T>());
         let mut bytes = (2 * dictionary.data().len() + dictionary.data().len() / dictionary.extent().padded()[2] * row) * real
             + dictionary.len() * stride * real;
-        let mut footprint = 0;
+        let (mut footprint, mut largest_tile) = (0, 0);
         for plane in &problem.planes {
             let grid = Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;
-            let samples = grid.domain.iter().product::<usize>() * dictionary.channels();
+            let (samples, positions) = (grid.domain.iter().product::<usize>() * dictionary.channels(), grid.position_count());
             let fields = 2 + usize::from(plane.weights.is_some());
             let maps = usize::from(plane.position_weights.is_some()) * real + 4 * usize::from(plane.position_caps.is_some());
-            // Codes are counted half as much again: vectors grow by doubling.
-            let codes = (density * 1.5 * grid.position_count() as f64) as usize * size_of::<LocalCode<T>>();
-            bytes +=
-                samples * fields * real + grid.position_count() * maps + codes + grid.tiles.len() * size_of::<TileState<T>>();
+            bytes += samples * fields * real + positions * maps + dictionary.atom_len() * 4;
+            // Vectors grow by doubling and hold four entries at least; one needle in four is a candidate at times.
+            let entry = 4.0 * grid.tiles.len() as f64;
+            bytes += (entry + 2.0 * density * positions as f64) as usize * size_of::<LocalCode<T>>();
+            bytes += (entry + 0.5 * positions as f64) as usize * size_of::<Candidate>();
+            bytes += grid.tiles.len() * (size_of::<TileState<T>>() + Surroundings::BYTES);
             let tile = grid.largest_tile();
             let size = (0..2).map(|a| tile[a] + grid.atom[a] - 1).product::<usize>() * (tile[2] + row);
             footprint = footprint.max(size * dictionary.channels());
+            largest_tile = largest_tile.max(tile.iter().product());
         }
-        let scratch = (2 * footprint + BATCH * stride) * real;
+        let visits = 2 * largest_tile * (size_of::<Candidate>() + size_of::<(u32, u32)>() + size_of::<u32>());
+        let codes = 4 * (64 + (density * largest_tile as f64) as usize) * size_of::<LocalCode<T>>();
+        let scratch = (2 * footprint + BATCH * stride) * real + visits + codes;
         Ok((bytes + scratch * Engine::<T>::threads(self)) as u64)
     }
 

@@ -31,7 +31,7 @@ pub(super) struct CpuSession<T> {
 
 /// Changes in a tile and its neighbours, by which sweeps and measurements pass it over.
 #[derive(Clone)]
-struct Surroundings {
+pub(super) struct Surroundings {
     neighbours: Vec<usize>,
     /// Changes (in shares of the threshold) since the tile's codes were last swept: its own last one and all of its neighbours.
     pending: f64,
@@ -40,6 +40,9 @@ struct Surroundings {
 }
 
 impl Surroundings {
+    /// Memory of one, its up to 26 neighbours counted.
+    pub(super) const BYTES: usize = size_of::<Self>() + 26 * size_of::<usize>();
+
     /// Tells a tile and its neighbours what a sweep did to it.
     fn note<T>(around: &mut [Surroundings], state: &TileState<T>) {
         around[state.index].pending = state.last_change;
@@ -259,6 +262,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     fn memory(&self) -> u64 {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
         let tiles: usize = self.tiles.iter().flatten().map(TileState::bytes).sum();
-        (self.team.bytes() + planes + tiles + self.atoms.bytes()) as u64
+        let around = self.surroundings.iter().flatten().map(|a| size_of_val(a) + a.neighbours.capacity() * 8).sum::<usize>();
+        (self.team.bytes() + planes + tiles + around + self.atoms.bytes()) as u64
     }
 }

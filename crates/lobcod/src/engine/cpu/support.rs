@@ -41,7 +41,8 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
                 rules.scale = penalty * plane.position_weight(&state.tile, at);
                 let c = dot_atom::<V>(&atoms.rows, k, &layout.rows, &footprint.residual, at);
                 let threshold = rules.threshold(k);
-                let value = rules.shrink(c + q * code.value, threshold, q);
+                // An atom that the mask hides wholly does nothing for the patch: its code is zero.
+                let value = if q > T::ZERO { rules.shrink(c + q * code.value, threshold, q) } else { T::ZERO };
                 let back = code.value - value;
                 if back == T::ZERO {
                     continue;

@@ -1,0 +1,139 @@
+//! Options that verbs share.
+
+use crate::values::{
+    Bytes, Cap, DictionaryChoice, EngineChoice, LocalChoice, Precision, ScheduleChoice, Size, StartChoice, one_of,
+};
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use lobcod::Border;
+use lobcod::base::Base;
+use lobcod_image::Axes;
+use std::path::PathBuf;
+
+/// How pictures and masks are read.
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+pub struct PictureArgs {
+    /// Integer pictures: their full range maps to 0..S (numbers of float files are taken as they are).
+    #[arg(long, value_name = "S", default_value_t = 255.0)]
+    pub scale: f64,
+    /// Order of the axes [default: hw, and hwc for colour pictures].
+    #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc"]))]
+    pub axes: Option<Axes>,
+    /// Mask of what is observed (non-zero = observed); transparent and NaN pixels are missing too.
+    #[arg(long, value_name = "MASK", conflicts_with = "holes")]
+    pub known: Option<PathBuf>,
+    /// Mask of what is missing (non-zero = missing).
+    #[arg(long, value_name = "MASK")]
+    pub holes: Option<PathBuf>,
+}
+
+/// What pictures are made of.
+#[derive(Args)]
+#[command(next_help_heading = "Dictionary")]
+pub struct DictionaryArgs {
+    /// Dictionary: a .npy or .npz file, or dct (cosines).
+    #[arg(long, value_name = "FILE|dct", default_value = "dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
+    pub dictionary: DictionaryChoice,
+    /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: by the number of axes].
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Size>,
+}
+
+/// The problem that is solved.
+#[derive(Args)]
+#[command(next_help_heading = "Problem")]
+pub struct ProblemArgs {
+    /// Penalty on the codes, in units of the signal.
+    #[arg(long, value_name = "X", conflicts_with = "relative_penalty", allow_negative_numbers = true)]
+    pub penalty: Option<f64>,
+    /// Penalty as a share of penalty_max, the smallest one with an all-zero answer [default: 0.05].
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub relative_penalty: Option<f64>,
+    /// Layer taken off before coding: local-mean, smooth, smooth:WEIGHT or none.
+    #[arg(long, value_name = "BASE", default_value_t = Base::LocalMean)]
+    pub base: Base,
+    /// What lies beyond the edge: anything (free), zeros (zero) or the opposite edge (periodic).
+    #[arg(long, value_name = "BORDER", default_value_t = Border::Free, value_parser = one_of::<Border, _>(["free", "zero", "periodic"]))]
+    pub border: Border,
+    /// Codes must not be negative.
+    #[arg(long)]
+    pub nonnegative: bool,
+    /// Penalty weight of every atom (npy, one number an atom).
+    #[arg(long, value_name = "FILE")]
+    pub atom_weights: Option<PathBuf>,
+    /// Penalty weight of every position (a picture or array of the signal's or the positions' shape).
+    #[arg(long, value_name = "FILE")]
+    pub penalty_map: Option<PathBuf>,
+    /// Cap on the non-zero codes of a needle: one number, or a map as for --penalty-map.
+    #[arg(long, value_name = "K|FILE", value_parser = OsStringValueParser::new().map(Cap::from))]
+    pub max_nonzeros: Option<Cap>,
+}
+
+/// How the problem is solved.
+#[derive(Args)]
+#[command(next_help_heading = "Solver")]
+pub struct SolverArgs {
+    /// First codes: zero, spread, or codes written earlier (a folder of them for several pictures).
+    #[arg(long, value_name = "zero|spread|CODES.npz", default_value = "zero", value_parser = OsStringValueParser::new().map(StartChoice::from))]
+    pub start: StartChoice,
+    /// Order in which needles are visited.
+    #[arg(long, value_enum, default_value_t = ScheduleChoice::Tiles)]
+    pub schedule: ScheduleChoice,
+    /// Solver of one needle.
+    #[arg(long, value_enum, default_value_t = LocalChoice::Coordinate)]
+    pub local: LocalChoice,
+    /// Positions a tile has along an axis [default: by the number of axes].
+    #[arg(long, value_name = "N")]
+    pub tile: Option<usize>,
+    /// Relative duality gap to reach.
+    #[arg(long, value_name = "T", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub tolerance: f64,
+    /// Sweeps over all needles allowed.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub max_sweeps: usize,
+    /// Seconds allowed.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub time_limit: Option<f64>,
+    /// Precision of the arithmetic.
+    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    pub precision: Precision,
+    /// Worker threads; 0 means all cores.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// What does the work.
+    #[arg(long, value_enum, default_value_t = EngineChoice::Cpu)]
+    pub engine: EngineChoice,
+    /// Seed of random orders.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Memory the solver may use, such as 500M or 2G (powers of 1024).
+    #[arg(long, value_name = "SIZE")]
+    pub max_memory: Option<Bytes>,
+}
+
+/// What a run that is broken off leaves behind, and where it goes on.
+#[derive(Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub struct CheckpointArgs {
+    /// File that holds the run as it stands, written anew every few seconds and when a limit or Ctrl-C ends the run; a run
+    /// that converges leaves it as it is.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from a checkpoint, to the same answer; pictures and options must be those it was made with, but for limits,
+    /// threads and outputs.
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+}
+
+/// How the outcome is told.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct TellingArgs {
+    /// The report as JSON on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors.
+    #[arg(long)]
+    pub quiet: bool,
+}
