@@ -1,0 +1,45 @@
+//! The order of tiles changes no bit; other vector instructions change rounding only.
+
+use lobcod::engine::CpuEngine;
+use lobcod::simd::Level;
+use lobcod::{Answer, Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Signal};
+
+fn observed(masked: bool) -> Vec<Observed<f32>> {
+    let extent = Extent::new(&[43, 38]).unwrap();
+    let wave = |i: usize| 3.0 * ((i % 38) as f32 * 0.7).sin() + ((i / 38) as f32 * 0.45).cos() + (i * 7 % 23) as f32 * 0.1;
+    let signal = Signal::from_planar(extent, 1, (0..extent.volume()).map(wave).collect()).unwrap();
+    let known: Vec<bool> = (0..extent.volume()).map(|i| i * 31 % 7 > 1).collect();
+    let mask = masked.then(|| Mask::from_known(extent, &known).unwrap());
+    let small = Signal::from_planar(Extent::new(&[12, 50]).unwrap(), 1, (0..600).map(wave).collect()).unwrap();
+    vec![Observed { mask, ..signal.into() }, small.into()]
+}
+
+fn run(engine: &CpuEngine, border: Border, masked: bool) -> Answer<f32> {
+    let dictionary = Dictionary::random(Extent::new(&[5, 6]).unwrap(), 1, 21, 1).unwrap();
+    let params = PursuitParams { border, tile: Some(8), tolerance: 1e-5, ..PursuitParams::new(Penalty::Relative(0.05)) };
+    params.check().unwrap().run_on(engine, &observed(masked), &dictionary, &mut ()).unwrap()
+}
+
+#[test]
+fn the_order_of_tiles_changes_no_bit() {
+    for border in Border::ALL {
+        for masked in [false, true] {
+            let forward = run(&CpuEngine::new(1).unwrap(), border, masked);
+            for threads in [1, 3] {
+                let backward = run(&CpuEngine::new(threads).unwrap().with_reversed_tiles(), border, masked);
+                assert_eq!(forward.needles, backward.needles, "{border}, masked {masked}, {threads} threads");
+                assert_eq!(forward.report.total, backward.report.total, "{border}, masked {masked}, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn portable_vectors_agree_with_the_best_ones() {
+    for border in Border::ALL {
+        let best = run(&CpuEngine::new(1).unwrap(), border, true).report.total;
+        let portable = run(&CpuEngine::new(1).unwrap().with_level(Level::Portable), border, true).report.total;
+        assert!(best.relative_gap() <= 1e-5 && portable.relative_gap() <= 1e-5);
+        assert!((best.objective / portable.objective - 1.0).abs() <= 1e-5, "{border}: {best:?} against {portable:?}");
+    }
+}
