@@ -1,3 +1,42 @@
-//! Chores: `cargo xtask <name>`.
+//! Chores of the workspace: `cargo xtask <name>`.
 
-fn main() {}
+mod threads;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "usage: cargo xtask <chore>
+  kernels              rate of the correlation against the core's peak
+  threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
+        ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),
+        ["threads", image] => threads::compare(&PathBuf::from(image)),
+        _ => Err(USAGE.into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Where the reference images lie.
+fn data_folder() -> PathBuf {
+    env::var_os("LOBCOD_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from)
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), String> {
+    let status = Command::new("cargo").args(arguments).current_dir(root()).status().map_err(|e| e.to_string())?;
+    if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" "))) }
+}

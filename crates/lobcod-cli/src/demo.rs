@@ -11,6 +11,7 @@ use crate::output::table::Table;
 use crate::output::{json, summary, tell};
 use crate::procedural::still_life;
 use crate::progress::Watcher;
+use crate::report::{Fact, Page, View};
 use crate::score::Score;
 use crate::synthesis::reconstruct;
 use crate::values::DictionaryChoice;
@@ -27,7 +28,7 @@ const PENALTY: f64 = 0.02;
 /// Largest value of the picture.
 const PEAK: f64 = 255.0;
 
-/// Codes the picture, and writes it with its reconstruction and the dictionary.
+/// Codes the picture, and writes it with its reconstruction, the dictionary and a report.
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
     let folder = Folder::check(&args.output)?;
     let original = still_life(SIZE)?;
@@ -37,6 +38,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
 
     interrupt::listen();
     let signals = [original.minus(&base)?.into()];
+    let tolerance = params.tolerance;
     let answer = params.check()?.run(&signals, &chosen.dictionary, &mut Watcher::new(&args.telling))?;
     let reconstruction = reconstruct(&answer.needles[0], &chosen.dictionary, Some(&base))?;
     let score = Score::of(&reconstruction, &original, PEAK)?;
@@ -50,11 +52,35 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         write_picture(file, picture, &WriteOptions::default())?;
     }
 
+    let view = View {
+        name: "A still life made by formula",
+        original: &original,
+        reconstruction: &reconstruction,
+        known: None,
+        needles: &answer.needles[0],
+        certificate: &answer.report.signals[0],
+        dictionary: &chosen.dictionary,
+        white: Some(PEAK),
+        sample_rate: None,
+    };
+    let index = place.join("index.html");
+    let page = Page {
+        title: "lobcod demo".into(),
+        sections: vec![view.section()?],
+        dictionary: &chosen.dictionary,
+        answer: &answer,
+        tolerance,
+        facts: vec![Fact::new("PSNR", format!("{:.2} dB", score.psnr_db), "of the reconstruction")],
+    };
+    page.write(&index)?;
+
     if args.telling.json {
         let mut report = json::report(&answer.report, machine::peak_memory());
         score.tell(&mut report);
         let written: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-        report.extend(json::object(json!({ "output": args.output.display().to_string(), "pictures": written })));
+        report.extend(json::object(
+            json!({ "output": args.output.display().to_string(), "pictures": written, "report": index.display().to_string() }),
+        ));
         tell(&format!("{:#}", Value::Object(report)))?;
     } else if !args.telling.quiet {
         let mut table = Table::default();
@@ -63,8 +89,9 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
             .row("dictionary", chosen.words());
         summary::pursuit(&mut table, &answer.report);
         table.row("PSNR", score.words());
-        for (i, file) in files.iter().enumerate() {
-            table.row(if i == 0 { "look at" } else { "" }, file.display());
+        table.row("look at", index.display());
+        for file in &files {
+            table.row("", file.display());
         }
         tell(&table.render())?;
     }

@@ -1,6 +1,7 @@
 //! `lobcod` on the command line.
 
 mod args;
+mod checkpoint;
 mod decode;
 mod demo;
 mod dictionary;
@@ -14,6 +15,7 @@ mod mosaic;
 mod output;
 mod procedural;
 mod progress;
+mod report;
 mod score;
 mod show;
 mod synthesis;

@@ -86,7 +86,7 @@ impl<T: Real> References<T> {
     }
 
     /// Scores the reconstruction of picture `i`; `None` if its truth is not known.
-    pub fn score(&self, i: usize, reconstruct: impl FnOnce() -> lobcod::Result<Signal<T>>) -> lobcod::Result<Option<Score>> {
-        self.pictures.get(i).map(|truth| Score::of(&reconstruct()?, truth, self.peak)).transpose()
+    pub fn score(&self, i: usize, reconstruction: &Signal<T>) -> lobcod::Result<Option<Score>> {
+        self.pictures.get(i).map(|truth| Score::of(reconstruction, truth, self.peak)).transpose()
     }
 }

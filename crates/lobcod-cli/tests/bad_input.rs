@@ -39,6 +39,12 @@ fn desk() -> Desk {
     desk.succeed("encode good.png -o kept.npz --relative-penalty 0.3");
     let codes = fs::read(desk.path("kept.npz")).unwrap();
     desk.bytes("cut.npz", &codes[..codes.len() / 2]);
+    desk.succeed("encode good.png --relative-penalty 0.02 --tolerance 1e-9 --max-sweeps 1 --checkpoint run.npz");
+    let checkpoint = fs::read(desk.path("run.npz")).unwrap();
+    desk.bytes("short.npz", &checkpoint[..checkpoint.len() / 2]);
+    let mut changed = checkpoint.clone();
+    changed[checkpoint.len() / 2] ^= 1;
+    desk.bytes("changed.npz", &changed);
     fs::create_dir(desk.path("folder.npz")).unwrap();
     desk
 }
@@ -94,6 +100,18 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("encode good.png --reference missing.png -o out.npz", "missing.png"),
         ("encode good.png good.png --reference good.png -o out", "--reference"),
         ("encode good.png --reference good.png --peak 0 -o out.npz", "peak"),
+        ("encode good.png --resume missing.npz -o out.npz", "missing.npz"),
+        ("encode good.png --resume text.png -o out.npz", "not a checkpoint"),
+        ("encode good.png --resume kept.npz -o out.npz", "kept.npz"),
+        ("encode good.png --resume short.npz -o out.npz", "short.npz"),
+        ("encode good.png --resume changed.npz -o out.npz", "changed.npz"),
+        ("encode good.png --relative-penalty 0.03 --tolerance 1e-9 --resume run.npz -o out.npz", "checkpoint"),
+        ("encode small.png --relative-penalty 0.02 --tolerance 1e-9 --resume run.npz -o out.npz", "checkpoint"),
+        ("encode good.png --checkpoint nowhere/run.npz -o out.npz", "nowhere"),
+        ("encode good.png --checkpoint good.png -o out.npz", "not a checkpoint"),
+        ("encode good.png --checkpoint ./out.npz -o out.npz", "another file"),
+        ("encode good.png --report nowhere/out.html -o out.npz", "nowhere"),
+        ("encode good.png --report out.png -o out.npz", ".html"),
         ("encode good.png -o nowhere/out.npz", "nowhere"),
         ("encode good.png small.png -o nowhere/out", "nowhere"),
         ("encode good.png small.png -o good.png", "folder"),

@@ -21,6 +21,8 @@ fn the_demo_is_a_close_likeness() {
     let decibels = lobcod::metrics::psnr(&original, &reconstruction, 255.0).unwrap();
     assert!((decibels - number(&report, "psnr_db")).abs() < 0.3, "{decibels}");
     assert_eq!(picture("dictionary.png").extent().axes(), [298, 298]);
+    let page = std::fs::read_to_string(desk.path("lobcod-demo").join("index.html")).unwrap();
+    assert!(page.contains("type=\"range\"") && page.contains("converged"));
     assert_eq!(desk.files(), ["lobcod-demo"]);
 }
 

@@ -8,16 +8,9 @@ use lobcod::{Report, Status};
 pub fn pursuit(table: &mut Table, report: &Report) {
     let total = &report.total;
     let share = if total.penalty_max > 0.0 { report.penalty / total.penalty_max } else { f64::INFINITY };
-    let ended = match report.status {
-        Status::Converged => "converged",
-        Status::Stalled => "stalled: nothing changes any more, but the gap is above the tolerance",
-        Status::MaxSweeps => "stopped at the limit of sweeps; the gap is above the tolerance",
-        Status::TimeLimit => "stopped at the time limit; the gap is above the tolerance",
-        Status::Interrupted => "interrupted; this is the answer so far",
-    };
     table
         .row("penalty", format!("{} ({} of penalty_max {})", number(report.penalty), number(share), number(total.penalty_max)))
-        .row("status", ended)
+        .row("status", ending(report.status))
         .row("objective", format!("{} (data term {})", number(total.objective), number(total.data_term)))
         .row("gap", format!("{:.1e} of the objective: no answer is lower by more", total.relative_gap()))
         .row("non-zeros", format!("{} ({:.3} a pixel)", count(total.nonzeros), total.nonzeros as f64 / total.pixels as f64))
@@ -33,6 +26,17 @@ pub fn pursuit(table: &mut Table, report: &Report) {
                 words(report.working_memory_bytes)
             ),
         );
+}
+
+/// How a run ended, in words.
+pub fn ending(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "converged",
+        Status::Stalled => "stalled: nothing changes any more, but the gap is above the tolerance",
+        Status::MaxSweeps => "stopped at the limit of sweeps; the gap is above the tolerance",
+        Status::TimeLimit => "stopped at the time limit; the gap is above the tolerance",
+        Status::Interrupted => "interrupted; this is the answer so far",
+    }
 }
 
 /// `256x256, 3 channels`.

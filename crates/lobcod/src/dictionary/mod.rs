@@ -76,6 +76,12 @@ impl<T: Real> Dictionary<T> {
         &self.data[k * self.atom_len()..(k + 1) * self.atom_len()]
     }
 
+    /// Adds `change` to atom `k`; the caller keeps its norm.
+    pub(crate) fn move_atom(&mut self, k: usize, change: &[T]) {
+        let n = self.atom_len();
+        self.data[k * n..(k + 1) * n].iter_mut().zip(change).for_each(|(d, &c)| *d += c);
+    }
+
     /// All atoms, one after the other.
     pub fn data(&self) -> &[T] {
         &self.data

@@ -174,6 +174,13 @@ pub trait Session<T> {
     fn fetch(&self) -> State<T>;
     /// Replaces the state; follow with [`Session::refresh`].
     fn restore(&mut self, state: &State<T>);
+    /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The
+    /// objective does not rise. Returns the largest move of an atom.
+    fn improve_atoms(&mut self) -> f64;
+    /// The dictionary as it stands.
+    fn dictionary(&self) -> &Dictionary<T>;
+    /// Replaces the dictionary by one of the same shape; follow with [`Session::refresh`].
+    fn set_dictionary(&mut self, dictionary: Dictionary<T>);
     /// Bytes of the session's own arrays now.
     fn memory(&self) -> u64;
 }

@@ -18,7 +18,8 @@ pub(super) struct Atoms<T> {
     pub(super) inverse_weights: Vec<T>,
     /// 0, 1, 2, ...: patch offsets of a patch that lies in one piece.
     straight: Vec<u32>,
-    dictionary: Dictionary<T>,
+    pub(super) dictionary: Dictionary<T>,
+    level: Level,
 }
 
 impl<T: Real> Atoms<T> {
@@ -39,7 +40,14 @@ impl<T: Real> Atoms<T> {
             straight: (0..dictionary.atom_len() as u32).collect(),
             packed,
             dictionary,
+            level,
         }
+    }
+
+    /// The same forms of another dictionary.
+    pub(super) fn of(&self, dictionary: Dictionary<T>) -> Self {
+        let weights = &self.weights[..dictionary.len()];
+        Self::new(dictionary, weights, self.level)
     }
 
     /// Energy of atom `k` under the weights of the patch at `offset`; `None`: all are 1.

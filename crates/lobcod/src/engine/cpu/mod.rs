@@ -1,5 +1,6 @@
 //! The engine on the threads of this machine.
 
+mod atom_pass;
 mod atoms;
 mod discovery;
 mod field;

@@ -8,6 +8,7 @@ use crate::grid::{Grid, Tile};
 use crate::real::Real;
 
 pub(super) struct PlaneState<T> {
+    channels: usize,
     pub(super) grid: Grid,
     pub(super) layout: Layout,
     /// `Y - B` over the domain.
@@ -45,6 +46,7 @@ impl<T: Real> PlaneState<T> {
         let target = spread(plane.target, T::ZERO);
         let residual = SharedField::new(target.clone());
         Ok(Self {
+            channels,
             grid,
             layout,
             target,
@@ -81,6 +83,35 @@ impl<T: Real> PlaneState<T> {
         match &self.weights {
             None => residual.copy_from_slice(&self.target),
             Some(weights) => residual.iter_mut().zip(&self.target).zip(weights).for_each(|((r, &t), &w)| *r = t * w),
+        }
+    }
+
+    /// Calls `f(first sample of the patch, residual, weights)` for the runs of the patch at `at` that lie in the domain.
+    #[inline(always)]
+    pub(super) fn with_patch(&mut self, at: [i32; 3], mut f: impl FnMut(usize, &mut [T], Option<&[T]>)) {
+        let Self { grid, residual, weights, channels, .. } = self;
+        let ([depth, height, width], domain) = (grid.atom, grid.domain);
+        let residual = residual.as_mut_slice();
+        let place = |axis: usize, i: usize| -> Option<usize> {
+            let (p, l) = (at[axis] as i64 + i as i64, domain[axis] as i64);
+            if grid.periodic { Some((p % l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
+        };
+        for c in 0..*channels {
+            for z in 0..depth {
+                for y in 0..height {
+                    let (Some(gz), Some(gy)) = (place(0, z), place(1, y)) else { continue };
+                    let line = ((c * domain[0] + gz) * domain[1] + gy) * domain[2];
+                    let row = ((c * depth + z) * height + y) * width;
+                    let mut x = if grid.periodic { 0 } else { (-at[2]).clamp(0, width as i32) as usize };
+                    while x < width {
+                        let Some(gx) = place(2, x) else { break };
+                        let run = (width - x).min(domain[2] - gx);
+                        let range = line + gx..line + gx + run;
+                        f(row + x, &mut residual[range.clone()], weights.as_ref().map(|w| &w[range]));
+                        x += run;
+                    }
+                }
+            }
         }
     }
 

@@ -1,13 +1,15 @@
 //! The verbs of a session on the CPU.
 
+use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
 use super::discovery::DiscoverTile;
 use super::measure::MeasureTile;
 use super::plane::PlaneState;
 use super::scratch::Scratch;
-use super::support::{PrepareTile, SupportTile, SynthesiseTile};
+use super::support::{SupportTile, SynthesiseTile};
 use super::team::Team;
 use super::tile::{LocalCode, TileState};
+use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Measure, Measurement, Problem, Session, State, Support, Sweep, Visit};
 use crate::needles::Code;
 use crate::pursuit::Local;
@@ -246,17 +248,30 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 let to = sorted.partition_point(|(tile, _)| *tile <= state.index);
                 state.codes.extend(sorted[from..to].iter().map(|(_, code)| *code));
                 state.sort(&plane.grid, &plane.layout);
+                state.curvature_holds = false;
             }
         }
-        let level = self.level;
-        self.sweep(
-            |state, _| !state.codes.is_empty(),
-            |atoms, plane, state, scratch| T::dispatch(level, PrepareTile { atoms, plane, state, scratch }),
-        );
         self.forget();
         for (around, &pending) in self.surroundings.iter_mut().flatten().zip(given.pending.iter().flatten()) {
             around.pending = pending;
         }
+    }
+
+    fn improve_atoms(&mut self) -> f64 {
+        let mut dictionary = self.atoms.dictionary.clone();
+        let moved = improve_atoms(&mut dictionary, &mut self.planes, &self.tiles);
+        self.set_dictionary(dictionary);
+        moved
+    }
+
+    fn dictionary(&self) -> &Dictionary<T> {
+        &self.atoms.dictionary
+    }
+
+    fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
+        self.atoms = self.atoms.of(dictionary);
+        self.tiles.iter_mut().flatten().for_each(|state| state.curvature_holds = false);
+        self.forget();
     }
 
     fn memory(&self) -> u64 {

@@ -31,6 +31,15 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
         let layout = &plane.layout;
         let footprint = &mut scratch.footprint;
         layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
+        if !state.curvature_holds {
+            for code in &mut state.codes {
+                let at = code.offset as usize;
+                code.cut = !footprint.is_plain(at, layout);
+                let weights = code.cut.then_some(&footprint.weights[..]);
+                code.curvature = atoms.curvature::<V>(code.atom as usize, weights, layout, at);
+            }
+            state.curvature_holds = true;
+        }
         let wraps = plane.grid.wraps != [false; 3];
         let penalty = T::from_f64(sweep.penalty);
         let mut rules = Rules { thresholds: &atoms.weights, scale: penalty, nonnegative, cap: usize::MAX, tolerance: T::ZERO };
@@ -88,7 +97,9 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
         layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
         let wraps = plane.grid.wraps != [false; 3];
         for code in &state.codes {
-            let weights = code.cut.then_some(&footprint.weights[..]);
+            // Where it is not known whether the code is cut, the weights say it.
+            let cut = code.cut || (!state.curvature_holds && footprint.weighted);
+            let weights = cut.then_some(&footprint.weights[..]);
             let at = code.offset as usize;
             add_atom::<V>(&atoms.rows, code.atom as usize, &layout.rows, &mut footprint.residual, weights, at, -code.value);
             if wraps {
@@ -96,30 +107,5 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
             }
         }
         layout.store(&plane.grid, &state.tile, &plane.residual, footprint);
-    }
-}
-
-/// Finds out which codes of one tile are cut, and their curvature, after codes came from outside.
-pub(super) struct PrepareTile<'a, T> {
-    pub(super) atoms: &'a Atoms<T>,
-    pub(super) plane: &'a PlaneState<T>,
-    pub(super) state: &'a mut TileState<T>,
-    pub(super) scratch: &'a mut Scratch<T>,
-}
-
-impl<T: Real> Kernel<T> for PrepareTile<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector<Elem = T>>(self) {
-        let Self { atoms, plane, state, scratch } = self;
-        let footprint = &mut scratch.footprint;
-        plane.layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
-        for code in &mut state.codes {
-            let at = code.offset as usize;
-            code.cut = !footprint.is_plain(at, &plane.layout);
-            let weights = code.cut.then_some(&footprint.weights[..]);
-            code.curvature = atoms.curvature::<V>(code.atom as usize, weights, &plane.layout, at);
-        }
     }
 }

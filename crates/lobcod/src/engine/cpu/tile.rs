@@ -32,6 +32,8 @@ pub(super) struct TileState<T> {
     pub(super) index: usize,
     pub(super) tile: Tile,
     pub(super) codes: Vec<LocalCode<T>>,
+    /// Does the curvature of the codes belong to the present atoms?
+    pub(super) curvature_holds: bool,
     pub(super) candidates: Vec<Candidate>,
     /// What the last sweep did here: largest change of a code, the same in its last round, needles solved.
     pub(super) largest_change: f64,
@@ -48,6 +50,7 @@ impl<T: Real> TileState<T> {
             index,
             tile,
             codes: Vec::new(),
+            curvature_holds: true,
             candidates: Vec::new(),
             largest_change: 0.0,
             last_change: 0.0,

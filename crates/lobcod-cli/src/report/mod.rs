@@ -1,0 +1,186 @@
+//! The report as a page to look at: one file, no network.
+
+mod atoms;
+mod chart;
+mod invocation;
+mod page;
+mod pictures;
+
+pub use page::{Fact, Page};
+
+use crate::output::summary;
+use crate::output::table::{count, number};
+use anyhow::Result;
+use chart::{Axis, Chart, Curve, outline};
+use lobcod::{Certificate, Dictionary, Mask, Needles, Real, Signal};
+use maud::{Markup, html};
+
+/// Columns a long curve is drawn with.
+const COLUMNS: usize = 1000;
+
+/// One signal and what became of it.
+pub struct View<'a, T> {
+    /// What it is called.
+    pub name: &'a str,
+    /// What was to be coded, base layer included.
+    pub original: &'a Signal<T>,
+    /// What the codes make of it, base layer included.
+    pub reconstruction: &'a Signal<T>,
+    /// Which samples are known, if not all.
+    pub known: Option<&'a Mask<T>>,
+    /// The codes.
+    pub needles: &'a Needles<T>,
+    /// Their objective and certificate.
+    pub certificate: &'a Certificate,
+    /// The dictionary.
+    pub dictionary: &'a Dictionary<T>,
+    /// What white stands for, black being 0; `None`: the largest known sample, black being the smallest.
+    pub white: Option<f64>,
+    /// Samples a second, if it is sound.
+    pub sample_rate: Option<u32>,
+}
+
+impl<T: Real> View<'_, T> {
+    /// The part of the page that shows this signal: pictures, or curves if it has one axis.
+    pub fn section(&self) -> Result<Markup> {
+        let (extent, channels) = (self.original.extent(), self.original.channels());
+        let body = if extent.rank() == 1 { self.curves() } else { self.pictures()? };
+        let gap = self.certificate.relative_gap();
+        Ok(html! {
+            section {
+                h2 { (self.name) }
+                p.muted {
+                    (summary::shape(extent, channels)) " · objective " (number(self.certificate.objective))
+                    " · relative gap " (number(gap)) " · " (count(self.certificate.nonzeros)) " non-zeros"
+                }
+                (body)
+            }
+        })
+    }
+
+    fn pictures(&self) -> Result<Markup> {
+        let range = self.range();
+        let original = pictures::photo(self.original, range, self.known)?;
+        let reconstruction = pictures::photo(self.reconstruction, range, None)?;
+        let (difference, white) = pictures::difference(self.original, self.reconstruction, self.known)?;
+        let (sparsity, most) = pictures::sparsity(self.needles, self.dictionary)?;
+        let note = self.note(original.shrunk, range);
+        let aspect = original.width as f64 / original.height as f64;
+        Ok(html! {
+            div.panels style={ "--aspect: " (aspect) } {
+                figure {
+                    div.compare {
+                        (original.markup("original"))
+                        (reconstruction.markup("reconstruction"))
+                        span.before { "original" }
+                        span.after { "reconstruction" }
+                        input type="range" min="0" max="100" value="50" aria-label="how much of the original is shown, in per cent";
+                    }
+                    figcaption { "Drag, or use the arrow keys, to compare." (note) }
+                }
+                div {
+                    figure {
+                        (difference.markup("absolute difference"))
+                        figcaption {
+                            "Absolute difference: black is 0, white " (number(white)) " or more. Root mean square "
+                            (number(self.root_mean_square())) "."
+                        }
+                    }
+                    figure {
+                        (sparsity.markup("non-zeros of every position"))
+                        figcaption { "Non-zeros of every position, from 0 (dark) to " (most) " (bright)." }
+                    }
+                }
+            }
+        })
+    }
+
+    fn curves(&self) -> Markup {
+        let (rate, unit) = self.sample_rate.map_or((1.0, "sample"), |rate| (f64::from(rate), "seconds"));
+        let place = |i: usize| i as f64 / rate;
+        let samples = |signal: &Signal<T>| -> Vec<f64> { signal.channel(0).iter().map(|x| x.to_f64()).collect() };
+        let known = |i: usize| self.known.is_none_or(|mask| mask.channel(0)[i] > T::ZERO);
+        let (before, after) = (samples(self.original), samples(self.reconstruction));
+        let at_holes = |f: &dyn Fn(usize) -> f64| (0..before.len()).map(|i| if known(i) { f(i) } else { 0.0 }).collect();
+        let (seen, difference): (Vec<f64>, Vec<f64>) = (at_holes(&|i| before[i]), at_holes(&|i| before[i] - after[i]));
+        let nonzeros: Vec<f64> =
+            pictures::nonzeros_by_position(self.needles, self.dictionary).iter().map(|n| *n as f64).collect();
+        let chart = |title: &str, label: &'static str, curves: &[(&'static str, &[f64])]| {
+            let curve = |&(class, samples): &(_, &[f64])| Curve { class, points: outline(samples, COLUMNS, place), dots: false };
+            Chart {
+                title: title.into(),
+                width: 1120.0,
+                x: Axis::linear(unit, [0.0, place(curves[0].1.len())].into_iter()),
+                y: Axis::linear(label, curves.iter().flat_map(|c| c.1.iter().copied())),
+                curves: curves.iter().map(curve).collect(),
+                level: None,
+            }
+            .markup()
+        };
+        html! {
+            figure {
+                (chart("original and reconstruction", "value", &[("one", &seen), ("two", &after)]))
+                figcaption {
+                    span.key.one { "original" } ", " span.key.two { "reconstruction" } "." (self.note(1, self.range()))
+                }
+            }
+            figure {
+                (chart("difference", "difference", &[("one", &difference)]))
+                figcaption { "Original minus reconstruction. Root mean square " (number(self.root_mean_square())) "." }
+            }
+            figure {
+                (chart("non-zeros of every position", "non-zeros", &[("one", &nonzeros)]))
+                figcaption { "Non-zeros of every position." }
+            }
+        }
+    }
+
+    /// What the viewer must know to read the pictures right.
+    fn note(&self, shrunk: usize, [low, high]: [f64; 2]) -> String {
+        let [depth, ..] = self.original.extent().padded();
+        let mut note = String::new();
+        if depth > 1 {
+            note += &format!(" The middle slice is shown, number {} of {depth}.", depth / 2 + 1);
+        }
+        if ![1, 3].contains(&self.original.channels()) || (self.original.extent().rank() == 1 && self.original.channels() > 1) {
+            note += &format!(" The first of {} channels is shown.", self.original.channels());
+        }
+        if self.original.extent().rank() > 1 && self.white.is_none() {
+            note += &format!(" Black is {}, white {}.", number(low), number(high));
+        }
+        if shrunk > 1 {
+            note += &format!(" Shown at 1/{shrunk} of the size.");
+        }
+        if self.known.is_some() {
+            note += if self.original.extent().rank() > 1 {
+                " What is missing is drawn in pink."
+            } else {
+                " What is missing is drawn as 0."
+            };
+        }
+        note
+    }
+
+    /// Values that are drawn black and white.
+    fn range(&self) -> [f64; 2] {
+        let values = self.known_pairs().map(|(original, _)| original);
+        self.white.map_or_else(
+            || values.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], v| [l.min(v), h.max(v)]),
+            |white| [0.0, white],
+        )
+    }
+
+    fn root_mean_square(&self) -> f64 {
+        let (sum, samples) = self.known_pairs().fold((0.0, 0.0), |(sum, n), (a, b)| (sum + (a - b) * (a - b), n + 1.0));
+        f64::sqrt(sum / f64::max(samples, 1.0))
+    }
+
+    /// Known samples of the original, each with that of the reconstruction.
+    fn known_pairs(&self) -> impl Iterator<Item = (f64, f64)> {
+        (0..self.original.channels()).flat_map(move |c| {
+            let pairs = self.original.channel(c).iter().zip(self.reconstruction.channel(c)).enumerate();
+            let is_known = move |i: usize| self.known.is_none_or(|mask| mask.channel(c)[i] > T::ZERO);
+            pairs.filter(move |(i, _)| is_known(*i)).map(|(_, (a, b))| (a.to_f64(), b.to_f64()))
+        })
+    }
+}

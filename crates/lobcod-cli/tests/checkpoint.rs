@@ -1,0 +1,82 @@
+//! `lobcod encode --checkpoint` and `--resume`: a run that is broken off goes on to the answer of the unbroken one.
+
+mod common;
+
+use common::{Desk, number, text};
+use std::fs;
+
+/// Options with which the pictures take many sweeps.
+const LONG: &str = "--relative-penalty 0.01 --tolerance 1e-4";
+
+#[test]
+fn a_run_stopped_by_a_limit_goes_on_to_the_same_codes() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[60, 70], 3, 0.0);
+    desk.picture("b.png", &[40, 30], 3, 1.0);
+    for images in ["a.png", "a.png b.png"] {
+        let run = |options: &str| desk.json(&format!("encode {images} {LONG} {options}"));
+        let whole = run("-o whole/");
+        assert!(whole["resumed"].is_null() && number(&whole, "discovery_sweeps") > 6.0);
+        let broken = run("-o broken/ --max-sweeps 3 --checkpoint run.npz");
+        assert_eq!((&broken["status"], &broken["discovery_sweeps"]), (&"max_sweeps".into(), &3.into()));
+        let further = run("-o broken/ --max-sweeps 5 --resume run.npz --checkpoint run.npz");
+        assert_eq!((&further["status"], &further["discovery_sweeps"]), (&"max_sweeps".into(), &5.into()));
+        let resumed = run("-o resumed/ --resume run.npz --threads 1");
+        assert_eq!((&resumed["status"], &resumed["resumed"]), (&"converged".into(), &true.into()));
+        assert_eq!(resumed["discovery_sweeps"], whole["discovery_sweeps"]);
+        for image in images.split(' ') {
+            let codes = |folder: &str| fs::read(desk.path(folder).join(image).with_extension("npz")).unwrap();
+            assert!(codes("resumed") == codes("whole"), "{image}");
+            assert!(codes("broken") != codes("whole"), "{image}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_a_checkpoint() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[160, 160], 1, 0.0);
+    let line = "encode a.png -o codes.npz --relative-penalty 0.002 --tolerance 1e-5 --precision f64 --quiet";
+    let child = desk.command(&format!("{line} --checkpoint run.npz")).spawn().unwrap();
+    while !desk.path("run.npz").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let broken = fs::read(desk.path("codes.npz")).unwrap();
+    desk.succeed(&format!("{line} --resume run.npz"));
+    let resumed = fs::read(desk.path("codes.npz")).unwrap();
+    desk.succeed(line);
+    let whole = fs::read(desk.path("codes.npz")).unwrap();
+    assert!(broken != whole && resumed == whole);
+}
+
+#[test]
+fn the_summary_tells_how_to_go_on() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[40, 40], 1, 0.0);
+    let stopped = desk.succeed(&format!("encode a.png {LONG} --max-sweeps 2 --checkpoint run.npz"));
+    assert!(stopped.contains("--resume run.npz"), "{stopped}");
+    let at_once = desk.succeed(&format!("encode a.png {LONG} --time-limit 0 --checkpoint other.npz"));
+    assert!(at_once.contains("before") && !desk.path("other.npz").exists(), "{at_once}");
+    let kept = fs::read(desk.path("run.npz")).unwrap();
+    assert!(!desk.succeed(&format!("encode a.png {LONG} --resume run.npz")).contains("--resume"));
+    assert!(kept == fs::read(desk.path("run.npz")).unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_does_not_cost_the_run() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[40, 40], 1, 0.0);
+    desk.succeed(&format!("encode a.png {LONG} -o whole.npz"));
+    let output = desk.run(&format!("encode a.png {LONG} -o codes.npz --json --checkpoint /dev/full"));
+    assert_eq!(output.status.code(), Some(1));
+    let words = text(&output.stderr);
+    assert!(words.starts_with("error: /dev/full") && words.contains("disk is full") && words.lines().count() == 1, "{words}");
+    assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["status"] == "converged");
+    let [codes, whole] = ["codes.npz", "whole.npz"].map(|file| fs::read(desk.path(file)).unwrap());
+    assert!(codes == whole);
+}

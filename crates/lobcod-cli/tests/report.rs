@@ -1,0 +1,150 @@
+//! `lobcod encode --report`: one page that is complete in itself and tells the truth.
+
+mod common;
+
+use common::{Desk, near, number, texture};
+use lobcod_image::Depth;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Elements that have no end.
+const VOID: [&str; 3] = ["meta", "img", "input"];
+
+fn page(path: &Path) -> String {
+    let page = fs::read_to_string(path).unwrap();
+    check_balance(&page);
+    for address in ["http:", "https:", "href=", "url(", "<link", "@import"] {
+        assert!(!page.contains(address), "{address} in {}", path.display());
+    }
+    assert!(page.split("src=\"").skip(1).all(|rest| rest.starts_with("data:image/png;base64,iVBOR")));
+    page
+}
+
+/// Every element ends, and ends inside the one that it began in.
+fn check_balance(page: &str) {
+    let mut open = Vec::new();
+    for tag in page.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').unwrap();
+        if tag.starts_with('!') {
+            continue;
+        }
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None => open.push(tag.split(' ').next().unwrap()),
+        }
+        open.pop_if(|name| VOID.contains(name));
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+/// The value that a row of the table of numbers gives.
+fn told<'a>(page: &'a str, name: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("<th scope=\"row\">{name}</th><td>")).unwrap();
+    rest.split_once("</td>").unwrap().0
+}
+
+#[test]
+fn the_page_holds_the_numbers_of_the_report() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[40, 33], 3, 0.0);
+    desk.picture("b.png", &[25, 50], 3, 1.0);
+    let report = desk.json("encode a.png b.png --report r.html --reference a.png --reference b.png --penalty 12");
+    assert_eq!(report["report"], "r.html");
+    assert_eq!(desk.files(), ["a.png", "b.png", "r.html"]);
+    let page = page(&desk.path("r.html"));
+    for name in ["objective", "gap", "relative gap", "penalty", "penalty_max"] {
+        let value: f64 = told(&page, name).parse().unwrap();
+        assert!(near(value, number(&report, &name.replace(' ', "_")), 1e-4), "{name}: {value}");
+    }
+    for name in ["pixels", "non-zeros"] {
+        let digits: String = told(&page, name).split(' ').collect();
+        assert_eq!(digits, report[name.replace('-', "")].to_string());
+    }
+    assert_eq!(told(&page, "status"), report["status"]);
+    assert_eq!(told(&page, "PSNR"), format!("{:.2} dB", number(&report, "psnr_db")));
+    for words in ["<h2>a.png</h2>", "<h2>b.png</h2>", "40x33, 3 channels", "<code>--penalty</code></th><td>12</td>"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(page.contains("lobcod encode a.png b.png --report r.html --reference a.png"));
+    // Two pictures and their reconstructions, differences and maps, and the atoms.
+    assert_eq!(page.matches("<img ").count(), 2 * 4 + 81);
+    assert_eq!(page.matches("type=\"range\"").count(), 2);
+    assert_eq!(page.matches("<svg ").count(), 2);
+    let used = |rest: &str| rest.split_once(" time").map_or(0, |(n, _)| n.replace(' ', "").parse().unwrap());
+    let uses: Vec<u64> =
+        page.split("<li ").skip(1).map(|li| li.split_once(": used ").map_or(0, |(_, rest)| used(rest))).collect();
+    assert!(uses.is_sorted_by(|a, b| a >= b) && uses[0] > 0);
+    assert_eq!(uses.iter().sum::<u64>(), report["nonzeros"].as_u64().unwrap());
+}
+
+#[test]
+fn sequences_volumes_and_holes_are_shown_in_their_own_way() {
+    let desk = Desk::new();
+    desk.write("tone.wav", &texture(&[5000], 2, 0.0), Depth::I16);
+    desk.succeed("encode tone.wav --report tone.html");
+    let tone = page(&desk.path("tone.html"));
+    assert_eq!((tone.matches("<svg ").count(), tone.matches("type=\"range\"").count()), (5, 0));
+    assert!(tone.contains("The first of 2 channels") && tone.contains(">seconds<"));
+
+    desk.write("volume.npy", &texture(&[7, 16, 18], 1, 0.0), Depth::F32);
+    desk.succeed("encode volume.npy --axes dhw --report volume.html");
+    let volume = page(&desk.path("volume.html"));
+    assert!(volume.contains("The middle slice is shown, number 4 of 7.") && volume.contains("Black is "));
+
+    let mut holed = texture(&[20, 20], 1, 0.0);
+    holed.data_mut()[100..140].fill(f32::NAN);
+    desk.write("holed.npy", &holed, Depth::F32);
+    desk.succeed("encode holed.npy --report holed.html");
+    assert!(page(&desk.path("holed.html")).contains("What is missing"));
+
+    // Nothing to draw: no code, a flat picture, one point in every curve.
+    holed.data_mut().fill(7.0);
+    desk.write("flat.npy", &holed, Depth::F32);
+    desk.succeed("encode flat.npy --report flat.html");
+    page(&desk.path("flat.html"));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_are_text_not_markup() {
+    let desk = Desk::new();
+    desk.picture("<b>&.png", &[20, 20], 1, 0.0);
+    desk.succeed("encode <b>&.png --report r.html");
+    let page = page(&desk.path("r.html"));
+    assert!(page.contains("<h2>&lt;b&gt;&amp;.png</h2>") && page.contains("'&lt;b&gt;&amp;.png'"));
+}
+
+#[test]
+fn the_slider_moves_in_a_browser() {
+    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|b| runs(b)) else {
+        println!("skipped: there is no Chromium or Chrome to look at the page with");
+        return;
+    };
+    let desk = Desk::new();
+    desk.picture("a.png", &[30, 40], 1, 0.0);
+    desk.succeed("encode a.png --report r.html");
+    let probe = "<script>
+        const input = document.querySelector('input'), shown = () => getComputedStyle(document.querySelectorAll('.compare img')[1]).clipPath;
+        const before = shown();
+        input.value = 20;
+        input.dispatchEvent(new Event('input'));
+        const pictures = [...document.images].filter(i => i.complete && i.naturalWidth > 0).length;
+        document.title = [before, shown(), pictures, performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length].join(' | ');
+    </script></body>";
+    desk.bytes("probe.html", page(&desk.path("r.html")).replace("</body>", probe).as_bytes());
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+        .args(["--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", desk.path("profile").display()))
+        .arg(format!("file://{}", desk.path("probe.html").display()))
+        .output()
+        .unwrap();
+    let (dom, log) = (common::text(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(dom.contains("<title>inset(0px 0px 0px 50%) | inset(0px 0px 0px 20%) | 85 | 0</title>"), "{dom}\n{log}");
+    assert!(!log.contains("CONSOLE"), "{log}");
+}
+
+fn runs(browser: &str) -> bool {
+    Command::new(browser).arg("--version").output().is_ok_and(|output| output.status.success())
+}

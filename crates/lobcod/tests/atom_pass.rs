@@ -1,0 +1,96 @@
+//! A pass over the atoms lowers the objective, keeps unit norms, and keeps the residual what the codes and atoms make it.
+
+use lobcod::engine::{CpuEngine, Discovery, Engine, Measure, Plane, Problem, Session, Support, Visit};
+use lobcod::grid::Grouping;
+use lobcod::{Border, Dictionary, Extent, Local, Real};
+
+struct Setting {
+    axes: &'static [usize],
+    atom: &'static [usize],
+    channels: usize,
+    border: Border,
+    masked: bool,
+}
+
+fn open<T: Real>(setting: &Setting) -> Box<dyn Session<T>>
+where
+    CpuEngine: Engine<T>,
+{
+    let extent = Extent::new(setting.axes).unwrap();
+    let count = extent.volume() * setting.channels;
+    let wave = |i: usize| 4.0 * (i as f64 * 0.61).sin() + 2.0 * (i as f64 * 0.113).cos() + (i * 7 % 19) as f64 * 0.2;
+    let weight = |i: usize| [1.0, 0.0, 1.0, 0.5, 1.0][i * 13 % 5];
+    let planes = (0..2).map(|p| Plane {
+        extent,
+        target: (0..count)
+            .map(|i| T::from_f64(if setting.masked && weight(i) == 0.0 { 0.0 } else { wave(i + 1000 * p) }))
+            .collect(),
+        weights: setting.masked.then(|| (0..count).map(|i| T::from_f64(weight(i))).collect()),
+        position_weights: None,
+        position_caps: None,
+    });
+    let dictionary = Dictionary::random(Extent::new(setting.atom).unwrap(), setting.channels, 7, 5).unwrap();
+    let problem = Problem {
+        planes: planes.collect(),
+        dictionary,
+        border: setting.border,
+        grouping: Grouping::Tiles(6),
+        atom_weights: vec![T::ONE; 7],
+        nonnegative: false,
+        local: Local::Coordinate,
+        cap: None,
+    };
+    CpuEngine::new(2).unwrap().open(problem).unwrap()
+}
+
+fn objective<T: Real>(session: &mut dyn Session<T>, penalty: f64) -> f64 {
+    session.measure(Measure::Objective).iter().map(|m| 0.5 * m.residual_energy + penalty * m.weighted_l1).sum()
+}
+
+fn check<T: Real>(setting: &Setting, rounding: f64)
+where
+    CpuEngine: Engine<T>,
+{
+    let name =
+        format!("{:?} {:?} x{} {} masked {}", setting.axes, setting.atom, setting.channels, setting.border, setting.masked);
+    let mut session = open::<T>(setting);
+    let penalty = 1.5;
+    let mut first = None;
+    for _ in 0..4 {
+        session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: 1e-6, layer_seed: None });
+        session.support(&Support { penalty, rounds: 3, tolerance: 0.0 });
+        for _ in 0..3 {
+            let before = objective(&mut *session, penalty);
+            let moved = session.improve_atoms();
+            let after = objective(&mut *session, penalty);
+            assert!(moved > 0.0, "{name}: no atom moved");
+            assert!(after <= before * (1.0 + rounding), "{name}: a pass over the atoms raised {before} to {after}");
+            session.refresh();
+            let anew = objective(&mut *session, penalty);
+            assert!((anew - after).abs() <= rounding * anew, "{name}: the residual has {after}, codes and atoms make {anew}");
+            first.get_or_insert(before);
+        }
+        let dictionary = session.dictionary();
+        for k in 0..dictionary.len() {
+            let norm = dictionary.atom(k).iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+            assert!((norm - 1.0).abs() < 1e-5, "{name}: atom {k} has norm {norm}");
+        }
+    }
+    let last = objective(&mut *session, penalty);
+    assert!(last < 0.9 * first.unwrap(), "{name}: learning gained next to nothing, {first:?} to {last}");
+}
+
+#[test]
+fn the_objective_falls_for_every_border_rank_and_mask() {
+    for border in Border::ALL {
+        for masked in [false, true] {
+            let shapes: [(&[usize], &[usize], usize); 4] =
+                [(&[61], &[5], 1), (&[19, 23], &[4, 5], 1), (&[17, 14], &[3, 4], 3), (&[8, 9, 10], &[2, 3, 3], 1)];
+            for (axes, atom, channels) in shapes {
+                let setting = Setting { axes, atom, channels, border, masked };
+                check::<f64>(&setting, 1e-12);
+                check::<f32>(&setting, 2e-6);
+            }
+        }
+    }
+}
