@@ -16,7 +16,7 @@ use crate::score::Score;
 use crate::synthesis::reconstruct;
 use crate::values::DictionaryChoice;
 use anyhow::Result;
-use lobcod::base::local_mean;
+use lobcod::base::Base;
 use lobcod::{Penalty, PursuitParams, Signal, Status};
 use lobcod_image::{WriteOptions, write_picture};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
     let folder = Folder::check(&args.output)?;
     let original = still_life(SIZE)?;
     let chosen = Chosen::<f32>::load(&DictionaryChoice::Dct, usual_size(2)?)?;
-    let base = local_mean(&original, None, chosen.dictionary.extent())?;
+    let base = Base::LocalMean.layer(&original, None, chosen.dictionary.extent())?;
     let params = PursuitParams { threads: args.threads, ..PursuitParams::new(Penalty::Relative(PENALTY)) };
 
     interrupt::listen();
@@ -70,7 +70,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         dictionary: &chosen.dictionary,
         answer: &answer,
         tolerance,
-        facts: vec![Fact::new("PSNR", format!("{:.2} dB", score.psnr_db), "of the reconstruction")],
+        facts: [Fact::layers(&chosen, Base::LocalMean), Fact::scores(&score, "of the reconstruction")].concat(),
     };
     page.write(&index)?;
 

@@ -125,12 +125,13 @@ fn the_slider_moves_in_a_browser() {
     desk.picture("a.png", &[30, 40], 1, 0.0);
     desk.succeed("encode a.png --report r.html");
     let probe = "<script>
-        const input = document.querySelector('input'), shown = () => getComputedStyle(document.querySelectorAll('.compare img')[1]).clipPath;
-        const before = shown();
+        const input = document.querySelector('input'), over = document.querySelectorAll('.compare img')[1];
+        const before = getComputedStyle(over).clipPath;
         input.value = 20;
         input.dispatchEvent(new Event('input'));
         const pictures = [...document.images].filter(i => i.complete && i.naturalWidth > 0).length;
-        document.title = [before, shown(), pictures, performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length].join(' | ');
+        const fetched = performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length;
+        document.title = [before, getComputedStyle(over).clipPath, pictures, fetched].join(' | ');
     </script></body>";
     desk.bytes("probe.html", page(&desk.path("r.html")).replace("</body>", probe).as_bytes());
     let output = Command::new(browser)

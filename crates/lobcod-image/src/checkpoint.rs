@@ -54,10 +54,14 @@ pub fn write_checkpoint(path: &Path, checkpoint: &Checkpoint) -> Result<()> {
 pub fn read_checkpoint(path: &Path) -> Result<Checkpoint> {
     let allowance = Allowance::new::<f64>(None);
     let file = load(path, allowance)?;
+    let foreign = || Error::format(path, "is not a checkpoint; give a file written by --checkpoint");
     if !file.starts_with(b"PK") {
-        return Err(Error::format(path, "is not a checkpoint; give a file written by --checkpoint"));
+        return Err(foreign());
     }
     let fields = Fields { path, npz: Npz::new(path, file, allowance.on_disk())? };
+    if !["version", "fingerprint", "schedule"].iter().all(|field| fields.npz.names().any(|name| name == *field)) {
+        return Err(foreign());
+    }
     if fields.number("version")? != VERSION {
         return Err(Error::format(path, "was written by another version of lobcod; start the work again"));
     }

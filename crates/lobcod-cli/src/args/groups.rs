@@ -116,12 +116,16 @@ pub struct SolverArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// File that holds the run as it stands, written anew every few seconds and when a limit or Ctrl-C ends the run; a run
-    /// that converges leaves it as it is.
+    /// Keep the run in a file while it works, to go on from if it is broken off.
+    ///
+    /// The file is written anew every few seconds, and once more when a limit or Ctrl-C ends the run. A run that converges
+    /// leaves it as it is.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from a checkpoint, to the same answer; pictures and options must be those it was made with, but for limits,
-    /// threads and outputs.
+    /// Go on from a checkpoint, to the answer of the unbroken run.
+    ///
+    /// Pictures and options must be those the checkpoint was made with, but for threads, limits and outputs. The file may be
+    /// that of --checkpoint.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 }

@@ -121,7 +121,7 @@ pub struct EncodeArgs {
     /// Largest value of a picture, for the scores [default: the scale].
     #[arg(long, value_name = "P", help_heading = "Output")]
     pub peak: Option<f64>,
-    /// A page with pictures, curves, numbers and parameters, in one file without links.
+    /// Write a page to look at: pictures, curves, numbers and parameters, in one file that needs no network.
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
     /// How the outcome is told.

@@ -71,15 +71,8 @@ impl<T: Real> Work<'_, T> {
     /// The page that shows the outcome, with the sections of its pictures.
     pub fn page(&self, sections: Vec<Markup>) -> Page<'_, T> {
         let first = self.sources[0].path.display();
-        let mut facts = vec![
-            Fact::new("dictionary", &self.chosen.name, plural(self.chosen.dictionary.len(), "atom")),
-            Fact::new("base", self.args.problem.base, "the layer taken off before coding"),
-        ];
-        let score = Score::together(&self.scores);
-        facts.extend(score.map(|score| Fact::new("PSNR", format!("{:.2} dB", score.psnr_db), "against the reference")));
-        facts.extend(
-            score.and_then(|score| score.ssim).map(|ssim| Fact::new("SSIM", format!("{ssim:.4}"), "against the reference")),
-        );
+        let mut facts = Fact::layers(&self.chosen, self.args.problem.base);
+        facts.extend(Score::together(&self.scores).iter().flat_map(|score| Fact::scores(score, "against the reference")));
         Page {
             title: match self.sources.len() {
                 1 => format!("lobcod encode: {first}"),

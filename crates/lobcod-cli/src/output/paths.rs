@@ -86,7 +86,7 @@ pub fn check_picture(output: &Path) -> Result<()> {
 /// Error unless a page can be written there.
 pub fn check_page(output: &Path) -> Result<()> {
     let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"));
-    ensure!(named, "{} does not end in .html, which is what a report is; add it to the name", output.display());
+    ensure!(named, "{} does not end in .html, which is what a report is written as; add it to the name", output.display());
     Ok(check_writable(output)?)
 }
 

@@ -39,7 +39,8 @@ pub fn ending(status: Status) -> &'static str {
     }
 }
 
-/// `256x256, 3 channels`.
+/// `256x256, 3 channels`, or `6 000 samples`.
 pub fn shape(extent: lobcod::Extent, channels: usize) -> String {
-    if channels == 1 { extent.to_string() } else { format!("{extent}, {}", plural(channels, "channel")) }
+    let size = if extent.rank() == 1 { plural(extent.volume(), "sample") } else { extent.to_string() };
+    if channels == 1 { size } else { format!("{size}, {}", plural(channels, "channel")) }
 }

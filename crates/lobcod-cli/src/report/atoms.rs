@@ -29,8 +29,8 @@ pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Res
     let used = uses.iter().filter(|n| **n > 0).count();
     Ok(html! {
         p.muted {
-            (count(used)) " of " (plural(uses.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, each at its "
-            "own full contrast; hold the pointer over one to see how often it is used."
+            (count(used)) " of " (plural(uses.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, "
+            "each at its own full contrast; hold the pointer over one to see how often it is used."
         }
         ul.atoms { @for tile in &tiles { (tile) } }
     })

@@ -106,7 +106,9 @@ impl Chart {
                         text x=(LEFT - 8.0) y=(y(tick) + 4.0) text-anchor="end" { (number(tick)) }
                     }
                     text x=(tenth((LEFT + right) / 2.0)) y=(HEIGHT - 7.0) text-anchor="middle" { (self.x.label) }
-                    text transform={ "translate(14 " ((TOP + bottom) / 2.0) ") rotate(-90)" } text-anchor="middle" { (self.y.label) }
+                    text transform={ "translate(14 " ((TOP + bottom) / 2.0) ") rotate(-90)" } text-anchor="middle" {
+                        (self.y.label)
+                    }
                 }
                 @if let Some((height, name)) = self.level.as_ref().filter(|l| (0.0..=1.0).contains(&self.y.place(l.0))) {
                     line.level x1=(LEFT) x2=(right) y1=(y(*height)) y2=(y(*height)) {}

@@ -17,6 +17,8 @@ use maud::{Markup, html};
 
 /// Columns a long curve is drawn with.
 const COLUMNS: usize = 1000;
+/// Groups that the positions of a sequence are counted in.
+const BARS: usize = 250;
 
 /// One signal and what became of it.
 pub struct View<'a, T> {
@@ -74,7 +76,7 @@ impl<T: Real> View<'_, T> {
                         (reconstruction.markup("reconstruction"))
                         span.before { "original" }
                         span.after { "reconstruction" }
-                        input type="range" min="0" max="100" value="50" aria-label="how much of the original is shown, in per cent";
+                        input type="range" min="0" max="100" value="50" aria-label="per cent of the original";
                     }
                     figcaption { "Drag, or use the arrow keys, to compare." (note) }
                 }
@@ -96,43 +98,48 @@ impl<T: Real> View<'_, T> {
     }
 
     fn curves(&self) -> Markup {
-        let (rate, unit) = self.sample_rate.map_or((1.0, "sample"), |rate| (f64::from(rate), "seconds"));
-        let place = |i: usize| i as f64 / rate;
         let samples = |signal: &Signal<T>| -> Vec<f64> { signal.channel(0).iter().map(|x| x.to_f64()).collect() };
-        let known = |i: usize| self.known.is_none_or(|mask| mask.channel(0)[i] > T::ZERO);
-        let (before, after) = (samples(self.original), samples(self.reconstruction));
-        let at_holes = |f: &dyn Fn(usize) -> f64| (0..before.len()).map(|i| if known(i) { f(i) } else { 0.0 }).collect();
-        let (seen, difference): (Vec<f64>, Vec<f64>) = (at_holes(&|i| before[i]), at_holes(&|i| before[i] - after[i]));
-        let nonzeros: Vec<f64> =
-            pictures::nonzeros_by_position(self.needles, self.dictionary).iter().map(|n| *n as f64).collect();
-        let chart = |title: &str, label: &'static str, curves: &[(&'static str, &[f64])]| {
-            let curve = |&(class, samples): &(_, &[f64])| Curve { class, points: outline(samples, COLUMNS, place), dots: false };
-            Chart {
-                title: title.into(),
-                width: 1120.0,
-                x: Axis::linear(unit, [0.0, place(curves[0].1.len())].into_iter()),
-                y: Axis::linear(label, curves.iter().flat_map(|c| c.1.iter().copied())),
-                curves: curves.iter().map(curve).collect(),
-                level: None,
-            }
-            .markup()
-        };
+        let is_known = |i: usize| self.known.is_none_or(|mask| mask.channel(0)[i] > T::ZERO);
+        let (mut before, after) = (samples(self.original), samples(self.reconstruction));
+        let mut difference: Vec<f64> = before.iter().zip(&after).map(|(a, b)| a - b).collect();
+        for i in (0..before.len()).filter(|&i| !is_known(i)) {
+            (before[i], difference[i]) = (0.0, 0.0);
+        }
+        let nonzeros = pictures::nonzeros_by_position(self.needles, self.dictionary);
+        let (first, step) = (before.len() as f64 - nonzeros.len() as f64, nonzeros.len().div_ceil(BARS));
+        let counts: Vec<f64> = nonzeros.chunks(step).map(|part| part.iter().sum::<usize>() as f64).collect();
         html! {
             figure {
-                (chart("original and reconstruction", "value", &[("one", &seen), ("two", &after)]))
+                (self.curve("original and reconstruction", "value", [0.0, 1.0], &[("one", &before), ("two", &after)]))
                 figcaption {
                     span.key.one { "original" } ", " span.key.two { "reconstruction" } "." (self.note(1, self.range()))
                 }
             }
             figure {
-                (chart("difference", "difference", &[("one", &difference)]))
+                (self.curve("difference", "difference", [0.0, 1.0], &[("one", &difference)]))
                 figcaption { "Original minus reconstruction. Root mean square " (number(self.root_mean_square())) "." }
             }
             figure {
-                (chart("non-zeros of every position", "non-zeros", &[("one", &nonzeros)]))
-                figcaption { "Non-zeros of every position." }
+                (self.curve("non-zeros", "non-zeros", [first, step as f64], &[("one", &counts)]))
+                figcaption { "Non-zeros of every " @if step > 1 { (step) " positions" } @else { "position" } "." }
             }
         }
+    }
+
+    /// A chart of curves whose first point lies at sample `first`, the others `step` samples apart.
+    fn curve(&self, title: &str, label: &'static str, [first, step]: [f64; 2], curves: &[(&'static str, &[f64])]) -> Markup {
+        let (rate, unit) = self.sample_rate.map_or((1.0, "sample"), |rate| (f64::from(rate), "seconds"));
+        let place = |i: usize| (first + step * i as f64) / rate;
+        let curve = |&(class, points): &(_, &[f64])| Curve { class, points: outline(points, COLUMNS, place), dots: false };
+        let chart = Chart {
+            title: title.into(),
+            width: 1120.0,
+            x: Axis::linear(unit, [place(0), place(curves[0].1.len())].into_iter()),
+            y: Axis::linear(label, curves.iter().flat_map(|c| c.1.iter().copied())),
+            curves: curves.iter().map(curve).collect(),
+            level: None,
+        };
+        chart.markup()
     }
 
     /// What the viewer must know to read the pictures right.

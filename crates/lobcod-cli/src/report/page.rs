@@ -3,9 +3,12 @@
 use super::atoms::atoms;
 use super::chart::{Axis, Chart, Curve};
 use super::invocation::{Setting, command_line, settings};
+use crate::dictionary::Chosen;
 use crate::output::summary;
 use crate::output::table::{count, number, plural};
+use crate::score::Score;
 use anyhow::Result;
+use lobcod::base::Base;
 use lobcod::memory::words;
 use lobcod::{Answer, Dictionary, HistoryPoint, Real, Report, Status};
 use lobcod_image::write_atomically;
@@ -18,6 +21,7 @@ const SCRIPT: &str = include_str!("script.js");
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// A number, what it is, and what to make of it.
+#[derive(Clone)]
 pub struct Fact {
     /// What it is.
     pub name: &'static str,
@@ -31,6 +35,19 @@ impl Fact {
     /// A fact of three texts.
     pub fn new(name: &'static str, value: impl ToString, remark: impl ToString) -> Self {
         Self { name, value: value.to_string(), remark: remark.to_string() }
+    }
+
+    /// How close the reconstruction is, and to what.
+    pub fn scores(score: &Score, to_what: &str) -> Vec<Self> {
+        let psnr = Self::new("PSNR", format!("{:.2} dB", score.psnr_db), to_what);
+        let ssim = score.ssim.map(|ssim| Self::new("SSIM", format!("{ssim:.4}"), to_what));
+        std::iter::once(psnr).chain(ssim).collect()
+    }
+
+    /// What was coded with what.
+    pub fn layers<T: Real>(chosen: &Chosen<T>, base: Base) -> Vec<Self> {
+        let atoms = plural(chosen.dictionary.len(), "atom");
+        vec![Self::new("dictionary", &chosen.name, atoms), Self::new("base", base, "the layer taken off before coding")]
     }
 }
 
@@ -74,7 +91,7 @@ impl<T: Real> Page<'_, T> {
                     header {
                         h1 { (self.title) }
                         p {
-                            span.status.converged[converged] { (summary::ending(report.status)) }
+                            span.status.converged[converged] { (summary::ending(report.status)) "." }
                             "No codes have an objective lower by more than " (percent(report.total.relative_gap())) " %."
                         }
                         pre { code { (command_line()) } }
@@ -82,7 +99,7 @@ impl<T: Real> Page<'_, T> {
                     main {
                         @for section in &self.sections { (section) }
                         section { h2 { "Dictionary" } (atoms) }
-                        section { h2 { "Course" } (course(report, self.tolerance)) }
+                        section { h2 { "Objective and gap against time" } (course(report, self.tolerance)) }
                         section { h2 { "Numbers" } (numbers(&facts(report, self.tolerance), &self.facts)) }
                         section { h2 { "Parameters" } (parameters(&settings())) }
                     }
@@ -116,7 +133,7 @@ fn course(report: &Report, tolerance: f64) -> Markup {
     };
     let level = (tolerance > 0.0).then(|| (tolerance, format!("tolerance {}", number(tolerance))));
     html! {
-        p.muted { "At the asked penalty, from codes as they stood; all axes are logarithmic." }
+        p.muted { "Measured on the codes as they stood, at the penalty asked for. All axes are logarithmic." }
         div.side-by-side {
             (chart("objective against time", "objective", &objective, None))
             (chart("relative gap against time", "relative gap", &gap, level))

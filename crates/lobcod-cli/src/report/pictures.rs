@@ -8,7 +8,7 @@ use maud::{Markup, html};
 /// Pixels a picture may have on a side; larger ones are shrunk.
 const LARGEST: usize = 1600;
 /// The style sheet enlarges pictures to the width of their place; below this width their pixels stay sharp.
-const SMOOTH: usize = 500;
+const SMOOTH: usize = 200;
 /// Colour of what is missing.
 const HOLE: [f64; 3] = [190.0, 96.0, 150.0];
 /// Colours from nothing to most, evenly apart for the eye and readable without telling hues apart.
@@ -60,7 +60,7 @@ pub fn difference<T: Real>(a: &Signal<T>, b: &Signal<T>, known: Option<&Mask<T>>
     Ok((paint(a.extent().padded(), |i| if is_known(a, known, i) { shade(i) } else { HOLE })?, white))
 }
 
-/// Non-zeros of every position, channels together, and the largest number of them. Of a volume, the atoms around its middle slice.
+/// Non-zeros of every position, channels together, and the largest number of them. Of a volume, atoms around its middle slice.
 pub fn sparsity<T: Real>(needles: &Needles<T>, dictionary: &Dictionary<T>) -> Result<(Image, usize)> {
     let counts = nonzeros_by_position(needles, dictionary);
     let most = counts.iter().copied().max().unwrap_or(0);

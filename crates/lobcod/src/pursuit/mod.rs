@@ -5,6 +5,8 @@ mod params;
 mod setup;
 mod solver;
 
+pub(crate) use setup::{EXPECTED_DENSITY, gather_needles, problem};
+
 pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;

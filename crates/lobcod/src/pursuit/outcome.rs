@@ -1,10 +1,9 @@
 //! What a pursuit measures of itself, and its report.
 
 use super::Answer;
-use super::setup::planes_of;
+use super::setup::{gather_needles, planes_of};
 use super::solver::Solver;
 use crate::engine::{Measure, Measurement};
-use crate::needles::{Code, Needles};
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
@@ -67,19 +66,8 @@ impl<T: Real> Solver<'_, T> {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
         }
         let (signals, total) = self.certificates();
-        let mut planes = self.session.fetch().codes.into_iter();
-        let needles = self
-            .signals
-            .iter()
-            .map(|observed| {
-                let mut codes: Vec<Code<T>> = Vec::new();
-                for channel in 0..planes_of(observed.signal.channels(), self.dictionary.channels()) {
-                    let plane = planes.next().expect("every signal has its planes");
-                    codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
-                }
-                Needles::new(observed.signal.extent(), observed.signal.channels(), self.params.border, codes)
-            })
-            .collect();
+        let codes = self.session.fetch().codes;
+        let needles = gather_needles(self.signals, self.dictionary.channels(), self.params.border, codes);
         let report = Report {
             status,
             total,

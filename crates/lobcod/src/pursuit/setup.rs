@@ -12,14 +12,14 @@ use crate::real::Real;
 use crate::signal::Signal;
 
 /// Non-zeros a position that memory estimates count with; the paper's settings have about 0.3.
-pub(super) const EXPECTED_DENSITY: f64 = 0.5;
+pub(crate) const EXPECTED_DENSITY: f64 = 0.5;
 
 /// Planes a signal is coded in: one, or one a channel where a one-channel dictionary codes each channel by itself.
 pub(super) fn planes_of(channels: usize, dictionary_channels: usize) -> usize {
     if dictionary_channels == 1 { channels } else { 1 }
 }
 
-pub(super) fn problem<T: Real>(
+pub(crate) fn problem<T: Real>(
     params: &PursuitParams,
     signals: &[Observed<T>],
     dictionary: &Dictionary<T>,
@@ -191,4 +191,23 @@ pub(super) fn check_codes<T: Real>(
         Needles::new(extent, 1, params.border, codes.clone()).check_fits(dictionary)?;
     }
     Ok(())
+}
+
+/// The needles of every signal from the codes of its planes.
+pub(crate) fn gather_needles<T: Real>(
+    signals: &[Observed<T>],
+    dictionary_channels: usize,
+    border: Border,
+    planes: Vec<Vec<Code<T>>>,
+) -> Vec<Needles<T>> {
+    let mut planes = planes.into_iter();
+    let gather = |observed: &Observed<T>| {
+        let mut codes: Vec<Code<T>> = Vec::new();
+        for channel in 0..planes_of(observed.signal.channels(), dictionary_channels) {
+            let plane = planes.next().expect("every signal has its planes");
+            codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
+        }
+        Needles::new(observed.signal.extent(), observed.signal.channels(), border, codes)
+    };
+    signals.iter().map(gather).collect()
 }

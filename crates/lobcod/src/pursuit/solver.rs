@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::observe::{Control, Observer, Progress};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
+use std::cell::OnceCell;
 use std::time::Instant;
 
 /// The continuation begins at this many times the penalty and falls by this factor from stage to stage (four steps).
@@ -42,6 +43,8 @@ pub(super) struct Solver<'a, T> {
     pub(super) penalty_max: Vec<f64>,
     pub(super) progress: Progress,
     schedule: ScheduleState,
+    /// Made when first asked for: it reads every sample.
+    fingerprint: OnceCell<u64>,
     pub(super) history: Vec<HistoryPoint>,
     pub(super) last: Vec<Measurement>,
     pub(super) peak_memory: u64,
@@ -101,6 +104,7 @@ impl<'a, T: Real> Solver<'a, T> {
             penalty_max,
             progress,
             schedule,
+            fingerprint: OnceCell::new(),
             history: Vec::new(),
             last: zero,
             peak_memory: 0,
@@ -162,7 +166,7 @@ impl<'a, T: Real> Solver<'a, T> {
 
     /// Pass after pass until something ends the run.
     fn passes(&mut self, observer: &mut dyn Observer) -> Status {
-        loop {
+        while self.progress.discovery_sweeps < self.params.max_sweeps {
             let ended = match self.params.schedule {
                 Schedule::Tiles => self.pass_on_tiles(observer),
                 Schedule::Layers | Schedule::Needles => self.plain_pass(observer),
@@ -171,10 +175,8 @@ impl<'a, T: Real> Solver<'a, T> {
                 return status;
             }
             observer.between_passes(&mut || self.checkpoint());
-            if self.progress.discovery_sweeps >= self.params.max_sweeps {
-                return Status::MaxSweeps;
-            }
         }
+        Status::MaxSweeps
     }
 
     /// A discovery sweep (colours > tiles > layers > needles), support sweeps, a measurement; the penalty falls to the asked one.
@@ -229,7 +231,7 @@ impl<'a, T: Real> Solver<'a, T> {
             return Some(status);
         }
         // A certificate costs as much as a sweep: every fifth sweep gets one.
-        if sweeps.is_multiple_of(5) || moved == 0.0 || sweeps >= self.params.max_sweeps {
+        if sweeps.is_multiple_of(5) || moved == 0.0 {
             let status = self.certify(0.0);
             return status.or_else(|| self.is_stuck(moved > 0.0).then_some(Status::Stalled));
         }
@@ -255,7 +257,7 @@ impl<'a, T: Real> Solver<'a, T> {
 
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            fingerprint: fingerprint(self.params, self.signals, self.dictionary),
+            fingerprint: *self.fingerprint.get_or_init(|| fingerprint(self.params, self.signals, self.dictionary)),
             seconds: self.seconds(),
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,

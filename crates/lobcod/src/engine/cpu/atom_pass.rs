@@ -16,7 +16,7 @@ use crate::dictionary::Dictionary;
 use crate::real::Real;
 
 /// Steps on the sphere for each atom; each costs one small convolution.
-const STEPS: usize = 8;
+const STEPS: usize = 3;
 
 /// A code as the pass sees it.
 #[derive(Clone, Copy)]

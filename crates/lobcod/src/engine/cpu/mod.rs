@@ -11,6 +11,7 @@ mod scratch;
 mod session;
 mod support;
 mod team;
+mod threads;
 mod tile;
 
 use super::{Engine, Plane, Problem, Session};
@@ -23,11 +24,12 @@ use plane::PlaneState;
 use scratch::BATCH;
 use session::{CpuSession, Surroundings};
 use std::sync::Arc;
+use threads::Threads;
 use tile::{Candidate, LocalCode, TileState};
 
 /// Threads of this machine, with the vectors it has.
 pub struct CpuEngine {
-    pool: Arc<rayon::ThreadPool>,
+    threads: Arc<Threads>,
     level: Level,
     reversed: bool,
 }
@@ -35,12 +37,11 @@ pub struct CpuEngine {
 impl CpuEngine {
     /// An engine with this many threads; 0 means all cores.
     pub fn new(threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|i| format!("lobcod-{i}"))
-            .build()
-            .map_err(|e| Error::Unavailable(format!("{threads} threads could not be started ({e}); ask for fewer")))?;
-        Ok(Self { pool: Arc::new(pool), level: Level::detect(), reversed: false })
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let count = if threads == 0 { cores() } else { threads };
+        let refused = |e| Error::Unavailable(format!("{count} threads could not be started ({e}); ask for fewer"));
+        let threads = Arc::new(Threads::new(count).map_err(refused)?);
+        Ok(Self { threads, level: Level::detect(), reversed: false })
     }
 
     /// The same engine with other vector instructions. Answers of different levels agree to rounding only.
@@ -60,7 +61,7 @@ impl<T: Real> Engine<T> for CpuEngine {
     }
 
     fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.threads.count()
     }
 
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
@@ -125,6 +126,6 @@ impl CpuEngine {
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
         let planes =
             planes.into_iter().map(|p| PlaneState::new(p, &problem, atoms.rows.width)).collect::<Result<Vec<PlaneState<T>>>>()?;
-        Ok(Box::new(CpuSession::new(Arc::clone(&self.pool), self.level, self.reversed, &problem, atoms, planes)))
+        Ok(Box::new(CpuSession::new(Arc::clone(&self.threads), self.level, self.reversed, &problem, atoms, planes)))
     }
 }

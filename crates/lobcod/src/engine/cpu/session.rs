@@ -8,6 +8,7 @@ use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::support::{SupportTile, SynthesiseTile};
 use super::team::Team;
+use super::threads::Threads;
 use super::tile::{LocalCode, TileState};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Measure, Measurement, Problem, Session, State, Support, Sweep, Visit};
@@ -61,7 +62,7 @@ impl Surroundings {
 
 impl<T: Real> CpuSession<T> {
     pub(super) fn new(
-        pool: Arc<rayon::ThreadPool>,
+        threads: Arc<Threads>,
         level: Level,
         reversed: bool,
         problem: &Problem<T>,
@@ -84,7 +85,7 @@ impl<T: Real> CpuSession<T> {
         };
         let surroundings = planes.iter().map(around).collect();
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
-        let team = Team::new(pool, || Scratch::new(footprint, atoms.packed.stride));
+        let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
         let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, tiles, surroundings };
         session.refresh();

@@ -1,32 +1,59 @@
-//! The threads of an engine, each with memory of its own.
+//! Threads at work on a session, each with memory of its own.
 
 use super::scratch::Scratch;
+use super::threads::Threads;
 use crate::real::Real;
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 pub(super) struct Team<T> {
-    pool: Arc<rayon::ThreadPool>,
+    threads: Arc<Threads>,
     scratch: Vec<Mutex<Scratch<T>>>,
 }
 
+/// Items that threads take one by one.
+struct Items<I>(*mut I);
+
+// SAFETY: every item is handed to one thread only, by a counter that gives each number once.
+unsafe impl<I: Send> Sync for Items<I> {}
+
+impl<I> Items<I> {
+    /// # Safety
+    /// `i` is inside the slice and asked for once.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn take(&self, i: usize) -> &mut I {
+        // SAFETY: as the caller vouches.
+        unsafe { &mut *self.0.add(i) }
+    }
+}
+
 impl<T: Real> Team<T> {
-    pub(super) fn new(pool: Arc<rayon::ThreadPool>, scratch: impl Fn() -> Scratch<T>) -> Self {
-        let scratch = (0..pool.current_num_threads()).map(|_| Mutex::new(scratch())).collect();
-        Self { pool, scratch }
+    pub(super) fn new(threads: Arc<Threads>, scratch: impl Fn() -> Scratch<T>) -> Self {
+        let scratch = (0..threads.count()).map(|_| Mutex::new(scratch())).collect();
+        Self { threads, scratch }
     }
 
-    /// Does `work` on every item, spread over the threads.
+    /// Does `work` on every item; whichever thread is free takes the next.
     pub(super) fn each<I: Send>(&self, items: &mut [I], work: impl Fn(&mut I, &mut Scratch<T>) + Sync) {
-        let one = |item: &mut I| {
-            let thread = rayon::current_thread_index().unwrap_or(0);
-            work(item, &mut self.scratch[thread].lock().expect("no work panicked"));
-        };
-        if self.scratch.len() == 1 {
-            items.iter_mut().for_each(one);
-        } else {
-            self.pool.install(|| items.par_iter_mut().for_each(one));
+        let count = items.len();
+        if count <= 1 || self.scratch.len() == 1 {
+            let scratch = &mut *self.scratch[0].lock().expect("no work panicked");
+            items.iter_mut().for_each(|item| work(item, scratch));
+            return;
         }
+        let items = Items(items.as_mut_ptr());
+        let next = AtomicUsize::new(0);
+        self.threads.run(&|thread| {
+            let scratch = &mut *self.scratch[thread].lock().expect("no work panicked");
+            loop {
+                let i = next.fetch_add(1, Relaxed);
+                if i >= count {
+                    break;
+                }
+                // SAFETY: the counter gives `i` once, and it is below the length.
+                work(unsafe { items.take(i) }, scratch);
+            }
+        });
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -1,0 +1,85 @@
+//! Parameters of learning, and their check.
+
+use super::Learner;
+use crate::border::Border;
+use crate::error::{Error, Result};
+use crate::pursuit::{Penalty, PursuitParams};
+use std::time::Duration;
+
+/// Parameters of dictionary learning.
+///
+/// | name | default | range | purpose |
+/// |---|---|---|---|
+/// | `penalty` | required | > 0 | weight of the l1 norm, absolute or relative to penalty_max of the first dictionary |
+/// | `border` | free | | what lies beyond the edge |
+/// | `passes` | 40 | >= 1 | discovery sweeps over the whole set, each with its passes over the atoms |
+/// | `rounds` | 6 | >= 1 | times support sweeps and a pass over the atoms alternate in a pass |
+/// | `target_objective` | none | | ends the learning when the objective falls below |
+/// | `time_limit` | none | | wall time allowed |
+/// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the pursuit that ends the learning |
+/// | `seed` | 0 | | choice of patches that replace atoms |
+/// | `threads` | 0 = all cores | | worker threads |
+/// | `max_memory` | none | | bytes the learner may use |
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnParams {
+    /// Weight of the l1 norm.
+    pub penalty: Penalty,
+    /// Border rule.
+    pub border: Border,
+    /// Passes over the whole set.
+    pub passes: usize,
+    /// Alternations of support sweeps and atoms in a pass.
+    pub rounds: usize,
+    /// Objective to reach.
+    pub target_objective: Option<f64>,
+    /// Wall time allowed.
+    pub time_limit: Option<Duration>,
+    /// Relative duality gap of the last pursuit.
+    pub tolerance: f64,
+    /// Seed of the replacements.
+    pub seed: u64,
+    /// Worker threads; 0 means all cores.
+    pub threads: usize,
+    /// Bytes the learner may use.
+    pub max_memory: Option<u64>,
+}
+
+impl LearnParams {
+    /// Defaults, with the penalty given.
+    pub fn new(penalty: Penalty) -> Self {
+        Self {
+            penalty,
+            border: Border::Free,
+            passes: 40,
+            rounds: 6,
+            target_objective: None,
+            time_limit: None,
+            tolerance: 1e-2,
+            seed: 0,
+            threads: 0,
+            max_memory: None,
+        }
+    }
+
+    /// The parameters, if each lies in its range.
+    pub fn check(self) -> Result<Learner> {
+        for (name, value) in [("the number of passes", self.passes), ("the number of rounds", self.rounds)] {
+            if value == 0 {
+                return Err(Error::parameter(name, 0, "at least 1"));
+            }
+        }
+        self.pursuit(self.penalty).check()?;
+        Ok(Learner { params: self })
+    }
+
+    /// The pursuit that belongs to the learning.
+    pub(super) fn pursuit(&self, penalty: Penalty) -> PursuitParams {
+        PursuitParams {
+            border: self.border,
+            tolerance: self.tolerance,
+            threads: self.threads,
+            max_memory: self.max_memory,
+            ..PursuitParams::new(penalty)
+        }
+    }
+}
