@@ -2,6 +2,7 @@
 
 use super::field::SharedField;
 use super::footprint::Layout;
+use super::team::Team;
 use crate::engine::{Plane, Problem};
 use crate::error::Result;
 use crate::grid::{Grid, Tile};
@@ -77,13 +78,29 @@ impl<T: Real> PlaneState<T> {
         self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
     }
 
-    /// `A^2 (Y - B)`: the residual of all-zero codes.
-    pub(super) fn reset_residual(&mut self) {
-        let residual = self.residual.as_mut_slice();
-        match &self.weights {
-            None => residual.copy_from_slice(&self.target),
-            Some(weights) => residual.iter_mut().zip(&self.target).zip(weights).for_each(|((r, &t), &w)| *r = t * w),
-        }
+    /// Makes the residual that of all-zero codes: `A^2 (Y - B)`.
+    pub(super) fn reset_residual(&mut self, team: &Team<T>) {
+        team.each(&mut self.blocks(), |block, _| match block.weights {
+            None => block.residual.copy_from_slice(block.target),
+            Some(w) => block.residual.iter_mut().zip(block.target).zip(w).for_each(|((r, &t), &w)| *r = t * w),
+        });
+    }
+
+    /// `||r||^2` and `<A (Y - B), r>` in f64, added block by block in order.
+    pub(super) fn energies(&mut self, team: &Team<T>) -> (f64, f64) {
+        let mut blocks = self.blocks();
+        team.each(&mut blocks, |block, _| block.sums = block.energies());
+        blocks.iter().fold((0.0, 0.0), |sum, block| (sum.0 + block.sums.0, sum.1 + block.sums.1))
+    }
+
+    /// The domain in blocks of some thousand samples.
+    fn blocks(&mut self) -> Vec<Block<'_, T>> {
+        let residual = self.residual.as_mut_slice().chunks_mut(BLOCK);
+        let block = |(i, (residual, target)): (usize, (_, _))| {
+            let weights = self.weights.as_ref().map(|w| &w[i * BLOCK..(i * BLOCK + BLOCK).min(w.len())]);
+            Block { residual, target, weights, sums: (0.0, 0.0) }
+        };
+        residual.zip(self.target.chunks(BLOCK)).enumerate().map(block).collect()
     }
 
     /// Calls `f(first sample of the patch, residual, weights)` for the runs of the patch at `at` that lie in the domain.
@@ -115,26 +132,6 @@ impl<T: Real> PlaneState<T> {
         }
     }
 
-    /// `||r||^2` and `<A (Y - B), r>`, row by row in f64.
-    pub(super) fn energies(&mut self) -> (f64, f64) {
-        let row = self.grid.domain[2];
-        let residual = self.residual.as_mut_slice();
-        let mut sums = (0.0, 0.0);
-        for (i, (r, t)) in residual.chunks_exact(row).zip(self.target.chunks_exact(row)).enumerate() {
-            let (energy, dot) = match &self.weights {
-                None => (sum(r, |x| r[x].to_f64() * r[x].to_f64()), sum(r, |x| r[x].to_f64() * t[x].to_f64())),
-                Some(w) => {
-                    let w = &w[i * row..(i + 1) * row];
-                    // The residual carries the squared weight, so its energy is r^2 / w.
-                    let energy = |x: usize| if w[x] > T::ZERO { r[x].to_f64() * r[x].to_f64() / w[x].to_f64() } else { 0.0 };
-                    (sum(r, energy), sum(r, |x| r[x].to_f64() * t[x].to_f64()))
-                }
-            };
-            sums = (sums.0 + energy, sums.1 + dot);
-        }
-        sums
-    }
-
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.target[..])
             + self.weights.as_ref().map_or(0, |w| size_of_val(&w[..]))
@@ -145,16 +142,40 @@ impl<T: Real> PlaneState<T> {
     }
 }
 
-/// Sum over a row in four chains, which the compiler can vectorise.
+/// Samples in a block of the domain.
+const BLOCK: usize = 8192;
+
+/// A part of the domain.
+struct Block<'a, T> {
+    residual: &'a mut [T],
+    target: &'a [T],
+    weights: Option<&'a [T]>,
+    sums: (f64, f64),
+}
+
+impl<T: Real> Block<'_, T> {
+    fn energies(&self) -> (f64, f64) {
+        let (r, t) = (&*self.residual, self.target);
+        let dot = sum(r.len(), |x| r[x].to_f64() * t[x].to_f64());
+        let energy = match self.weights {
+            None => sum(r.len(), |x| r[x].to_f64() * r[x].to_f64()),
+            // The residual carries the squared weight, so its energy is r^2 / w.
+            Some(w) => sum(r.len(), |x| if w[x] > T::ZERO { r[x].to_f64() * r[x].to_f64() / w[x].to_f64() } else { 0.0 }),
+        };
+        (energy, dot)
+    }
+}
+
+/// Sum in four chains, which the compiler can vectorise.
 #[inline(always)]
-fn sum<T>(row: &[T], f: impl Fn(usize) -> f64) -> f64 {
+fn sum(count: usize, f: impl Fn(usize) -> f64) -> f64 {
     let mut chains = [0.0; 4];
-    let whole = row.len() / 4 * 4;
+    let whole = count / 4 * 4;
     for x in (0..whole).step_by(4) {
         for (i, chain) in chains.iter_mut().enumerate() {
             *chain += f(x + i);
         }
     }
-    (whole..row.len()).for_each(|x| chains[0] += f(x));
+    (whole..count).for_each(|x| chains[0] += f(x));
     chains.iter().sum()
 }

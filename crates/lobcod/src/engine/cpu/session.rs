@@ -128,7 +128,7 @@ impl<T: Real> CpuSession<T> {
 impl<T: Real> Session<T> for CpuSession<T> {
     fn refresh(&mut self) {
         let Self { team, atoms, planes, tiles, level, .. } = self;
-        planes.iter_mut().for_each(PlaneState::reset_residual);
+        planes.iter_mut().for_each(|plane| plane.reset_residual(team));
         for colour in tiles {
             team.each(colour, |state, scratch| {
                 T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
@@ -179,11 +179,12 @@ impl<T: Real> Session<T> for CpuSession<T> {
             });
             surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
         }
+        let team = &self.team;
         let mut sums: Vec<Measurement> = self
             .planes
             .iter_mut()
             .map(|plane| {
-                let (residual_energy, target_dot_residual) = plane.energies();
+                let (residual_energy, target_dot_residual) = plane.energies(team);
                 Measurement { residual_energy, target_dot_residual, ..Measurement::default() }
             })
             .collect();
