@@ -2,6 +2,7 @@
 
 use super::LearnPoint;
 use super::params::LearnParams;
+use super::recentre::recentre;
 use super::replace::replace_unused;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -23,6 +24,9 @@ const SUPPORT_TOLERANCE: f64 = 0.01;
 const FIRST_CARRY: f64 = 0.5;
 const MOST_CARRY: f64 = 3.0;
 const CARRY_GROWTH: f64 = 1.15;
+
+/// Passes between two looks at whether atoms sit well in their boxes.
+const RECENTRE_EVERY: usize = 8;
 
 /// Where the learning ended.
 pub(super) struct Outcome<T> {
@@ -86,6 +90,9 @@ pub(super) fn learn<T: Real>(
             if point.replaced_atoms > 0 {
                 // A new atom changes the problem: no comparison with what was, no carrying on.
                 best = Standing { objective: f64::INFINITY, dictionary: session.dictionary().clone(), ..best };
+                carry = 0.0;
+            } else if pass.is_multiple_of(RECENTRE_EVERY) && recentre(&mut *session, &planes, params.border) > 0 {
+                // Judged by the next pass like everything else, and taken back if it raised the objective.
                 carry = 0.0;
             } else if carry > 0.0 {
                 carry_on(&mut *session, &before, carry);

@@ -2,7 +2,9 @@
 
 mod atomwise;
 mod params;
+mod recentre;
 mod replace;
+mod residual;
 
 pub use params::LearnParams;
 

@@ -1,10 +1,10 @@
 //! Atoms that nothing uses give way to patches that are represented worst.
 
+use super::residual::residual_of;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{Plane, Session};
 use crate::extent::Extent;
-use crate::needles::{Code, Needles};
 use crate::real::Real;
 use crate::signal::Signal;
 use rand::RngExt;
@@ -40,16 +40,6 @@ pub(super) fn replace_unused<T: Real>(session: &mut dyn Session<T>, planes: &[Pl
         session.set_dictionary(dictionary);
     }
     replaced
-}
-
-/// What the codes leave of a plane; hidden samples are zero.
-fn residual_of<T: Real>(plane: &Plane<T>, codes: &[Code<T>], dictionary: &Dictionary<T>, border: Border) -> Signal<T> {
-    let channels = dictionary.channels();
-    let made =
-        Needles::new(plane.extent, channels, border, codes.to_vec()).synthesise(dictionary).expect("the codes are the session's");
-    let weight = |i: usize| plane.weights.as_ref().map_or(T::ONE, |w| w[i] * w[i]);
-    let rest = plane.target.iter().zip(made.data()).enumerate().map(|(i, (&t, &m))| weight(i) * (t - m)).collect();
-    Signal::from_planar(plane.extent, channels, rest).expect("of the shape of the plane")
 }
 
 /// The patch of most energy among some drawn at random; `None` where the signal is too small or nothing is left.
