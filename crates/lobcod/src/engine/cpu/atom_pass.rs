@@ -14,6 +14,7 @@ use super::plane::PlaneState;
 use super::tile::TileState;
 use crate::dictionary::Dictionary;
 use crate::real::Real;
+use crate::simd::{Kernel, Vector};
 
 /// Steps on the sphere for each atom; each costs one small convolution.
 const STEPS: usize = 3;
@@ -28,18 +29,26 @@ struct PlacedCode {
     value: f64,
 }
 
-/// Improves every atom in turn and keeps the residuals right; returns the largest move of an atom.
-pub(super) fn improve_atoms<T: Real>(
-    dictionary: &mut Dictionary<T>,
-    planes: &mut [PlaneState<T>],
-    tiles: &[Vec<TileState<T>>],
-) -> f64 {
-    let codes = codes_by_atom(planes, tiles);
-    let mut largest = 0.0f64;
-    for group in codes.chunk_by(|a, b| a.atom == b.atom) {
-        largest = largest.max(improve_atom(dictionary, planes, group));
+/// Improves every atom in turn and keeps the residuals right; gives the largest move of an atom.
+pub(super) struct ImproveAtoms<'a, T> {
+    pub(super) dictionary: &'a mut Dictionary<T>,
+    pub(super) planes: &'a mut [PlaneState<T>],
+    pub(super) tiles: &'a [Vec<TileState<T>>],
+}
+
+impl<T: Real> Kernel<T> for ImproveAtoms<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) -> f64 {
+        let codes = codes_by_atom(self.planes, self.tiles);
+        let mut largest = 0.0f64;
+        // Written with plain loops, which the compiler vectorises for the level this runs at.
+        for group in codes.chunk_by(|a, b| a.atom == b.atom) {
+            largest = largest.max(improve_atom(self.dictionary, self.planes, group));
+        }
+        largest
     }
-    largest
 }
 
 /// All codes, sorted by atom, plane and position.
@@ -58,6 +67,7 @@ fn codes_by_atom<T: Real>(planes: &[PlaneState<T>], tiles: &[Vec<TileState<T>>])
 }
 
 /// Improves one atom; returns how far it moved.
+#[inline(always)]
 fn improve_atom<T: Real>(dictionary: &mut Dictionary<T>, planes: &mut [PlaneState<T>], codes: &[PlacedCode]) -> f64 {
     let atom = codes[0].atom as usize;
     let n = dictionary.atom_len();
@@ -144,6 +154,7 @@ impl Bound {
     }
 
     /// `H d`, channel by channel.
+    #[inline(always)]
     fn apply(&self, d: &[f64], out: &mut [f64]) {
         let [depth, height, width] = self.size;
         let own = self.shifts[0].1;
@@ -166,6 +177,7 @@ impl Bound {
     }
 
     /// Lowers the bound on the unit sphere from `before`: `d <- normalise(d + (g - H (d - before)) / L)`, `L` above the norm of `H`.
+    #[inline(always)]
     fn lower(&self, before: &[f64], gradient: &[f64]) -> Vec<f64> {
         let l: f64 = self.shifts.iter().map(|(_, c)| c.abs()).sum();
         let mut d = before.to_vec();

@@ -109,6 +109,16 @@ impl<T: Real> PlaneState<T> {
         let Self { grid, residual, weights, channels, .. } = self;
         let ([depth, height, width], domain) = (grid.atom, grid.domain);
         let residual = residual.as_mut_slice();
+        if (0..3).all(|a| at[a] >= 0 && at[a] as usize + grid.atom[a] <= domain[a]) {
+            // Wholly inside: every row is one run.
+            let first = [at[0] as usize, at[1] as usize, at[2] as usize];
+            for row in 0..*channels * depth * height {
+                let (c, z, y) = (row / (depth * height), row / height % depth, row % height);
+                let start = ((c * domain[0] + first[0] + z) * domain[1] + first[1] + y) * domain[2] + first[2];
+                f(row * width, &mut residual[start..start + width], weights.as_ref().map(|w| &w[start..start + width]));
+            }
+            return;
+        }
         let place = |axis: usize, i: usize| -> Option<usize> {
             let (p, l) = (at[axis] as i64 + i as i64, domain[axis] as i64);
             if grid.periodic { Some((p % l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }

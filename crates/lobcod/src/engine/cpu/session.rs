@@ -1,6 +1,6 @@
 //! The verbs of a session on the CPU.
 
-use super::atom_pass::improve_atoms;
+use super::atom_pass::ImproveAtoms;
 use super::atoms::Atoms;
 use super::discovery::DiscoverTile;
 use super::measure::MeasureTile;
@@ -261,7 +261,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn improve_atoms(&mut self) -> f64 {
         let mut dictionary = self.atoms.dictionary.clone();
-        let moved = improve_atoms(&mut dictionary, &mut self.planes, &self.tiles);
+        let pass = ImproveAtoms { dictionary: &mut dictionary, planes: &mut self.planes, tiles: &self.tiles };
+        let moved = T::dispatch(self.level, pass);
         self.set_dictionary(dictionary);
         moved
     }
