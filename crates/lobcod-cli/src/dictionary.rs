@@ -6,52 +6,55 @@ use crate::values::DictionaryChoice;
 use anyhow::{Result, bail, ensure};
 use lobcod::{Dictionary, Extent, Real};
 use lobcod_image::read_dictionary;
+use std::path::Path;
 
 /// A dictionary, and what to call it.
 pub struct Chosen<T> {
     /// The atoms.
     pub dictionary: Dictionary<T>,
-    /// `dct`, or the file it came from.
+    /// `dct` or the like, or the file it came from.
     pub name: String,
+    read: bool,
 }
 
 impl<T: Real> Chosen<T> {
     /// Makes or reads the dictionary; `size` is the box of made atoms.
     pub fn load(choice: &DictionaryChoice, size: Extent) -> Result<Self> {
         Ok(match choice {
-            DictionaryChoice::Dct => Self { dictionary: Dictionary::dct(size, 1, dct_atoms(size))?, name: "dct".into() },
+            DictionaryChoice::Dct => Self::made(Dictionary::dct(size, 1, dct_atoms(size))?, "dct"),
             DictionaryChoice::Natural => {
                 bail!("this build has no dictionary called natural; use --dictionary dct or name a .npz or .npy file")
             }
-            DictionaryChoice::File(path) => Self { dictionary: read_dictionary(path)?, name: path.display().to_string() },
+            DictionaryChoice::File(path) => Self::read(path)?,
         })
+    }
+
+    /// A dictionary that was made, and the name of its kind.
+    pub fn made(dictionary: Dictionary<T>, name: &str) -> Self {
+        Self { dictionary, name: name.into(), read: false }
+    }
+
+    /// Reads the dictionary of a file.
+    pub fn read(path: &Path) -> Result<Self> {
+        Ok(Self { dictionary: read_dictionary(path)?, name: path.display().to_string(), read: true })
     }
 
     /// Error unless the atoms have as many axes as the signal.
     pub fn check_fits(&self, signal: Extent) -> Result<()> {
-        let atom = self.dictionary.extent();
-        let axes = |extent: Extent| format!("{} {}", extent.rank(), if extent.rank() == 1 { "axis" } else { "axes" });
-        ensure!(
-            atom.rank() == signal.rank(),
-            "the atoms of {} have {} ({atom}), but the signal has {} ({signal}); use other atoms or --size, or name the axes with --axes",
-            self.name,
-            axes(atom),
-            axes(signal)
-        );
-        Ok(())
+        check_axes(&format!("the atoms of {}", self.name), self.dictionary.extent(), signal)
     }
 
     /// Says how many atoms had to be normalised, if any.
     pub fn warn_if_normalised(&self) {
         let (changed, all) = (self.dictionary.normalised(), self.dictionary.len());
-        if self.was_read() && changed > 0 {
+        if self.read && changed > 0 {
             warn(&format!("{changed} of the {} of {} were not of unit norm and were normalised", plural(all, "atom"), self.name));
         }
     }
 
     /// Atoms of a file that were not of unit norm; made atoms are normalised as a matter of course.
     pub fn normalised(&self) -> usize {
-        if self.was_read() { self.dictionary.normalised() } else { 0 }
+        if self.read { self.dictionary.normalised() } else { 0 }
     }
 
     /// `dct, 81 atoms of 8x8`.
@@ -60,10 +63,18 @@ impl<T: Real> Chosen<T> {
             if self.dictionary.channels() > 1 { format!(", {} channels", self.dictionary.channels()) } else { String::new() };
         format!("{}, {} of {}{colour}", self.name, plural(self.dictionary.len(), "atom"), self.dictionary.extent())
     }
+}
 
-    fn was_read(&self) -> bool {
-        self.name != "dct"
-    }
+/// Error unless atoms, which `what` names, have as many axes as the signal.
+pub fn check_axes(what: &str, atom: Extent, signal: Extent) -> Result<()> {
+    let axes = |extent: Extent| format!("{} {}", extent.rank(), if extent.rank() == 1 { "axis" } else { "axes" });
+    ensure!(
+        atom.rank() == signal.rank(),
+        "{what} have {} ({atom}), but the signal has {} ({signal}); use other atoms or --size, or name the axes with --axes",
+        axes(atom),
+        axes(signal)
+    );
+    Ok(())
 }
 
 /// Box of made atoms for signals with that many axes.

@@ -1,68 +1,82 @@
 //! `--dry-run`: what would run, and the memory it needs.
 
-use crate::args::EncodeArgs;
+use crate::args::TellingArgs;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, number, plural};
 use crate::output::{summary, tell};
 use anyhow::Result;
+use lobcod::base::Base;
 use lobcod::memory::words;
-use lobcod::{Extent, Penalty, Pursuit, Real};
+use lobcod::{Extent, Penalty, PursuitParams, Real};
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
-/// Tells what encode would do with these pictures (shape and channels each), and that it needs `needed` bytes.
-pub fn tell_plan<T: Real>(
-    args: &EncodeArgs,
-    pursuit: &Pursuit,
-    chosen: &Chosen<T>,
-    shapes: &[(Extent, usize)],
-    needed: u64,
-) -> Result<()> {
-    let params = pursuit.params();
-    let limit = params.max_memory;
-    let fits = limit.is_none_or(|limit| needed <= limit);
-    if args.telling.json {
-        let image = |(path, (extent, channels)): (&std::path::PathBuf, &(Extent, usize))| json!({ "file": path.display().to_string(), "shape": extent.axes(), "channels": channels, "pixels": extent.volume() });
-        let plan = json!({
-            "dry_run": true,
-            "images": args.images.iter().zip(shapes).map(image).collect::<Vec<_>>(),
-            "dictionary": chosen.name,
-            "atoms": chosen.dictionary.len(),
-            "atom_shape": chosen.dictionary.extent().axes(),
-            "base": args.problem.base.to_string(),
-            "border": params.border.to_string(),
-            "tolerance": params.tolerance,
-            "precision": T::NAME,
-            "working_memory_bytes": needed,
-            "max_memory_bytes": limit,
-            "fits": fits,
-        });
-        return tell(&format!("{plan:#}"));
-    }
-    let mut table = Table::default();
-    for (i, (path, (extent, channels))) in args.images.iter().zip(shapes).enumerate() {
-        let name = if i == 0 { plural(shapes.len(), "picture") } else { String::new() };
-        table.row(name, format!("{}, {}", path.display(), summary::shape(*extent, *channels)));
-    }
-    let penalty = match params.penalty {
-        Penalty::Absolute(penalty) => number(penalty),
-        Penalty::Relative(share) => format!("{} of penalty_max", number(share)),
-    };
-    let memory = match limit {
-        Some(limit) if !fits => {
-            format!("about {}, which is more than the {} allowed: it would be refused", words(needed), words(limit))
+/// What would run.
+pub struct Plan<'a, T> {
+    /// The pictures.
+    pub images: &'a [PathBuf],
+    /// Shape and channels of each.
+    pub shapes: &'a [(Extent, usize)],
+    /// The dictionary, and what it serves as.
+    pub dictionary: (&'a str, &'a Chosen<T>),
+    /// Layer taken off.
+    pub base: Base,
+    /// What would end the work.
+    pub until: String,
+    /// What would be written, and where.
+    pub output: (&'a str, Option<&'a Path>),
+    /// Bytes of working memory.
+    pub needed: u64,
+}
+
+impl<T: Real> Plan<'_, T> {
+    /// Tells the plan of work with these parameters.
+    pub fn tell(&self, params: &PursuitParams, telling: &TellingArgs) -> Result<()> {
+        let limit = params.max_memory;
+        let fits = limit.is_none_or(|limit| self.needed <= limit);
+        let chosen = self.dictionary.1;
+        let pictures = self.images.iter().zip(self.shapes);
+        if telling.json {
+            let image = |(path, (extent, channels)): (&PathBuf, &(Extent, usize))| json!({ "file": path.display().to_string(), "shape": extent.axes(), "channels": channels, "pixels": extent.volume() });
+            let plan = json!({
+                "dry_run": true,
+                "images": pictures.map(image).collect::<Vec<_>>(),
+                "dictionary": chosen.name,
+                "atoms": chosen.dictionary.len(),
+                "atom_shape": chosen.dictionary.extent().axes(),
+                "base": self.base.to_string(),
+                "border": params.border.to_string(),
+                "tolerance": params.tolerance,
+                "precision": T::NAME,
+                "working_memory_bytes": self.needed,
+                "max_memory_bytes": limit,
+                "fits": fits,
+            });
+            return tell(&format!("{plan:#}"));
         }
-        _ => format!("about {} of working memory", words(needed)),
-    };
-    table
-        .row("dictionary", chosen.words())
-        .row("base, border", format!("{}, {}", args.problem.base, params.border))
-        .row("penalty", penalty)
-        .row(
-            "until",
-            format!("the gap is {} of the objective, or {}", number(params.tolerance), plural(params.max_sweeps, "sweep")),
-        )
-        .row("memory", memory)
-        .row("codes", args.output.as_ref().map_or("not kept".into(), |path| path.display().to_string()))
-        .row("", "nothing was done (--dry-run)");
-    tell(&table.render())
+        let mut table = Table::default();
+        for (i, (path, (extent, channels))) in pictures.enumerate() {
+            let name = if i == 0 { plural(self.images.len(), "picture") } else { String::new() };
+            table.row(name, format!("{}, {}", path.display(), summary::shape(*extent, *channels)));
+        }
+        let penalty = match params.penalty {
+            Penalty::Absolute(penalty) => number(penalty),
+            Penalty::Relative(share) => format!("{} of penalty_max", number(share)),
+        };
+        let memory = match limit {
+            Some(limit) if !fits => {
+                format!("about {}, which is more than the {} allowed: it would be refused", words(self.needed), words(limit))
+            }
+            _ => format!("about {} of working memory", words(self.needed)),
+        };
+        table
+            .row(self.dictionary.0, chosen.words())
+            .row("base, border", format!("{}, {}", self.base, params.border))
+            .row("penalty", penalty)
+            .row("until", &self.until)
+            .row("memory", memory)
+            .row(self.output.0, self.output.1.map_or("not kept".into(), |path| path.display().to_string()))
+            .row("", "nothing was done (--dry-run)");
+        tell(&table.render())
+    }
 }

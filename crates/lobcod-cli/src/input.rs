@@ -1,6 +1,6 @@
 //! Pictures to be coded, with their masks, maps, first codes and base layers.
 
-use crate::args::EncodeArgs;
+use crate::args::{EncodeArgs, PictureArgs, RunArgs};
 use crate::output::paths::codes_names;
 use crate::values::{Cap, StartChoice};
 use anyhow::{Result, anyhow, ensure};
@@ -32,12 +32,12 @@ pub struct Prepared<T> {
 }
 
 /// Reads the pictures and what is known of each; they must have as many axes and channels as each other.
-pub fn read_pictures<T: Real>(args: &EncodeArgs) -> Result<Vec<Picture<T>>> {
+pub fn read_pictures<T: Real>(images: &[PathBuf], args: &PictureArgs, run: &RunArgs) -> Result<Vec<Picture<T>>> {
     let mut pictures: Vec<Picture<T>> = Vec::new();
-    for path in &args.images {
-        let mut picture: Picture<T> = read_picture(path, &read_options(args))?;
+    for path in images {
+        let mut picture: Picture<T> = read_picture(path, &read_options(args, run))?;
         let extent = picture.signal.extent();
-        let mask = match (&args.picture.known, &args.picture.holes) {
+        let mask = match (&args.known, &args.holes) {
             (Some(file), _) => Some(read_mask(file, Polarity::Known, extent)?),
             (None, Some(file)) => Some(read_mask(file, Polarity::Holes, extent)?),
             (None, None) => None,
@@ -47,8 +47,8 @@ pub fn read_pictures<T: Real>(args: &EncodeArgs) -> Result<Vec<Picture<T>>> {
             let (a, b) = (&first.signal, &picture.signal);
             ensure!(
                 (a.extent().rank(), a.channels()) == (b.extent().rank(), b.channels()),
-                "{} and {} differ in their axes or channels; code them one by one",
-                args.images[0].display(),
+                "{} and {} differ in their axes or channels; use them one by one",
+                images[0].display(),
                 path.display()
             );
         }
@@ -58,9 +58,8 @@ pub fn read_pictures<T: Real>(args: &EncodeArgs) -> Result<Vec<Picture<T>>> {
 }
 
 /// How pictures and references are read.
-pub fn read_options(args: &EncodeArgs) -> ReadOptions {
-    let max_bytes = args.solver.max_memory.map(|bytes| bytes.0);
-    ReadOptions { axes: args.picture.axes, scale: args.picture.scale, max_bytes }
+pub fn read_options(args: &PictureArgs, run: &RunArgs) -> ReadOptions {
+    ReadOptions { axes: args.axes, scale: args.scale, max_bytes: run.max_memory.map(|bytes| bytes.0) }
 }
 
 /// Takes the base layers off and adds what else belongs to the problem of each picture.
@@ -70,22 +69,31 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
     for ((path, picture), start) in args.images.iter().zip(pictures).zip(starts) {
         let Picture { mut signal, known: mask, depth, axes, sample_rate } = picture;
         let map = |file: &Path| read_map(file, signal.extent().rank());
-        let penalty_map = args.problem.penalty_map.as_deref().map(map).transpose()?;
-        let max_nonzeros_map = match &args.problem.max_nonzeros {
+        let penalty_map = args.codes.penalty_map.as_deref().map(map).transpose()?;
+        let max_nonzeros_map = match &args.codes.max_nonzeros {
             Some(Cap::File(file)) => Some(map(file)?),
             _ => None,
         };
-        let base = match args.problem.base {
-            Base::None => None,
-            kind => Some(kind.layer(&signal, mask.as_ref(), atom).map_err(about(path))?),
-        };
-        if let Some(base) = &base {
-            signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
-        }
+        let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom).map_err(about(path))?;
         prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base });
         prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start });
     }
     Ok(prepared)
+}
+
+/// Takes the base layer off a signal; returns it, if there is one.
+pub fn take_base<T: Real>(
+    signal: &mut Signal<T>,
+    known: Option<&Mask<T>>,
+    kind: Base,
+    atom: Extent,
+) -> lobcod::Result<Option<Signal<T>>> {
+    if kind == Base::None {
+        return Ok(None);
+    }
+    let base = kind.layer(signal, known, atom)?;
+    signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
+    Ok(Some(base))
 }
 
 /// First needles of every picture; several pictures read them from a folder, under the names that encode gives.
@@ -118,6 +126,6 @@ fn both<T: Real>(a: Option<Mask<T>>, b: Option<Mask<T>>) -> lobcod::Result<Optio
 }
 
 /// For `map_err`: names the file that the library complains about.
-fn about(path: &Path) -> impl Fn(lobcod::Error) -> anyhow::Error {
+pub fn about(path: &Path) -> impl Fn(lobcod::Error) -> anyhow::Error {
     move |error| anyhow!("{}: {error}", path.display())
 }

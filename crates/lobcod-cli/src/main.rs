@@ -10,9 +10,11 @@ mod dry_run;
 mod encode;
 mod input;
 mod interrupt;
+mod learn;
 mod machine;
 mod mosaic;
 mod output;
+mod params;
 mod procedural;
 mod progress;
 mod report;
@@ -51,6 +53,7 @@ fn run(cli: Cli) -> Result<Outcome> {
     match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Encode(args) => encode::run(&args),
+        Verb::Learn(args) => learn::run(&args),
         Verb::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
         Verb::Show(args) => show::run(&args).map(|()| Outcome::Done),
         Verb::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),

@@ -14,6 +14,7 @@ const STEPS: u64 = 1000;
 pub struct Watcher {
     bar: ProgressBar,
     first_gap: Option<f64>,
+    passes: Option<usize>,
 }
 
 impl Watcher {
@@ -23,12 +24,37 @@ impl Watcher {
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style =
             ProgressStyle::with_template("{bar:20} {elapsed:>4}  {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        Self { bar: ProgressBar::with_draw_target(Some(STEPS), target).with_style(style), first_gap: None }
+        Self { bar: ProgressBar::with_draw_target(Some(STEPS), target).with_style(style), first_gap: None, passes: None }
+    }
+
+    /// A watcher of learning in so many passes, and of the pursuit that ends it.
+    pub fn of_learning(telling: &TellingArgs, passes: usize) -> Self {
+        let mut watcher = Self::new(telling);
+        watcher.passes = Some(passes);
+        watcher
     }
 }
 
 impl Observer for Watcher {
     fn progress(&mut self, now: &Progress) -> Control {
+        match self.passes {
+            // Only a pursuit has a stage of the penalty.
+            Some(passes) if now.stage_penalty == 0.0 => self.show_pass(now, passes),
+            _ => self.show_sweep(now),
+        }
+        if interrupt::asked() { Control::Stop } else { Control::Continue }
+    }
+}
+
+impl Watcher {
+    fn show_pass(&self, now: &Progress, passes: usize) {
+        let pass = now.discovery_sweeps;
+        self.bar.set_position(STEPS * pass as u64 / passes.max(1) as u64);
+        let (objective, nonzeros) = (number(now.objective), count(now.nonzeros));
+        self.bar.set_message(format!("pass {pass} of {passes}  objective {objective}  non-zeros {nonzeros}"));
+    }
+
+    fn show_sweep(&mut self, now: &Progress) {
         // The gap shrinks by about the same factor a sweep, so its logarithm is what measures the way done.
         if let Some(gap) = now.relative_gap.filter(|gap| *gap > 0.0) {
             let first = *self.first_gap.get_or_insert(gap);
@@ -45,7 +71,6 @@ impl Observer for Watcher {
             now.discovery_sweeps,
             now.support_sweeps
         ));
-        if interrupt::asked() { Control::Stop } else { Control::Continue }
     }
 }
 

@@ -70,7 +70,7 @@ impl<T: Real> References<T> {
         ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
         let mut pictures = Vec::new();
         for (path, &(extent, channels)) in args.reference.iter().zip(shapes) {
-            let truth = read_picture::<T>(path, &read_options(args))?;
+            let truth = read_picture::<T>(path, &read_options(&args.picture, &args.run))?;
             let found = (truth.signal.extent(), truth.signal.channels());
             ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
             ensure!(

@@ -63,6 +63,41 @@ impl From<OsString> for DictionaryChoice {
     }
 }
 
+/// First atoms of a dictionary to be learnt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InitChoice {
+    /// Normal numbers.
+    Random,
+    /// Patches of the pictures.
+    Patches,
+    /// Cosines.
+    Dct,
+    /// Read from a file.
+    File(PathBuf),
+}
+
+impl From<OsString> for InitChoice {
+    fn from(text: OsString) -> Self {
+        match text.to_str() {
+            Some("random") => Self::Random,
+            Some("patches") => Self::Patches,
+            Some("dct") => Self::Dct,
+            _ => Self::File(text.into()),
+        }
+    }
+}
+
+/// Way to learn a dictionary.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum MethodChoice {
+    /// Atom after atom, each the best while all else holds still: the fast one.
+    Atomwise,
+    /// A gradient step after every layer: the paper's Algorithm 2.
+    Stochastic,
+    /// Projected steepest descent between pursuits.
+    Batch,
+}
+
 /// First needles.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartChoice {

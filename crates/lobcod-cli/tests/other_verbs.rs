@@ -60,7 +60,7 @@ fn the_doctor_answers() {
 fn help_and_version_are_given() {
     let desk = Desk::new();
     assert!(desk.succeed("--version").starts_with("lobcod "));
-    for verb in ["", "demo", "encode", "decode", "show", "doctor"] {
+    for verb in ["", "demo", "encode", "learn", "decode", "show", "doctor"] {
         assert!(desk.succeed(&format!("{verb} --help")).contains("Usage: lobcod"));
     }
 }

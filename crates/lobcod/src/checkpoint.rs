@@ -21,7 +21,7 @@ pub struct Checkpoint {
     pub support_sweeps: usize,
     /// Where the schedule stands.
     pub schedule: ScheduleState,
-    /// Codes and quietness of every plane.
+    /// Codes of every plane, and the changes pending around its tiles.
     pub state: State<f64>,
     /// Objective against time so far.
     pub history: Vec<HistoryPoint>,

@@ -69,8 +69,7 @@ fn params() -> LearnParams {
 
 #[test]
 fn most_planted_atoms_are_found_in_one_and_two_dimensions() {
-    let cases: [(&[usize], &[usize], usize, usize, f64); 2] = [(&[1500], &[12], 4, 3, 0.03), (&[90, 90], &[5, 5], 6, 5, 0.015)];
-    for (axes, atom, atoms, signals, density) in cases {
+    for (axes, atom, atoms, signals, density) in [(&[1500][..], &[12][..], 4, 3, 0.03), (&[90, 90], &[5, 5], 6, 5, 0.015)] {
         let extent = Extent::new(atom).unwrap();
         let truth = Dictionary::random(extent, 1, atoms, 99).unwrap();
         let signals = planted(&truth, axes, signals, density, 0.02);

@@ -1,7 +1,8 @@
 //! Options that verbs share.
 
 use crate::values::{
-    Bytes, Cap, DictionaryChoice, EngineChoice, LocalChoice, Precision, ScheduleChoice, Size, StartChoice, one_of,
+    Bytes, Cap, DictionaryChoice, EngineChoice, InitChoice, LocalChoice, MethodChoice, Precision, ScheduleChoice, Size,
+    StartChoice, one_of,
 };
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -56,6 +57,12 @@ pub struct ProblemArgs {
     /// What lies beyond the edge: anything (free), zeros (zero) or the opposite edge (periodic).
     #[arg(long, value_name = "BORDER", default_value_t = Border::Free, value_parser = one_of::<Border, _>(["free", "zero", "periodic"]))]
     pub border: Border,
+}
+
+/// What else is asked of the codes.
+#[derive(Args)]
+#[command(next_help_heading = "Problem")]
+pub struct CodesArgs {
     /// Codes must not be negative.
     #[arg(long)]
     pub nonnegative: bool,
@@ -70,7 +77,7 @@ pub struct ProblemArgs {
     pub max_nonzeros: Option<Cap>,
 }
 
-/// How the problem is solved.
+/// How the codes are found.
 #[derive(Args)]
 #[command(next_help_heading = "Solver")]
 pub struct SolverArgs {
@@ -86,12 +93,42 @@ pub struct SolverArgs {
     /// Positions a tile has along an axis [default: by the number of axes].
     #[arg(long, value_name = "N")]
     pub tile: Option<usize>,
-    /// Relative duality gap to reach.
-    #[arg(long, value_name = "T", default_value_t = 1e-3, allow_negative_numbers = true)]
-    pub tolerance: f64,
     /// Sweeps over all needles allowed.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub max_sweeps: usize,
+}
+
+/// How dictionaries are learnt.
+#[derive(Args)]
+#[command(next_help_heading = "Learning")]
+pub struct LearningArgs {
+    /// Number of atoms [default: 81, or those of the file of --init].
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub atoms: Option<u32>,
+    /// Box of an atom: 16, 8x8 or 5x5x5 [default: by the number of axes, or that of the file of --init].
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Size>,
+    /// Way to learn.
+    #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
+    pub method: MethodChoice,
+    /// Passes over all pictures.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub passes: usize,
+    /// Objective at which the learning ends.
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub target_objective: Option<f64>,
+    /// First atoms: random numbers, patches of the pictures, dct (cosines), or those of a .npy or .npz file.
+    #[arg(long, value_name = "random|patches|dct|FILE", default_value = "random", value_parser = OsStringValueParser::new().map(InitChoice::from))]
+    pub init: InitChoice,
+}
+
+/// How the work is run, and how far.
+#[derive(Args)]
+#[command(next_help_heading = "Solver")]
+pub struct RunArgs {
+    /// Relative duality gap to reach.
+    #[arg(long, value_name = "T", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub tolerance: f64,
     /// Seconds allowed.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
@@ -104,7 +141,7 @@ pub struct SolverArgs {
     /// What does the work.
     #[arg(long, value_enum, default_value_t = EngineChoice::Cpu)]
     pub engine: EngineChoice,
-    /// Seed of random orders.
+    /// Seed of all that is drawn at random.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Memory the solver may use, such as 500M or 2G (powers of 1024).

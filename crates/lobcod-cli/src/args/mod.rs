@@ -2,7 +2,9 @@
 
 mod groups;
 
-pub use groups::{CheckpointArgs, DictionaryArgs, PictureArgs, ProblemArgs, SolverArgs, TellingArgs};
+pub use groups::{
+    CheckpointArgs, CodesArgs, DictionaryArgs, LearningArgs, PictureArgs, ProblemArgs, RunArgs, SolverArgs, TellingArgs,
+};
 
 use crate::output::paths::STDOUT;
 use crate::values::{DictionaryChoice, Size, one_of};
@@ -30,6 +32,7 @@ impl Cli {
         let cli = Self::parse();
         let outputs = match &cli.verb {
             Verb::Encode(args) => (args.telling.json, args.output.as_deref()),
+            Verb::Learn(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Decode(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Show(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Demo(args) => (args.telling.json, Some(args.output.as_path())),
@@ -52,6 +55,9 @@ pub enum Verb {
     /// Code pictures as sums of few atoms, with a certificate of optimality.
     #[command(after_help = ENCODE_EXAMPLES)]
     Encode(Box<EncodeArgs>),
+    /// Learn a dictionary from pictures.
+    #[command(after_help = LEARN_EXAMPLES)]
+    Learn(Box<LearnArgs>),
     /// Make a picture from codes.
     #[command(after_help = "Example:\n  lobcod decode codes.npz -o picture.png")]
     Decode(DecodeArgs),
@@ -73,6 +79,13 @@ const ENCODE_EXAMPLES: &str = "Examples:
   lobcod encode big.tif --dry-run                      the memory it needs
   lobcod encode big.tif -o big.npz --checkpoint big.checkpoint
   lobcod encode big.tif -o big.npz --resume big.checkpoint";
+
+const LEARN_EXAMPLES: &str = "Examples:
+  lobcod learn photos/ -o atoms.npz                    all pictures of a folder
+  lobcod learn photo.png -o atoms.npz --atoms 128 --size 12x12 --penalty 20
+  lobcod learn photos/ -o atoms.npz --time-limit 60 --init patches
+  lobcod learn photos/ -o better.npz --init atoms.npz  go on from atoms learnt earlier
+  lobcod learn damaged.png --holes mask.png -o atoms.npz";
 
 /// Options of `demo`.
 #[derive(Args)]
@@ -106,9 +119,15 @@ pub struct EncodeArgs {
     /// The problem that is solved.
     #[command(flatten)]
     pub problem: ProblemArgs,
-    /// How it is solved.
+    /// What else is asked of the codes.
+    #[command(flatten)]
+    pub codes: CodesArgs,
+    /// How they are found.
     #[command(flatten)]
     pub solver: SolverArgs,
+    /// How the work is run, and how far.
+    #[command(flatten)]
+    pub run: RunArgs,
     /// What a run that is broken off leaves behind.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
@@ -124,6 +143,35 @@ pub struct EncodeArgs {
     /// Write a page to look at: pictures, curves, numbers and parameters, in one file that needs no network.
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
+    /// How the outcome is told.
+    #[command(flatten)]
+    pub telling: TellingArgs,
+}
+
+/// Options of `learn`.
+#[derive(Args)]
+pub struct LearnArgs {
+    /// Pictures (png, jpeg, tiff), arrays (npy) or sounds (wav); a folder stands for those in it, sorted by name.
+    #[arg(required = true, value_name = "IMAGE|DIR")]
+    pub images: Vec<PathBuf>,
+    /// Where the dictionary goes: a .npz file, which also tells how it was learnt, or a .npy file.
+    #[arg(short, long, value_name = "DICT.npz")]
+    pub output: PathBuf,
+    /// How pictures are read.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+    /// How the dictionary is learnt.
+    #[command(flatten)]
+    pub learning: LearningArgs,
+    /// The problem that is solved.
+    #[command(flatten)]
+    pub problem: ProblemArgs,
+    /// How the work is run, and how far.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Only say what would run and the memory it needs.
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,

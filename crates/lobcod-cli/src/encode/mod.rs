@@ -7,10 +7,11 @@ use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::checkpoint::{self, Keeper};
 use crate::dictionary::{Chosen, usual_size};
-use crate::dry_run;
+use crate::dry_run::Plan;
 use crate::input::{Prepared, prepare, read_pictures};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
+use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::report::View;
 use crate::score::References;
@@ -23,7 +24,7 @@ use work::Work;
 
 /// Codes the pictures in the precision asked for.
 pub fn run(args: &EncodeArgs) -> Result<Outcome> {
-    match args.solver.precision {
+    match args.run.precision {
         Precision::F32 => run_in::<f32>(args),
         Precision::F64 => run_in::<f64>(args),
     }
@@ -36,7 +37,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     args.report.as_deref().map(check_page).transpose()?;
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
-    let pictures = read_pictures::<T>(args)?;
+    let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
     let shapes: Vec<_> = pictures.iter().map(|p| (p.signal.extent(), p.signal.channels())).collect();
     let references = References::read(args, &shapes)?;
     let size = args.dictionary.size.map_or_else(|| usual_size(shapes[0].0.rank()), |size| Ok(size.0))?;
@@ -48,7 +49,17 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let Prepared { sources, observed } = prepare(args, pictures, chosen.dictionary.extent())?;
     if args.dry_run {
         let needed = pursuit.estimate_memory(&observed, &chosen.dictionary)?;
-        return dry_run::tell_plan(args, &pursuit, &chosen, &shapes, needed).map(|()| Outcome::Done);
+        let params = pursuit.params();
+        let plan = Plan {
+            images: &args.images,
+            shapes: &shapes,
+            dictionary: ("dictionary", &chosen),
+            base: args.problem.base,
+            until: format!("the gap is {} of the objective, or {}", number(params.tolerance), plural(params.max_sweeps, "sweep")),
+            output: ("codes", args.output.as_deref()),
+            needed,
+        };
+        return plan.tell(params, &args.telling).map(|()| Outcome::Done);
     }
 
     let mut keeper = Keeper::new(Watcher::new(&args.telling), args.checkpoints.checkpoint.as_deref());

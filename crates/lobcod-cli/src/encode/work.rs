@@ -81,7 +81,7 @@ impl<T: Real> Work<'_, T> {
             sections,
             dictionary: &self.chosen.dictionary,
             answer: &self.answer,
-            tolerance: self.args.solver.tolerance,
+            tolerance: self.args.run.tolerance,
             facts,
         }
     }

@@ -83,6 +83,17 @@ pub fn check_picture(output: &Path) -> Result<()> {
     Ok(check_writable(output)?)
 }
 
+/// Error unless a dictionary learnt from these pictures can be written there.
+pub fn check_dictionary(images: &[PathBuf], output: &Path) -> Result<()> {
+    let place = output.display();
+    ensure!(output.as_os_str() != STDOUT, "a dictionary cannot be written to standard output; name a file");
+    let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz") || e.eq_ignore_ascii_case("npy"));
+    ensure!(named, "{place} does not end in .npz or .npy, which is what dictionaries are written as; add it to the name");
+    let taken = images.iter().any(|image| same_file(image, output));
+    ensure!(!taken, "{place} is one of the pictures to learn from; name another file");
+    Ok(check_writable(output)?)
+}
+
 /// Error unless a page can be written there.
 pub fn check_page(output: &Path) -> Result<()> {
     let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"));

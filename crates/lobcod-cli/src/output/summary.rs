@@ -2,30 +2,44 @@
 
 use super::table::{Table, count, number, plural};
 use lobcod::memory::words;
-use lobcod::{Report, Status};
+use lobcod::{Certificate, Report, Status};
 
 /// Adds how a pursuit ended and what its certificate says.
 pub fn pursuit(table: &mut Table, report: &Report) {
-    let total = &report.total;
-    let share = if total.penalty_max > 0.0 { report.penalty / total.penalty_max } else { f64::INFINITY };
+    penalty(table, report);
     table
-        .row("penalty", format!("{} ({} of penalty_max {})", number(report.penalty), number(share), number(total.penalty_max)))
         .row("status", ending(report.status))
-        .row("objective", format!("{} (data term {})", number(total.objective), number(total.data_term)))
+        .row("objective", format!("{} (data term {})", number(report.total.objective), number(report.total.data_term)));
+    certificate(table, &report.total);
+    table.row(
+        "work",
+        format!(
+            "{:.2} s, {} over all needles and {} over the non-zeros, {}",
+            report.seconds,
+            plural(report.discovery_sweeps, "sweep"),
+            count(report.support_sweeps),
+            means(report)
+        ),
+    );
+}
+
+/// Adds the penalty, and how it compares to the one with an all-zero answer.
+pub fn penalty(table: &mut Table, report: &Report) {
+    let most = report.total.penalty_max;
+    let share = if most > 0.0 { report.penalty / most } else { f64::INFINITY };
+    table.row("penalty", format!("{} ({} of penalty_max {})", number(report.penalty), number(share), number(most)));
+}
+
+/// Adds how far the answer can be from the best one, and how sparse it is.
+pub fn certificate(table: &mut Table, total: &Certificate) {
+    table
         .row("gap", format!("{:.1e} of the objective: no answer is lower by more", total.relative_gap()))
-        .row("non-zeros", format!("{} ({:.3} a pixel)", count(total.nonzeros), total.nonzeros as f64 / total.pixels as f64))
-        .row(
-            "work",
-            format!(
-                "{:.2} s, {} over all needles and {} over the non-zeros, {}, {}, {}",
-                report.seconds,
-                plural(report.discovery_sweeps, "sweep"),
-                count(report.support_sweeps),
-                plural(report.threads, "thread"),
-                report.precision,
-                words(report.working_memory_bytes)
-            ),
-        );
+        .row("non-zeros", format!("{} ({:.3} a pixel)", count(total.nonzeros), total.nonzeros as f64 / total.pixels as f64));
+}
+
+/// `2 threads, f32, 1.2 MiB`: what the work was done with.
+pub fn means(report: &Report) -> String {
+    format!("{}, {}, {}", plural(report.threads, "thread"), report.precision, words(report.working_memory_bytes))
 }
 
 /// How a run ended, in words.

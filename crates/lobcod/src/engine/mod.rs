@@ -60,7 +60,7 @@ pub enum Visit {
     All,
     /// Those that the last [`Measure::Certificate`] found wanting.
     Candidates,
-    /// All of them, each coding its share `1/n` of its patch from zero, none seeing the others: the start of section III-B.
+    /// All of them, each coding its share (1 over the volume of the box) of its patch from zero, none seeing the others: the start of section III-B.
     Spread,
 }
 
@@ -93,10 +93,6 @@ pub struct Support {
 pub struct Sweep {
     /// Largest change of a code, in shares of its threshold.
     pub largest_change: f64,
-    /// Non-zero codes afterwards.
-    pub nonzeros: usize,
-    /// Needles whose LASSO was solved (discovery).
-    pub solved: usize,
 }
 
 /// How much to measure.
@@ -126,8 +122,6 @@ pub struct Measurement {
     pub nonzeros: usize,
     /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); measured by a certificate.
     pub largest_correlation: f64,
-    /// Needles that are candidates now.
-    pub candidates: usize,
 }
 
 /// What a session can be taken up from.

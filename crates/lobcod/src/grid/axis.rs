@@ -27,7 +27,7 @@ pub struct AxisCut {
 /// for two tiles is a single tile that wraps.
 pub fn cut_axis(positions: usize, atom: usize, target: usize, periodic: bool) -> AxisCut {
     let shortest = (atom - 1).max(1);
-    let wanted = target.max(shortest);
+    let wanted = target.min(positions).max(shortest);
     // Nearest whole number of tiles, fewer where they would come out too short.
     let count = ((2 * positions + wanted) / (2 * wanted)).clamp(1, (positions / shortest).max(1));
     let start = |i: usize| i * positions / count;

@@ -5,7 +5,7 @@ use crate::real::Real;
 use crate::simd::Vector;
 
 /// Rounds over the active set after which the needle counts as ill-conditioned: nearly equal atoms, between which coordinate
-/// descent creeps. Such a needle is handed to LARS, which solves it exactly.
+/// descent creeps. Such a needle is handed to LARS, which does not creep.
 const MAX_ROUNDS: usize = 200;
 
 /// Solves the needle's LASSO from the codes in `active` (their `value`s), with `c` the correlations there; both are updated.
@@ -26,10 +26,6 @@ pub(crate) fn solve<V: Vector>(
     let slack = V::Elem::ONE + rules.tolerance;
     loop {
         if !descend::<V>(c, active, columns, rules, MAX_ROUNDS) {
-            if capped {
-                c.copy_from_slice(&before);
-                active.iter_mut().for_each(|a| a.value = a.before);
-            }
             super::solve_by_lars(c, active, columns, rules);
             return;
         }
@@ -122,8 +118,7 @@ fn obey_cap<V: Vector>(
     for (&i, code) in order.iter().zip(&kept) {
         active[i].value = code.value;
     }
-    let old_fits = active.iter().filter(|a| a.before != zero).count() <= rules.cap;
-    if old_fits && objective_change(active, before, c, rules) > 0.0 {
+    if rules.allow(active.iter().map(|a| a.before)) && objective_change(active, before, c, rules) > 0.0 {
         c.copy_from_slice(before);
         active.iter_mut().for_each(|a| a.value = a.before);
     }

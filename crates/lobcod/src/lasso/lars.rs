@@ -13,8 +13,7 @@ const POLISH_ROUNDS: usize = 20;
 /// on the active ones stay out; rounding is mended by a few rounds of coordinate descent at the end. This is the paper's choice of
 /// local solver.
 pub(crate) fn solve<T: Real>(c: &mut [T], active: &mut Vec<ActiveCode<T>>, columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) {
-    let capped = rules.cap < usize::MAX;
-    let before = if capped { c.to_vec() } else { Vec::new() };
+    let (entry, before) = (active.clone(), c.to_vec());
     for code in active.iter_mut() {
         move_code(c, code, T::ZERO, columns);
     }
@@ -27,10 +26,12 @@ pub(crate) fn solve<T: Real>(c: &mut [T], active: &mut Vec<ActiveCode<T>>, colum
         move_code(c, &mut active[at], T::from_f64(value), columns);
     }
     polish(c, active, columns, rules);
-    let old_fits = active.iter().filter(|a| a.before != T::ZERO).count() <= rules.cap;
-    if capped && old_fits && objective_change(active, &before, c, rules) > 0.0 {
+    // Never worse than the codes that came in, if those were allowed.
+    let value_at_entry = |atom: u32| entry.iter().find(|e| e.atom == atom).map_or(T::ZERO, |e| e.value);
+    let moves: Vec<ActiveCode<T>> = active.iter().map(|a| ActiveCode { before: value_at_entry(a.atom), ..*a }).collect();
+    if rules.allow(entry.iter().map(|e| e.value)) && objective_change(&moves, &before, c, rules) > 0.0 {
         c.copy_from_slice(&before);
-        active.iter_mut().for_each(|a| a.value = a.before);
+        active.iter_mut().for_each(|a| a.value = value_at_entry(a.atom));
     }
 }
 

@@ -41,7 +41,7 @@ impl<T> Columns<T> for Stored<'_, T> {
 pub(crate) struct Rules<'a, T> {
     /// Threshold of every atom before `scale`; infinite in the padding behind the last atom.
     pub(crate) thresholds: &'a [T],
-    /// Penalty weight of this position.
+    /// Penalty times the weight of this position.
     pub(crate) scale: T,
     pub(crate) nonnegative: bool,
     /// Most non-zeros the needle may have.
@@ -66,6 +66,18 @@ impl<T: Real> Rules<'_, T> {
         } else {
             T::ZERO
         }
+    }
+
+    /// Do these codes obey the cap and the sign?
+    pub(crate) fn allow(&self, codes: impl Iterator<Item = T>) -> bool {
+        let mut nonzeros = 0;
+        for a in codes.filter(|&a| a != T::ZERO) {
+            nonzeros += 1;
+            if nonzeros > self.cap || (self.nonnegative && a < T::ZERO) {
+                return false;
+            }
+        }
+        true
     }
 
     /// By how much the correlation of a zero code exceeds its threshold.

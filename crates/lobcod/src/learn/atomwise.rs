@@ -7,7 +7,7 @@ use super::replace::replace_unused;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Problem, Session, State, Support, Visit};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::{Control, Observer, Progress};
 use crate::pursuit::{Observed, Penalty, gather_needles};
@@ -60,17 +60,25 @@ pub(super) fn learn<T: Real>(
             share * zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max)
         }
     };
+    if penalty == 0.0 {
+        return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
+    }
     let mut best =
         Standing { objective: f64::INFINITY, nonzeros: 0, dictionary: session.dictionary().clone(), state: session.fetch() };
     let mut before = best.dictionary.clone();
     let (mut carry, mut most_carry) = (0.0, MOST_CARRY);
+    let mut recentred = false;
     let mut history: Vec<LearnPoint> = Vec::new();
     let mut status = Status::MaxSweeps;
     for pass in 1..=params.passes {
+        let began = recentred.then(|| session.dictionary().clone());
+        recentred = false;
         one_pass(&mut *session, penalty, params.rounds);
         let (objective, nonzeros) = measure(&mut *session, penalty);
         if objective <= best.objective {
-            before = std::mem::replace(&mut best.dictionary, session.dictionary().clone());
+            let last = std::mem::replace(&mut best.dictionary, session.dictionary().clone());
+            // Being shifted in its box is not a move of the atom to be carried on.
+            before = began.unwrap_or(last);
             (best.objective, best.nonzeros, best.state) = (objective, nonzeros, session.fetch());
             carry = (CARRY_GROWTH * carry).clamp(FIRST_CARRY, most_carry);
         } else {
@@ -94,6 +102,7 @@ pub(super) fn learn<T: Real>(
             } else if pass.is_multiple_of(RECENTRE_EVERY) && recentre(&mut *session, &planes, params.border) > 0 {
                 // Judged by the next pass like everything else, and taken back if it raised the objective.
                 carry = 0.0;
+                recentred = true;
             } else if carry > 0.0 {
                 carry_on(&mut *session, &before, carry);
             }

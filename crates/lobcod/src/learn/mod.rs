@@ -78,7 +78,7 @@ impl Learner {
         &self.params
     }
 
-    /// Learns from the signals, starting from `first`, on the threads of this machine.
+    /// Learns from the signals, starting from `first` and zero codes, on the threads of this machine.
     ///
     /// ```
     /// use lobcod::{Dictionary, Extent, LearnParams, Penalty, Signal};
@@ -118,7 +118,9 @@ impl Learner {
             .zip(outcome.needles(signals, first.channels(), self.params.border))
             .map(|(s, needles)| Observed { start: Start::Needles(needles), ..s.clone() })
             .collect();
-        let pursuit = self.params.pursuit(Penalty::Absolute(outcome.penalty)).check()?;
+        let mut pursuit = self.params.pursuit(Penalty::Absolute(outcome.penalty));
+        pursuit.time_limit = self.params.time_limit.map(|limit| limit.saturating_sub(clock.elapsed()));
+        let pursuit = pursuit.check()?;
         let answer = pursuit.run_on(engine, &warm, &outcome.dictionary, observer)?;
         let report = LearnReport {
             status: outcome.status,

@@ -27,19 +27,23 @@ pub(super) fn replace_unused<T: Real>(session: &mut dyn Session<T>, planes: &[Pl
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut data = dictionary.data().to_vec();
     let n = dictionary.atom_len();
+    let mut residuals: Vec<Option<Signal<T>>> = planes.iter().map(|_| None).collect();
     let mut replaced = 0;
     for k in unused {
         let plane = rng.random_range(0..planes.len());
-        let residual = residual_of(&planes[plane], &codes[plane], &dictionary, border);
-        if let Some(patch) = worst_patch(&residual, dictionary.extent(), &mut rng) {
+        let residual = residuals[plane].get_or_insert_with(|| residual_of(&planes[plane], &codes[plane], &dictionary, border));
+        if let Some(patch) = worst_patch(residual, dictionary.extent(), &mut rng) {
             data[k * n..(k + 1) * n].copy_from_slice(&patch);
             replaced += 1;
         }
     }
-    if let Ok(dictionary) = Dictionary::new(dictionary.extent(), dictionary.channels(), data) {
-        session.set_dictionary(dictionary);
+    match Dictionary::new(dictionary.extent(), dictionary.channels(), data) {
+        Ok(dictionary) if replaced > 0 => {
+            session.set_dictionary(dictionary);
+            replaced
+        }
+        _ => 0,
     }
-    replaced
 }
 
 /// The patch of most energy among some drawn at random; `None` where the signal is too small or nothing is left.

@@ -93,6 +93,6 @@ fn certificate(m: &Measurement, penalty: f64, penalty_max: f64) -> Certificate {
     let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
     let dual = s * m.target_dot_residual - 0.5 * s * s * m.residual_energy;
     // With zero codes and s = 1 primal and dual are the same number, which rounding must not tear apart.
-    let gap = if m.nonzeros == 0 && s == 1.0 { 0.0 } else { (objective - dual).max(0.0) };
+    let gap = if m.nonzeros == 0 && s == 1.0 || objective < dual { 0.0 } else { objective - dual };
     Certificate { objective, data_term, gap, nonzeros: m.nonzeros, pixels: 0, penalty_max }
 }

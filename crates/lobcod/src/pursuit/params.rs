@@ -7,6 +7,9 @@ use crate::needles::Needles;
 use crate::signal::Signal;
 use std::time::Duration;
 
+/// More threads than any machine has; a larger number is a slip.
+const MOST_THREADS: usize = 4096;
+
 /// How strongly non-zero codes are punished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Penalty {
@@ -44,7 +47,7 @@ pub enum Start<T> {
     /// All codes zero.
     #[default]
     Zero,
-    /// Each needle codes its share `1/n` of its patch (section III-B of the paper).
+    /// Each needle codes its share of its patch, 1 over the volume of the box (`1/n`, section III-B of the paper).
     Spread,
     /// Given needles (warm start).
     Needles(Needles<T>),
@@ -155,6 +158,9 @@ impl PursuitParams {
         }
         if let Some(w) = self.atom_weights.iter().flatten().find(|w| !positive(**w)) {
             return Err(Error::parameter("an atom weight", w, "a number above 0"));
+        }
+        if self.threads > MOST_THREADS {
+            return Err(Error::parameter("the number of threads", self.threads, "at most 4096"));
         }
         for (name, value) in [
             ("the number of sweeps", Some(self.max_sweeps)),

@@ -1,6 +1,6 @@
 //! From signals and parameters to the problem an engine solves.
 
-use super::params::{Observed, PursuitParams, Schedule, Start};
+use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{Plane, Problem};
@@ -34,6 +34,15 @@ pub(crate) fn problem<T: Real>(
             return Err(Error::Shape(format!("there are {} atom weights for {} atoms", w.len(), dictionary.len())));
         }
     };
+    // What is above 0 as f64 may not be in the precision of the signal.
+    if let Some(w) = weights.iter().find(|w| !(w.is_finite() && **w > T::ZERO)) {
+        return Err(Error::parameter("an atom weight", w, "a number above 0 in the precision of the signal"));
+    }
+    if let Penalty::Absolute(x) = params.penalty
+        && !(T::from_f64(x).is_finite() && T::from_f64(x) > T::ZERO)
+    {
+        return Err(Error::parameter("the penalty", x, "a number above 0 in the precision of the signal"));
+    }
     let rank = dictionary.extent().rank();
     let grouping = match params.schedule {
         Schedule::Tiles => params.tile.map_or(Grouping::default_tiles(rank), Grouping::Tiles),
@@ -83,6 +92,10 @@ fn observed_planes<T: Real>(
             )));
         }
         needles.check_fits(dictionary)?;
+        let place = |c: &Code<T>| (c.position, c.atom, c.channel);
+        if needles.codes().windows(2).any(|pair| place(&pair[0]) == place(&pair[1])) {
+            return Err(Error::Data("the needles to start from hold two codes of one atom at one position; add them up".into()));
+        }
     }
     let positions = Needles::<T>::new(signal.extent(), 1, params.border, Vec::new()).position_extent(dictionary);
     let on_positions = |map: &Option<Signal<T>>, name| -> Result<Option<Vec<T>>> {
@@ -95,7 +108,7 @@ fn observed_planes<T: Real>(
         return Err(Error::parameter("a weight of the penalty map", w, "a number above 0"));
     }
     let caps = on_positions(&observed.max_nonzeros_map, "the map of caps on non-zeros")?;
-    if let Some(cap) = caps.iter().flatten().find(|c| !(c.is_finite() && **c >= T::ZERO)) {
+    if let Some(cap) = caps.iter().flatten().find(|c| !(c.is_finite() && **c >= T::ZERO && c.to_f64().fract() == 0.0)) {
         return Err(Error::parameter("a cap on non-zeros", cap, "a whole number of at least 0"));
     }
     let position_caps: Option<Vec<u32>> = caps.map(|caps| caps.iter().map(|c| c.to_f64() as u32).collect());

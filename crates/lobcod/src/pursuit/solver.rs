@@ -6,7 +6,7 @@ use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::observe::{Control, Observer, Progress};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
@@ -65,6 +65,10 @@ impl<'a, T: Real> Solver<'a, T> {
         let zero = session.measure(Measure::Certificate { penalty: bound, slack: 0.0 });
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
+        if !most.is_finite() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
+            let cure = "scale the signal down or use double precision";
+            return Err(Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME)));
+        }
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(share) => share * most,
@@ -112,14 +116,18 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     pub(super) fn run(mut self, observer: &mut dyn Observer) -> Answer<T> {
-        let cold = self.signals.iter().all(|s| matches!(s.start, Start::Zero));
+        // A signal of zeros has a relative penalty of 0 and the answer zero, whatever the start.
+        let cold = self.penalty == 0.0 || self.signals.iter().all(|s| matches!(s.start, Start::Zero));
         let certified = if cold {
             // The gap of zero codes was measured with penalty_max.
             self.note(true);
             self.status_of_gap()
         } else {
             self.place_first_needles();
-            self.certify(self.candidate_slack())
+            // Given needles may break a constraint that the gap does not see; a sweep mends it.
+            let status = self.certify(self.candidate_slack());
+            let capped = self.params.max_nonzeros.is_some() || self.signals.iter().any(|s| s.max_nonzeros_map.is_some());
+            status.filter(|_| !self.params.nonnegative && !capped)
         };
         let status = certified.unwrap_or_else(|| self.passes(observer));
         self.finish(status)
@@ -137,12 +145,16 @@ impl<'a, T: Real> Solver<'a, T> {
         self.session.restore(&state);
         self.session.refresh();
         // Finds the same candidates as the certificate the run was broken off after.
-        let what = match self.schedule.candidate_slack {
-            Some(slack) => Measure::Certificate { penalty: self.penalty, slack },
+        let newest = checkpoint.history.last();
+        let what = match newest.and_then(|h| h.relative_gap) {
+            Some(_) => Measure::Certificate { penalty: self.penalty, slack: self.schedule.candidate_slack.unwrap_or(0.0) },
             None => Measure::Objective,
         };
         self.last = self.session.measure(what);
         self.history = checkpoint.history.clone();
+        if let Some(point) = newest {
+            (self.progress.objective, self.progress.nonzeros) = (point.objective, point.nonzeros);
+        }
         let status = self.passes(observer);
         Ok(self.finish(status))
     }

@@ -48,7 +48,7 @@ pub(crate) fn correlate<V: Vector>(
 ) where
     V::Elem: Real,
 {
-    debug_assert_eq!(atoms.lanes, V::LANES);
+    assert_eq!(atoms.lanes, V::LANES);
     assert_eq!(patch.len(), atoms.samples);
     assert!(out.len() >= offsets.len() * atoms.stride);
     let reach = patch.iter().copied().max().unwrap_or(0) as usize;

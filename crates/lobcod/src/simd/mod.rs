@@ -1,7 +1,7 @@
 //! Vector instructions chosen at run time.
 //!
-//! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the widest vectors the machine has. All unsafe code of
-//! the arithmetic lives in this folder.
+//! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the widest vectors the machine has. `docs/architecture.md`
+//! lists all places with unsafe code.
 
 mod correlate;
 mod patch;

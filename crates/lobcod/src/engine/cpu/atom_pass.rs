@@ -82,7 +82,7 @@ fn improve_atom<T: Real>(dictionary: &mut Dictionary<T>, planes: &mut [PlaneStat
     let before: Vec<f64> = dictionary.atom(atom).iter().map(|x| x.to_f64()).collect();
     let after = Bound::new(planes, codes).lower(&before, &gradient);
     let change: Vec<T> = after.iter().zip(&before).map(|(a, b)| T::from_f64(a - b)).collect();
-    // The residual follows what the atom really became, rounding included.
+    // The residual follows what the atom became in its own precision.
     let moved: Vec<T> = dictionary.atom(atom).iter().zip(&change).map(|(&d, &c)| (d + c) - d).collect();
     dictionary.move_atom(atom, &moved);
     for code in codes {
@@ -123,17 +123,20 @@ impl Bound {
             for (i, one) in plane_codes.iter().enumerate() {
                 correlation[index([0; 3])] += one.value * one.value;
                 for other in &plane_codes[i + 1..] {
-                    let mut s: [i32; 3] = std::array::from_fn(|a| other.at[a] - one.at[a]);
-                    if periodic {
-                        s = std::array::from_fn(|a| (s[a] + domain[a] / 2).rem_euclid(domain[a]) - domain[a] / 2);
-                    } else if s[0] > reach[0] || (reach[0] == 0 && s[1] > reach[1]) {
+                    let apart: [i32; 3] = std::array::from_fn(|a| other.at[a] - one.at[a]);
+                    let flat = (reach[0] == 0, reach[0] == 0 && reach[1] == 0);
+                    if !periodic && (apart[0] > reach[0] || (flat.0 && apart[1] > reach[1]) || (flat.1 && apart[2] > reach[2])) {
                         // Sorted by position: nothing behind can overlap any more.
                         break;
                     }
-                    if (0..3).all(|a| s[a].abs() <= reach[a]) {
-                        let product = one.value * other.value;
-                        correlation[index(s)] += product;
-                        correlation[index(s.map(|x| -x))] += product;
+                    // Around a short periodic axis two codes can meet on both sides.
+                    for turn in if periodic { 0..27 } else { 13..14 } {
+                        let s: [i32; 3] = std::array::from_fn(|a| apart[a] + (turn / [9, 3, 1][a] % 3 - 1) * domain[a]);
+                        if (0..3).all(|a| s[a].abs() <= reach[a]) {
+                            let product = one.value * other.value;
+                            correlation[index(s)] += product;
+                            correlation[index(s.map(|x| -x))] += product;
+                        }
                     }
                 }
             }

@@ -138,22 +138,21 @@ impl<T: Real> DiscoverTile<'_, T> {
                 Local::Lars => solve_by_lars(c, active, &mut columns, &rules),
             }
         }
-        self.state.solved += 1;
         active.sort_unstable_by_key(|code| code.atom);
         let (atoms, layout) = (&self.atoms.rows, &plane.layout);
         let footprint = &mut scratch.footprint;
         let mut moved = false;
         for code in active.iter() {
             let k = code.atom as usize;
+            let curvature = self.atoms.curvature::<V>(k, cut.then_some(&footprint.weights[..]), layout, at);
             if code.value != T::ZERO {
-                let curvature = self.atoms.curvature::<V>(k, cut.then_some(&footprint.weights[..]), layout, at);
                 scratch.codes.push(LocalCode { offset: visit.offset, atom: k as u16, cut, value: code.value, curvature });
             }
             let back = code.before - code.value;
             if back != T::ZERO && !spread {
                 let weights = cut.then_some(&footprint.weights[..]);
                 add_atom::<V>(atoms, k, &layout.rows, &mut footprint.residual, weights, at, back);
-                let change = (back.abs() / rules.threshold(k)).to_f64();
+                let change = (back.abs() * curvature / rules.threshold(k)).to_f64();
                 self.state.largest_change = self.state.largest_change.max(change);
                 self.state.last_change = self.state.largest_change;
                 moved = true;

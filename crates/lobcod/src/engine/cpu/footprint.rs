@@ -1,6 +1,7 @@
 //! The samples a tile touches, copied to where they stay in cache.
 
 use super::field::SharedField;
+use crate::error::{Error, Result};
 use crate::grid::{Grid, Tile};
 use crate::real::Real;
 use crate::simd::PatchRows;
@@ -19,12 +20,17 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(grid: &Grid, channels: usize, row_width: usize) -> Self {
+    pub(super) fn new(grid: &Grid, channels: usize, row_width: usize) -> Result<Self> {
         let (tile, atom) = (grid.largest_tile(), grid.atom);
         // A padded row read at the last position of a tile must stay inside the buffer's row.
         let row = tile[2] - 1 + row_width;
         let slice = (tile[1] + atom[1] - 1) * row;
         let channel = (tile[0] + atom[0] - 1) * slice;
+        if channels.checked_mul(channel).is_none_or(|len| u32::try_from(len).is_err()) {
+            return Err(Error::Shape(
+                "a tile of this size is too large to be worked on; use the schedule tiles or smaller ones".into(),
+            ));
+        }
         let mut starts = Vec::with_capacity(channels * atom[0] * atom[1]);
         for c in 0..channels {
             for z in 0..atom[0] {
@@ -33,7 +39,7 @@ impl Layout {
         }
         let patch = starts.iter().flat_map(|&s| (0..atom[2] as u32).map(move |x| s + x)).collect();
         let rows = PatchRows::new(starts, row_width);
-        Self { strides: [row, slice, channel], channels, patch, rows, len: channels * channel }
+        Ok(Self { strides: [row, slice, channel], channels, patch, rows, len: channels * channel })
     }
 
     #[inline(always)]
@@ -103,7 +109,7 @@ impl Layout {
         into: &mut Footprint<T>,
     ) {
         self.for_runs(grid, tile, |at, from, length| match from {
-            // SAFETY: footprints of the tiles that run together are disjoint, and a tile is worked on by one thread.
+            // SAFETY: tiles that run together have disjoint footprints or, in a measurement, only read.
             Some(start) => unsafe { residual.read(start, &mut into.residual[at..at + length]) },
             None => into.residual[at..at + length].fill(T::ZERO),
         });

@@ -27,7 +27,7 @@ impl<T: Real> PlaneState<T> {
     pub(super) fn new(plane: Plane<T>, problem: &Problem<T>, row_width: usize) -> Result<Self> {
         let grid = Grid::new(plane.extent, problem.dictionary.extent(), problem.border, problem.grouping)?;
         let channels = problem.dictionary.channels();
-        let layout = Layout::new(&grid, channels, row_width);
+        let layout = Layout::new(&grid, channels, row_width)?;
         let signal = plane.extent.padded();
         // The padding of the zero border holds zeros that count fully.
         let spread = |data: Vec<T>, with: T| {

@@ -47,8 +47,10 @@ impl Surroundings {
     pub(super) const BYTES: usize = size_of::<Self>() + 26 * size_of::<usize>();
 
     /// Tells a tile and its neighbours what a sweep did to it.
-    fn note<T>(around: &mut [Surroundings], state: &TileState<T>) {
-        around[state.index].pending = state.last_change;
+    fn note<T>(around: &mut [Surroundings], state: &TileState<T>, whole: bool) {
+        // Where only some needles were visited, what was pending for the others still is.
+        let pending = if whole { 0.0 } else { around[state.index].pending };
+        around[state.index].pending = pending + state.last_change;
         if state.largest_change > 0.0 {
             around[state.index].changed = true;
             for i in 0..around[state.index].neighbours.len() {
@@ -93,8 +95,11 @@ impl<T: Real> CpuSession<T> {
     }
 
     /// Runs `work` on the tiles that `wanted` picks, colour after colour, the tiles of a colour in parallel.
+    ///
+    /// `whole` says that every code of a tile is swept.
     fn sweep(
         &mut self,
+        whole: bool,
         wanted: impl Fn(&TileState<T>, &Surroundings) -> bool,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
     ) -> Sweep {
@@ -104,16 +109,16 @@ impl<T: Real> CpuSession<T> {
             let mut chosen: Vec<&mut TileState<T>> =
                 colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
             team.each(&mut chosen, |state, scratch| {
-                (state.largest_change, state.last_change, state.solved) = (0.0, 0.0, 0);
+                (state.largest_change, state.last_change) = (0.0, 0.0);
                 work(atoms, &planes[state.plane], state, scratch);
             });
+            // In the order of the tiles, whatever the order they ran in: pending changes are added up.
+            chosen.sort_unstable_by_key(|state| (state.plane, state.index));
             for state in chosen {
                 sum.largest_change = sum.largest_change.max(state.largest_change);
-                sum.solved += state.solved;
-                Surroundings::note(&mut surroundings[state.plane], state);
+                Surroundings::note(&mut surroundings[state.plane], state, whole);
             }
         }
-        sum.nonzeros = self.tiles.iter().flatten().map(|s| s.codes.len()).sum();
         sum
     }
 
@@ -139,6 +144,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     fn discover(&mut self, sweep: &Discovery) -> Sweep {
         let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
         let sum = self.sweep(
+            sweep.visit != Visit::Candidates,
             |state, _| sweep.visit != Visit::Candidates || !state.candidates.is_empty(),
             |atoms, plane, state, scratch| {
                 T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
@@ -156,6 +162,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         // Candidates name ranges of codes, which sweeps shorten.
         self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
         self.sweep(
+            true,
             |state, around| around.pending >= sweep.tolerance && !state.codes.is_empty(),
             |atoms, plane, state, scratch| {
                 T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative });
@@ -199,7 +206,6 @@ impl<T: Real> Session<T> for CpuSession<T> {
             norms[state.plane][state.index] = state.codes.iter().map(size).sum::<f64>();
             sum.nonzeros += state.codes.len();
             sum.largest_correlation = sum.largest_correlation.max(state.largest_correlation);
-            sum.candidates += state.candidates.len();
         }
         sums.iter_mut().zip(norms).for_each(|(sum, norms)| sum.weighted_l1 = norms.iter().sum());
         sums

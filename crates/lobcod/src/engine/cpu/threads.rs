@@ -60,7 +60,7 @@ impl Threads {
             // More threads than cores: a spinning one would only keep another from its work.
             spins: if count <= cores { SPINS } else { 0 },
         });
-        let mut threads = Self { shared, workers: Vec::with_capacity(count - 1), turn: Mutex::new(()) };
+        let mut threads = Self { shared, workers: Vec::new(), turn: Mutex::new(()) };
         for i in 1..count {
             let shared = Arc::clone(&threads.shared);
             let worker = thread::Builder::new().name(format!("lobcod-{i}")).spawn(move || shared.work(i))?;
@@ -124,8 +124,9 @@ impl Shared {
     /// Waits until there is a job this worker has not seen; false when there will be none any more.
     fn wait_for_job(&self, seen: &mut usize) -> bool {
         for _ in 0..self.spins {
-            if self.newest.load(SeqCst) != *seen || self.stop.load(SeqCst) {
-                break;
+            if self.newest.load(SeqCst) != *seen {
+                *seen = self.newest.load(SeqCst);
+                return true;
             }
             spin_loop();
         }

@@ -35,10 +35,9 @@ pub(super) struct TileState<T> {
     /// Does the curvature of the codes belong to the present atoms?
     pub(super) curvature_holds: bool,
     pub(super) candidates: Vec<Candidate>,
-    /// What the last sweep did here: largest change of a code, the same in its last round, needles solved.
+    /// What the last sweep did here: largest change of a code, the same in its last round.
     pub(super) largest_change: f64,
     pub(super) last_change: f64,
-    pub(super) solved: usize,
     /// Largest correlation when last measured.
     pub(super) largest_correlation: f64,
 }
@@ -54,7 +53,6 @@ impl<T: Real> TileState<T> {
             candidates: Vec::new(),
             largest_change: 0.0,
             last_change: 0.0,
-            solved: 0,
             largest_correlation: f64::INFINITY,
         }
     }

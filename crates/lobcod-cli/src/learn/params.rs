@@ -1,0 +1,38 @@
+//! From options to the parameters of the learner.
+
+use crate::args::LearnArgs;
+use crate::params::{check_engine, penalty, time_limit};
+use crate::values::MethodChoice;
+use anyhow::{Result, ensure};
+use lobcod::{LearnParams, Learner, Pursuit, PursuitParams};
+
+/// The learner that the options ask for.
+pub fn learner(args: &LearnArgs) -> Result<Learner> {
+    let (learning, run) = (&args.learning, &args.run);
+    ensure!(learning.method == MethodChoice::Atomwise, "this build learns by atomwise only");
+    check_engine(run)?;
+    let params = LearnParams {
+        border: args.problem.border,
+        passes: learning.passes,
+        target_objective: learning.target_objective,
+        time_limit: time_limit(run)?,
+        tolerance: run.tolerance,
+        seed: run.seed,
+        threads: run.threads,
+        max_memory: run.max_memory.map(|bytes| bytes.0),
+        ..LearnParams::new(penalty(&args.problem))
+    };
+    Ok(params.check()?)
+}
+
+/// The pursuit that needs as much memory as the learner.
+pub fn pursuit(learner: &LearnParams) -> Result<Pursuit> {
+    let params = PursuitParams {
+        border: learner.border,
+        tolerance: learner.tolerance,
+        threads: learner.threads,
+        max_memory: learner.max_memory,
+        ..PursuitParams::new(learner.penalty)
+    };
+    Ok(params.check()?)
+}

@@ -1,0 +1,36 @@
+//! From options that verbs share to parameters of the library.
+
+use crate::args::{ProblemArgs, RunArgs};
+use crate::values::EngineChoice;
+use anyhow::{Result, anyhow, bail};
+use lobcod::Penalty;
+use std::time::Duration;
+
+/// Share of penalty_max that serves when no penalty is given.
+const USUAL_PENALTY: f64 = 0.05;
+
+/// The penalty asked for.
+pub fn penalty(problem: &ProblemArgs) -> Penalty {
+    match (problem.penalty, problem.relative_penalty) {
+        (Some(penalty), _) => Penalty::Absolute(penalty),
+        (None, share) => Penalty::Relative(share.unwrap_or(USUAL_PENALTY)),
+    }
+}
+
+/// The time allowed, if there is a limit.
+pub fn time_limit(run: &RunArgs) -> Result<Option<Duration>> {
+    let seconds = |s: f64| {
+        let wrong = |_| anyhow!("the time limit is {s}, but must be a number of seconds of at least 0");
+        Duration::try_from_secs_f64(s).map_err(wrong)
+    };
+    run.time_limit.map(seconds).transpose()
+}
+
+/// Error unless this build has the engine asked for.
+pub fn check_engine(run: &RunArgs) -> Result<()> {
+    match run.engine {
+        EngineChoice::Cpu => Ok(()),
+        EngineChoice::Cuda => bail!("this build has no CUDA engine; use --engine cpu"),
+        EngineChoice::Mpi => bail!("this build has no MPI engine; use --engine cpu"),
+    }
+}
