@@ -32,7 +32,7 @@ const PEAK: f64 = 255.0;
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
     let folder = Folder::check(&args.output)?;
     let original = still_life(SIZE)?;
-    let chosen = Chosen::<f32>::load(&DictionaryChoice::Dct, usual_size(2)?)?;
+    let chosen = Chosen::<f32>::load(&DictionaryChoice::Natural, usual_size(2)?)?;
     let base = Base::LocalMean.layer(&original, None, chosen.dictionary.extent())?;
     let params = PursuitParams { threads: args.threads, ..PursuitParams::new(Penalty::Relative(PENALTY)) };
 

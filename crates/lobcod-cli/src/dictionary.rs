@@ -1,9 +1,10 @@
 //! Dictionaries by name or file.
 
+use crate::args::DictionaryArgs;
 use crate::output::table::plural;
 use crate::output::warn;
 use crate::values::DictionaryChoice;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use lobcod::{Dictionary, Extent, Real};
 use lobcod_image::read_dictionary;
 use std::path::Path;
@@ -18,12 +19,25 @@ pub struct Chosen<T> {
 }
 
 impl<T: Real> Chosen<T> {
+    /// The dictionary asked for, or the usual one for signals with that many axes.
+    pub fn of(args: &DictionaryArgs, rank: usize) -> Result<Self> {
+        let size = args.size.map_or_else(|| usual_size(rank), |size| Ok(size.0))?;
+        let usual = if rank == 2 && args.size.is_none() { DictionaryChoice::Natural } else { DictionaryChoice::Dct };
+        Self::load(args.dictionary.as_ref().unwrap_or(&usual), size)
+    }
+
     /// Makes or reads the dictionary; `size` is the box of made atoms.
     pub fn load(choice: &DictionaryChoice, size: Extent) -> Result<Self> {
         Ok(match choice {
             DictionaryChoice::Dct => Self::made(Dictionary::dct(size, 1, dct_atoms(size))?, "dct"),
             DictionaryChoice::Natural => {
-                bail!("this build has no dictionary called natural; use --dictionary dct or name a .npz or .npy file")
+                let natural = Dictionary::natural();
+                let own = natural.extent();
+                ensure!(
+                    size.rank() != 2 || size == own,
+                    "the atoms of natural are {own}, not {size}; leave out --size, or use dct"
+                );
+                Self::made(natural, "natural")
             }
             DictionaryChoice::File(path) => Self::read(path)?,
         })

@@ -52,3 +52,8 @@ pub use pursuit::{Answer, Local, Observed, Penalty, Pursuit, PursuitParams, Sche
 pub use real::Real;
 pub use report::{Certificate, HistoryPoint, Report, Status};
 pub use signal::Signal;
+
+/// The README's Rust code runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -33,9 +33,10 @@ pub struct PictureArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Dictionary")]
 pub struct DictionaryArgs {
-    /// Dictionary: a .npy or .npz file, or dct (cosines).
-    #[arg(long, value_name = "FILE|dct", default_value = "dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
-    pub dictionary: DictionaryChoice,
+    /// Dictionary: a .npy or .npz file, natural (learnt from photographs) or dct (cosines) [default: natural for pictures, otherwise
+    /// or with --size dct].
+    #[arg(long, value_name = "FILE|natural|dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
+    pub dictionary: Option<DictionaryChoice>,
     /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: by the number of axes].
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Size>,

@@ -62,7 +62,9 @@ pub enum Verb {
     #[command(after_help = "Example:\n  lobcod decode codes.npz -o picture.png")]
     Decode(DecodeArgs),
     /// Draw the atoms of a dictionary as one picture.
-    #[command(after_help = "Examples:\n  lobcod show dictionary.npz -o atoms.png\n  lobcod show dct --size 11x11 -o atoms.png")]
+    #[command(
+        after_help = "Examples:\n  lobcod show dictionary.npz -o atoms.png\n  lobcod show natural -o atoms.png\n  lobcod show dct --size 11x11 -o atoms.png"
+    )]
     Show(ShowArgs),
     /// Tell what this machine offers, and what to do about what is missing.
     #[command(after_help = "Example:\n  lobcod doctor")]
@@ -200,7 +202,7 @@ pub struct DecodeArgs {
 /// Options of `show`.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// Dictionary: a .npy or .npz file, or dct.
+    /// Dictionary: a .npy or .npz file, natural or dct.
     #[arg(value_name = "DICT", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: DictionaryChoice,
     /// Box of an atom of dct: 16, 8x8 or 5x5x5.

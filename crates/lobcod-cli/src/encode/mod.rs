@@ -6,7 +6,7 @@ mod work;
 use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::checkpoint::{self, Keeper};
-use crate::dictionary::{Chosen, usual_size};
+use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
 use crate::input::{Prepared, prepare, read_pictures};
 use crate::interrupt;
@@ -40,8 +40,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
     let shapes: Vec<_> = pictures.iter().map(|p| (p.signal.extent(), p.signal.channels())).collect();
     let references = References::read(args, &shapes)?;
-    let size = args.dictionary.size.map_or_else(|| usual_size(shapes[0].0.rank()), |size| Ok(size.0))?;
-    let chosen = Chosen::load(&args.dictionary.dictionary, size)?;
+    let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
     chosen.check_fits(shapes[0].0)?;
     if !args.telling.quiet {
         chosen.warn_if_normalised();

@@ -1,6 +1,7 @@
 //! The local dictionary `D`.
 
 mod init;
+mod natural;
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
