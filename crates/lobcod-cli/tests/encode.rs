@@ -289,14 +289,7 @@ fn an_interrupted_run_saves_what_there_is() {
     let desk = Desk::new();
     desk.picture("a.png", &[400, 400], 1, 0.0);
     let line = "encode a.png -o codes.npz --json --relative-penalty 0.001 --tolerance 0 --time-limit 30 --precision f64";
-    let child = desk.command(line).stdout(std::process::Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["status"], "interrupted");
+    let report = desk.interrupt(line);
     let codes = read_codes::<f64>(&desk.path("codes.npz"), None).unwrap();
     assert_eq!(codes.needles.nonzeros() as u64, report["nonzeros"].as_u64().unwrap());
 }

@@ -209,13 +209,6 @@ fn an_interrupted_run_keeps_the_dictionary_so_far() {
     let desk = Desk::new();
     desk.picture("a.png", &[200, 200], 1, 0.0);
     let line = "learn a.png -o d.npz --json --passes 100000 --time-limit 30 --tolerance 0";
-    let child = desk.command(line).stdout(std::process::Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["status"], "interrupted");
+    desk.interrupt(line);
     assert_eq!(read_dictionary::<f32>(&desk.path("d.npz")).unwrap().len(), 81);
 }

@@ -73,6 +73,21 @@ impl<T: Real> Signal<T> {
         &self.data[c * v..(c + 1) * v]
     }
 
+    /// The patch of this box whose first sample lies at `at`, channel after channel; the box must lie in the signal.
+    pub(crate) fn patch(&self, at: [usize; 3], extent: Extent) -> Vec<T> {
+        let (l, h) = (self.extent.padded(), extent.padded());
+        let mut patch = Vec::with_capacity(self.channels * extent.volume());
+        for c in 0..self.channels {
+            for z in at[0]..at[0] + h[0] {
+                for y in at[1]..at[1] + h[1] {
+                    let row = (z * l[1] + y) * l[2] + at[2];
+                    patch.extend_from_slice(&self.channel(c)[row..row + h[2]]);
+                }
+            }
+        }
+        patch
+    }
+
     /// Samples with the channels varying fastest.
     pub fn to_interleaved(&self) -> Vec<T> {
         let v = self.extent.volume();

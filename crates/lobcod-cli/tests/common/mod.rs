@@ -43,6 +43,20 @@ impl Desk {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
+    /// Runs the program with `--json`, interrupts it after a moment, and gives the report it ends with.
+    #[cfg(unix)]
+    pub fn interrupt(&self, line: &str) -> Value {
+        let child = self.command(line).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["status"], "interrupted");
+        report
+    }
+
     /// The program, to be run in the folder.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lobcod"));

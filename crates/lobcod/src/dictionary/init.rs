@@ -37,14 +37,7 @@ impl<T: Real> Dictionary<T> {
             let (l, h) = (s.extent().padded(), extent.padded());
             let at: [usize; 3] = std::array::from_fn(|a| rng.random_range(0..=l[a] - h[a]));
             let start = data.len();
-            for c in 0..channels {
-                for z in 0..h[0] {
-                    for y in 0..h[1] {
-                        let row = ((at[0] + z) * l[1] + at[1] + y) * l[2] + at[2];
-                        data.extend_from_slice(&s.channel(c)[row..row + h[2]]);
-                    }
-                }
-            }
+            data.extend(s.patch(at, extent));
             let energy: f64 = data[start..].iter().map(|x: &T| x.to_f64() * x.to_f64()).sum();
             if !(energy.is_finite() && energy > 1e-12) {
                 data.truncate(start);

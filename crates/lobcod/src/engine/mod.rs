@@ -120,7 +120,8 @@ pub struct Measurement {
     pub weighted_l1: f64,
     /// Non-zero codes.
     pub nonzeros: usize,
-    /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); measured by a certificate.
+    /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); measured by a
+    /// certificate, infinite otherwise, so that no gap is claimed.
     pub largest_correlation: f64,
 }
 

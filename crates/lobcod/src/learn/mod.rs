@@ -10,10 +10,10 @@ pub use params::LearnParams;
 
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::needles::Needles;
 use crate::observe::Observer;
-use crate::pursuit::{Observed, Penalty, Start, problem};
+use crate::pursuit::{Observed, Penalty, Start, check_memory, problem};
 use crate::real::Real;
 use crate::report::{Report, Status};
 
@@ -105,12 +105,7 @@ impl Learner {
         let clock = std::time::Instant::now();
         let params = self.params.pursuit(self.params.penalty);
         let problem = problem(&params, signals, first)?;
-        if let Some(limit) = self.params.max_memory {
-            let needed = engine.estimate_memory(&problem, crate::pursuit::EXPECTED_DENSITY)?;
-            if needed > limit {
-                return Err(Error::Limits { needed, limit });
-            }
-        }
+        check_memory(engine, &problem, self.params.max_memory)?;
         let outcome = atomwise::learn(&self.params, engine, problem, observer)?;
         // The pursuit that proves what the dictionary is worth goes on from the needles of the learning.
         let warm: Vec<Observed<T>> = signals

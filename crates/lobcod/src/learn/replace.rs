@@ -52,20 +52,8 @@ fn worst_patch<T: Real>(residual: &Signal<T>, extent: Extent, rng: &mut ChaCha8R
     if (0..3).any(|a| l[a] < h[a]) {
         return None;
     }
-    let cut = |at: [usize; 3]| -> Vec<T> {
-        let mut patch = Vec::new();
-        for c in 0..residual.channels() {
-            for z in at[0]..at[0] + h[0] {
-                for y in at[1]..at[1] + h[1] {
-                    let row = (z * l[1] + y) * l[2] + at[2];
-                    patch.extend_from_slice(&residual.channel(c)[row..row + h[2]]);
-                }
-            }
-        }
-        patch
-    };
     let energy = |patch: &[T]| patch.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
-    let tries = (0..TRIES).map(|_| cut(std::array::from_fn(|a| rng.random_range(0..=l[a] - h[a]))));
+    let tries = (0..TRIES).map(|_| residual.patch(std::array::from_fn(|a| rng.random_range(0..=l[a] - h[a])), extent));
     let worst = tries.max_by(|a, b| energy(a).total_cmp(&energy(b)))?;
     (energy(&worst) > 0.0).then_some(worst)
 }

@@ -5,14 +5,14 @@ mod params;
 mod setup;
 mod solver;
 
-pub(crate) use setup::{EXPECTED_DENSITY, gather_needles, problem};
+pub(crate) use setup::{check_memory, gather_needles, problem};
 
 pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
@@ -98,12 +98,7 @@ impl Pursuit {
         dictionary: &'a Dictionary<T>,
     ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        if let Some(limit) = self.params.max_memory {
-            let needed = engine.estimate_memory(&problem, setup::EXPECTED_DENSITY)?;
-            if needed > limit {
-                return Err(Error::Limits { needed, limit });
-            }
-        }
+        check_memory(engine, &problem, self.params.max_memory)?;
         solver::Solver::open(&self.params, engine, problem, signals, dictionary)
     }
 

@@ -3,7 +3,7 @@
 use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{Plane, Problem};
+use crate::engine::{Engine, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::grid::Grouping;
@@ -12,7 +12,14 @@ use crate::real::Real;
 use crate::signal::Signal;
 
 /// Non-zeros a position that memory estimates count with; the paper's settings have about 0.3.
-pub(crate) const EXPECTED_DENSITY: f64 = 0.5;
+pub(super) const EXPECTED_DENSITY: f64 = 0.5;
+
+/// Error if the engine is expected to need more than the limit.
+pub(crate) fn check_memory<T: Real>(engine: &dyn Engine<T>, problem: &Problem<T>, limit: Option<u64>) -> Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    let needed = engine.estimate_memory(problem, EXPECTED_DENSITY)?;
+    if needed > limit { Err(Error::Limits { needed, limit }) } else { Ok(()) }
+}
 
 /// Planes a signal is coded in: one, or one a channel where a one-channel dictionary codes each channel by itself.
 pub(super) fn planes_of(channels: usize, dictionary_channels: usize) -> usize {

@@ -205,7 +205,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
             };
             norms[state.plane][state.index] = state.codes.iter().map(size).sum::<f64>();
             sum.nonzeros += state.codes.len();
-            sum.largest_correlation = sum.largest_correlation.max(state.largest_correlation);
+            // Codes may have changed since a certificate: what it measured then bounds nothing now.
+            let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
+            sum.largest_correlation = sum.largest_correlation.max(largest);
         }
         sums.iter_mut().zip(norms).for_each(|(sum, norms)| sum.weighted_l1 = norms.iter().sum());
         sums
