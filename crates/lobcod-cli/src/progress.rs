@@ -37,9 +37,8 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn progress(&mut self, now: &Progress) -> Control {
-        match self.passes {
-            // Only a pursuit has a stage of the penalty.
-            Some(passes) if now.stage_penalty == 0.0 => self.show_pass(now, passes),
+        match (now.pass, self.passes) {
+            (Some(pass), Some(passes)) => self.show_pass(now, pass, passes),
             _ => self.show_sweep(now),
         }
         if interrupt::asked() { Control::Stop } else { Control::Continue }
@@ -47,8 +46,7 @@ impl Observer for Watcher {
 }
 
 impl Watcher {
-    fn show_pass(&self, now: &Progress, passes: usize) {
-        let pass = now.discovery_sweeps;
+    fn show_pass(&self, now: &Progress, pass: usize, passes: usize) {
         self.bar.set_position(STEPS * pass as u64 / passes.max(1) as u64);
         let (objective, nonzeros) = (number(now.objective), count(now.nonzeros));
         self.bar.set_message(format!("pass {pass} of {passes}  objective {objective}  non-zeros {nonzeros}"));

@@ -40,11 +40,11 @@ mod signal;
 pub mod simd;
 
 pub use border::Border;
-pub use checkpoint::{Checkpoint, ScheduleState};
+pub use checkpoint::{Checkpoint, LearnCheckpoint, Memory, ScheduleState};
 pub use dictionary::Dictionary;
 pub use error::{Error, Result};
 pub use extent::Extent;
-pub use learn::{LearnParams, LearnPoint, LearnReport, Learner, Learnt};
+pub use learn::{LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method};
 pub use mask::Mask;
 pub use needles::{Code, Needles};
 pub use observe::{Control, Observer, Progress};

@@ -83,6 +83,13 @@ impl<T: Real> Dictionary<T> {
         self.data[k * n..(k + 1) * n].iter_mut().zip(change).for_each(|(d, &c)| *d += c);
     }
 
+    /// The same shape with other samples, taken bit for bit; `None` unless they are as many atoms of unit norm.
+    pub(crate) fn with_data(&self, data: Vec<T>) -> Option<Self> {
+        let norm = |atom: &[T]| atom.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+        let unit = data.chunks(self.atom_len()).all(|atom| (norm(atom) - 1.0).abs() < 1e-3);
+        (data.len() == self.data.len() && unit).then(|| Self { data, ..self.clone() })
+    }
+
     /// All atoms, one after the other.
     pub fn data(&self) -> &[T] {
         &self.data

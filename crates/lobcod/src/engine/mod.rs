@@ -172,6 +172,8 @@ pub trait Session<T> {
     /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The
     /// objective does not rise. Returns the largest move of an atom.
     fn improve_atoms(&mut self) -> f64;
+    /// The residual of a plane, weights squared in it: `A^2 (Y - B - sum P_i^T D a_i)` over the signal, channel after channel.
+    fn residual(&self, plane: usize) -> Vec<T>;
     /// The dictionary as it stands.
     fn dictionary(&self) -> &Dictionary<T>;
     /// Replaces the dictionary by one of the same shape; follow with [`Session::refresh`].

@@ -6,14 +6,23 @@ use crate::error::{Error, Result};
 use crate::pursuit::{Penalty, PursuitParams};
 use std::time::Duration;
 
+/// Way to learn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Method {
+    /// Each atom in turn becomes the best of its direction.
+    #[default]
+    Atomwise,
+}
+
 /// Parameters of dictionary learning.
 ///
 /// | name | default | range | purpose |
 /// |---|---|---|---|
 /// | `penalty` | required | > 0 | weight of the l1 norm, absolute or relative to penalty_max of the first dictionary |
 /// | `border` | free | | what lies beyond the edge |
+/// | `method` | atomwise | | way to learn |
 /// | `passes` | 40 | >= 1 | discovery sweeps over the whole set, each with its passes over the atoms |
-/// | `rounds` | 6 | >= 1 | times support sweeps and a pass over the atoms alternate in a pass |
+/// | `rounds` | 6 | >= 1 | times support sweeps and a pass over the atoms alternate in a pass (atomwise) |
 /// | `target_objective` | none | | ends the learning when the objective falls below |
 /// | `time_limit` | none | | wall time allowed |
 /// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the pursuit that ends the learning |
@@ -26,6 +35,8 @@ pub struct LearnParams {
     pub penalty: Penalty,
     /// Border rule.
     pub border: Border,
+    /// Way to learn.
+    pub method: Method,
     /// Passes over the whole set.
     pub passes: usize,
     /// Alternations of support sweeps and atoms in a pass.
@@ -50,6 +61,7 @@ impl LearnParams {
         Self {
             penalty,
             border: Border::Free,
+            method: Method::Atomwise,
             passes: 40,
             rounds: 6,
             target_objective: None,

@@ -193,12 +193,12 @@ pub(super) fn given_needles<T: Real>(signals: &[Observed<T>], dictionary_channel
     planes
 }
 
-/// Error unless the codes are those of these signals' planes.
-pub(super) fn check_codes<T: Real>(
+/// Error unless the codes of a checkpoint are those of these signals' planes.
+pub(crate) fn check_codes<T: Real, U: Real>(
     params: &PursuitParams,
     signals: &[Observed<T>],
     dictionary: &Dictionary<T>,
-    planes: &[Vec<Code<T>>],
+    planes: &[Vec<Code<U>>],
 ) -> Result<()> {
     let extents = signals
         .iter()
@@ -208,7 +208,7 @@ pub(super) fn check_codes<T: Real>(
         return Err(Error::Data("the checkpoint holds codes of another number of signals; it is damaged".into()));
     }
     for (&extent, codes) in extents.iter().zip(planes) {
-        Needles::new(extent, 1, params.border, codes.clone()).check_fits(dictionary)?;
+        Needles::new(extent, 1, params.border, codes.clone()).check_fits(&dictionary.cast())?;
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ use crate::real::Real;
 
 pub(super) struct PlaneState<T> {
     channels: usize,
+    /// Size of the signal.
+    signal: [usize; 3],
     pub(super) grid: Grid,
     pub(super) layout: Layout,
     /// `Y - B` over the domain.
@@ -48,6 +50,7 @@ impl<T: Real> PlaneState<T> {
         let residual = SharedField::new(target.clone());
         Ok(Self {
             channels,
+            signal,
             grid,
             layout,
             target,
@@ -76,6 +79,19 @@ impl<T: Real> PlaneState<T> {
     #[inline(always)]
     pub(super) fn cap(&self, tile: &Tile, offset: usize) -> usize {
         self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
+    }
+
+    /// The residual over the signal, without the padding of the zero border.
+    pub(super) fn residual_of_signal(&self) -> Vec<T> {
+        let (signal, domain, at) = (self.signal, self.grid.domain, self.grid.signal_at);
+        let mut out = vec![T::ZERO; self.channels * signal.iter().product::<usize>()];
+        for (row, line) in out.chunks_exact_mut(signal[2]).enumerate() {
+            let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
+            let start = ((c * domain[0] + z + at[0]) * domain[1] + y + at[1]) * domain[2] + at[2];
+            // SAFETY: `&self` of a session that is not at work: nobody writes.
+            unsafe { self.residual.read(start, line) };
+        }
+        out
     }
 
     /// Makes the residual that of all-zero codes: `A^2 (Y - B)`.

@@ -275,6 +275,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
         moved
     }
 
+    fn residual(&self, plane: usize) -> Vec<T> {
+        self.planes[plane].residual_of_signal()
+    }
+
     fn dictionary(&self) -> &Dictionary<T> {
         &self.atoms.dictionary
     }
