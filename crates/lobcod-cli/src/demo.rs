@@ -11,7 +11,7 @@ use crate::output::table::Table;
 use crate::output::{json, summary, tell};
 use crate::procedural::still_life;
 use crate::progress::Watcher;
-use crate::report::{Fact, Page, View};
+use crate::report::{Fact, PursuitPage, View};
 use crate::score::Score;
 use crate::synthesis::reconstruct;
 use crate::values::DictionaryChoice;
@@ -64,7 +64,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         sample_rate: None,
     };
     let index = place.join("index.html");
-    let page = Page {
+    let page = PursuitPage {
         title: "lobcod demo".into(),
         sections: vec![view.section()?],
         dictionary: &chosen.dictionary,

@@ -50,6 +50,13 @@ impl Score {
     }
 }
 
+/// The largest value of a picture: the one asked for, or the scale.
+pub fn peak(asked: Option<f64>, scale: f64) -> Result<f64> {
+    let peak = asked.unwrap_or(scale);
+    ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
+    Ok(peak)
+}
+
 /// The true pictures, if there are any: one for each picture that is coded, of its shape.
 pub struct References<T> {
     pictures: Vec<Signal<T>>,
@@ -66,8 +73,7 @@ impl<T: Real> References<T> {
             plural(references, "reference"),
             plural(images, "picture")
         );
-        let peak = args.peak.unwrap_or(args.picture.scale);
-        ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
+        let peak = peak(args.peak, args.picture.scale)?;
         let mut pictures = Vec::new();
         for (path, &(extent, channels)) in args.reference.iter().zip(shapes) {
             let truth = read_picture::<T>(path, &read_options(&args.picture, &args.run))?;

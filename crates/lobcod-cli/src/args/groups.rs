@@ -2,7 +2,7 @@
 
 use crate::values::{
     Bytes, Cap, DictionaryChoice, EngineChoice, InitChoice, LocalChoice, MethodChoice, Precision, ScheduleChoice, Size,
-    StartChoice, one_of,
+    StartChoice, decay, one_of,
 };
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -112,6 +112,15 @@ pub struct LearningArgs {
     /// Way to learn.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
+    /// Step after every layer, of --method stochastic.
+    #[arg(long, value_name = "RULE", value_parser = one_of::<String, _>(["paper", "sgd", "sgd-literal", "momentum", "adagrad", "adadelta", "adam"]))]
+    pub step: Option<String>,
+    /// Length of that step [default: by the rule].
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub step_size: Option<f64>,
+    /// How the steps shrink: none, online, online:N (after N passes) or exponential:F (by the factor F a pass).
+    #[arg(long, value_name = "RULE", value_parser = decay)]
+    pub decay: Option<String>,
     /// Passes over all pictures.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub passes: usize,
@@ -121,6 +130,15 @@ pub struct LearningArgs {
     /// First atoms: random numbers, patches of the pictures, dct (cosines), or those of a .npy or .npz file.
     #[arg(long, value_name = "random|patches|dct|FILE", default_value = "random", value_parser = OsStringValueParser::new().map(InitChoice::from))]
     pub init: InitChoice,
+}
+
+impl LearningArgs {
+    /// An option that was given although the method has no use for it.
+    pub fn idle_option(&self) -> Option<&'static str> {
+        let given =
+            [("--step", self.step.is_some()), ("--step-size", self.step_size.is_some()), ("--decay", self.decay.is_some())];
+        given.iter().find(|(_, given)| *given && self.method != MethodChoice::Stochastic).map(|(option, _)| *option)
+    }
 }
 
 /// How the work is run, and how far.

@@ -42,6 +42,12 @@ impl Cli {
             let message = "--json and -o - both want standard output; name a file with -o";
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
+        if let Verb::Learn(args) = &cli.verb
+            && let Some(option) = args.learning.idle_option()
+        {
+            let message = format!("{option} belongs to --method stochastic; add that, or leave {option} out");
+            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
         cli
     }
 }
@@ -87,7 +93,10 @@ const LEARN_EXAMPLES: &str = "Examples:
   lobcod learn photo.png -o atoms.npz --atoms 128 --size 12x12 --penalty 20
   lobcod learn photos/ -o atoms.npz --time-limit 60 --init patches
   lobcod learn photos/ -o better.npz --init atoms.npz  go on from atoms learnt earlier
-  lobcod learn damaged.png --holes mask.png -o atoms.npz";
+  lobcod learn damaged.png --holes mask.png -o atoms.npz
+  lobcod learn photos/ -o atoms.npz --report report.html
+  lobcod learn photos/ -o atoms.npz --checkpoint run.checkpoint
+  lobcod learn photos/ -o atoms.npz --resume run.checkpoint --passes 80";
 
 /// Options of `demo`.
 #[derive(Args)]
@@ -171,9 +180,18 @@ pub struct LearnArgs {
     /// How the work is run, and how far.
     #[command(flatten)]
     pub run: RunArgs,
+    /// What a run that is broken off leaves behind.
+    #[command(flatten)]
+    pub checkpoints: CheckpointArgs,
     /// Only say what would run and the memory it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    /// Largest value of a picture, for the PSNR of every pass [default: the scale].
+    #[arg(long, value_name = "P", help_heading = "Output")]
+    pub peak: Option<f64>,
+    /// Write a page to look at: atoms, curves, pictures, numbers and parameters, in one file that needs no network.
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,

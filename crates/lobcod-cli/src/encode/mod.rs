@@ -18,7 +18,7 @@ use crate::score::References;
 use crate::synthesis::reconstruct;
 use crate::values::Precision;
 use anyhow::Result;
-use lobcod::{Real, Status};
+use lobcod::{Checkpoint, Real, Status};
 use lobcod_image::Depth;
 use work::Work;
 
@@ -61,7 +61,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         return plan.tell(params, &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut keeper = Keeper::new(Watcher::new(&args.telling), args.checkpoints.checkpoint.as_deref());
+    let mut keeper = Keeper::<Checkpoint>::new(Watcher::new(&args.telling), &args.checkpoints);
     let answer = match &checkpoint {
         Some(checkpoint) => pursuit.resume(checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
         None => pursuit.run(&observed, &chosen.dictionary, &mut keeper)?,

@@ -1,18 +1,18 @@
 //! From options to the parameters of the learner.
 
-use crate::args::LearnArgs;
+use crate::args::{LearnArgs, LearningArgs};
 use crate::params::{check_engine, penalty, time_limit};
 use crate::values::MethodChoice;
-use anyhow::{Result, ensure};
-use lobcod::{LearnParams, Learner, Pursuit, PursuitParams};
+use anyhow::{Result, bail};
+use lobcod::{LearnParams, Learner, Method, Pursuit, PursuitParams};
 
 /// The learner that the options ask for.
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
-    ensure!(learning.method == MethodChoice::Atomwise, "this build learns by atomwise only");
     check_engine(run)?;
     let params = LearnParams {
         border: args.problem.border,
+        method: method(learning)?,
         passes: learning.passes,
         target_objective: learning.target_objective,
         time_limit: time_limit(run)?,
@@ -23,6 +23,13 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
         ..LearnParams::new(penalty(&args.problem))
     };
     Ok(params.check()?)
+}
+
+fn method(learning: &LearningArgs) -> Result<Method> {
+    match learning.method {
+        MethodChoice::Atomwise => Ok(Method::Atomwise),
+        MethodChoice::Stochastic | MethodChoice::Batch => bail!("this build only learns atomwise; use --method atomwise"),
+    }
 }
 
 /// The pursuit that needs as much memory as the learner.

@@ -1,18 +1,17 @@
 //! What learn saves and tells.
 
+use super::closeness::Closeness;
 use crate::args::LearnArgs;
+use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::machine;
 use crate::output::table::{Table, count, number, plural};
 use crate::output::{json, summary, tell};
 use anyhow::Result;
-use lobcod::{LearnPoint, Learnt, Real, Status};
+use lobcod::{Extent, LearnPoint, Learnt, Real, Status};
 use lobcod_image::{MetaValue, write_dictionary};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-
-/// The way to learn that this build has.
-const METHOD: &str = "atomwise";
 
 /// Everything there is to save and tell.
 pub struct Work<'a, T> {
@@ -20,10 +19,14 @@ pub struct Work<'a, T> {
     pub args: &'a LearnArgs,
     /// The pictures, folders replaced by what is in them.
     pub images: Vec<PathBuf>,
+    /// Size and channels of each.
+    pub shapes: Vec<(Extent, usize)>,
     /// The dictionary that the learning started from.
     pub first: Chosen<T>,
     /// Dictionary, codes and report.
     pub learnt: Learnt<T>,
+    /// How close the reconstructions are.
+    pub closeness: Closeness,
 }
 
 impl<T: Real> Work<'_, T> {
@@ -38,7 +41,7 @@ impl<T: Real> Work<'_, T> {
         let (report, problem, seed) = (&self.learnt.report, &self.args.problem, self.args.run.seed);
         let text = |text: &dyn ToString| MetaValue::Text(text.to_string());
         let remarks = [
-            ("method", text(&METHOD)),
+            ("method", text(&self.args.learning.method.name())),
             ("init", text(&self.first.name)),
             ("images", MetaValue::Integer(self.images.len() as i64)),
             ("penalty", MetaValue::Number(report.pursuit.penalty)),
@@ -64,19 +67,22 @@ impl<T: Real> Work<'_, T> {
     fn json(&self) -> Map<String, Value> {
         let (report, dictionary) = (&self.learnt.report, &self.learnt.dictionary);
         let mut fields = json::report(&report.pursuit, machine::peak_memory());
-        let image = |(path, certificate): (&PathBuf, &_)| {
+        let image = |(i, path): (usize, &PathBuf)| {
+            let certificate = &report.pursuit.signals[i];
             let mut image = json::certificate(certificate);
             image.insert("file".into(), path.display().to_string().into());
+            image.insert("psnr_db".into(), json!(self.closeness.psnr_db_of(i, certificate.data_term)));
             Value::Object(image)
         };
         fields.extend(json::object(json!({
             "status": self.status().to_string(),
             "pursuit_status": report.pursuit.status.to_string(),
             "seconds": report.seconds,
-            "method": METHOD,
+            "method": self.args.learning.method.name(),
             "passes": report.passes,
-            "history": report.history.iter().map(point).collect::<Vec<_>>(),
+            "history": report.history.iter().map(|p| self.point(p)).collect::<Vec<_>>(),
             "replaced_atoms": report.replaced_atoms,
+            "merged_atoms": report.merged_atoms,
             "normalised_atoms": self.first.normalised(),
             "dictionary": self.args.output.display().to_string(),
             "atoms": dictionary.len(),
@@ -87,8 +93,15 @@ impl<T: Real> Work<'_, T> {
             "border": self.args.problem.border.to_string(),
             "scale": self.args.picture.scale,
             "seed": self.args.run.seed,
-            "images": self.images.iter().zip(&report.pursuit.signals).map(image).collect::<Vec<_>>(),
+            "images": self.images.iter().enumerate().map(image).collect::<Vec<_>>(),
+            "psnr_db": self.psnr_db(),
         })));
+        if self.args.checkpoints.resume.is_some() {
+            fields.insert("resumed".into(), true.into());
+        }
+        if let Some(page) = &self.args.report {
+            fields.insert("report".into(), page.display().to_string().into());
+        }
         fields
     }
 
@@ -99,22 +112,50 @@ impl<T: Real> Work<'_, T> {
             [only] => only.display().to_string(),
             images => format!("{} and {} more", images[0].display(), count(images.len() - 1)),
         };
-        let before = report.history.first().map_or(f64::NAN, |point| point.objective);
+        let objective = match report.history.first() {
+            Some(first) => format!("{} after the first pass, {} at the end", number(first.objective), number(total.objective)),
+            None => format!("{}; no pass came to its end, so these are the first atoms", number(total.objective)),
+        };
         let mut table = Table::default();
         table
             .row(plural(self.images.len(), "picture"), format!("{pictures}, {} pixels", count(total.pixels)))
             .row("first atoms", self.first.words())
             .row("base, border", format!("{}, {}", self.args.problem.base, self.args.problem.border));
         summary::penalty(&mut table, &report.pursuit);
-        table
-            .row("status", ending(self.status()))
-            .row("objective", format!("{} after the first pass, {} at the end", number(before), number(total.objective)));
+        table.row("status", ending(self.status())).row("objective", objective);
         summary::certificate(&mut table, total);
         table
+            .row("PSNR", format!("{:.2} dB", self.psnr_db()))
             .row("replaced", format!("{} that nothing used", plural(report.replaced_atoms, "atom")))
+            .row("merged", format!("{} into a near-duplicate", plural(report.merged_atoms, "atom")))
             .row("work", format!("{:.2} s, {}, {}", report.seconds, passes(report.passes), summary::means(&report.pursuit)))
             .row("dictionary", self.args.output.display());
+        if let Some(page) = &self.args.report {
+            table.row("report", page.display());
+        }
+        if let (Some(words), false) = (checkpoint::words(&self.args.checkpoints), self.status() == Status::Converged) {
+            let more = if self.status() == Status::MaxSweeps { " and more --passes" } else { "" };
+            table.row("checkpoint", words + more);
+        }
         table.render()
+    }
+
+    /// PSNR of the reconstructions at the end; an infinite one (no error) becomes null in JSON.
+    pub fn psnr_db(&self) -> f64 {
+        self.closeness.psnr_db(self.learnt.report.pursuit.total.data_term)
+    }
+
+    fn point(&self, point: &LearnPoint) -> Value {
+        json!({
+            "seconds": point.seconds,
+            "pass": point.pass,
+            "objective": point.objective,
+            "data_term": point.data_term,
+            "psnr_db": self.closeness.psnr_db(point.data_term),
+            "nonzeros": point.nonzeros,
+            "replaced_atoms": point.replaced_atoms,
+            "merged_atoms": point.merged_atoms,
+        })
     }
 }
 
@@ -124,7 +165,7 @@ pub fn passes(n: usize) -> String {
 }
 
 /// How the learning ended, in words.
-fn ending(status: Status) -> &'static str {
+pub fn ending(status: Status) -> &'static str {
     match status {
         Status::Converged => "the target was reached",
         Status::Stalled => "stalled: nothing changes any more",
@@ -132,14 +173,4 @@ fn ending(status: Status) -> &'static str {
         Status::TimeLimit => "stopped at the time limit",
         Status::Interrupted => "interrupted; this is the dictionary so far",
     }
-}
-
-fn point(point: &LearnPoint) -> Value {
-    json!({
-        "seconds": point.seconds,
-        "pass": point.pass,
-        "objective": point.objective,
-        "nonzeros": point.nonzeros,
-        "replaced_atoms": point.replaced_atoms,
-    })
 }

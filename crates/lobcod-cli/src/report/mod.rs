@@ -2,11 +2,16 @@
 
 mod atoms;
 mod chart;
+mod document;
+mod facts;
 mod invocation;
-mod page;
+mod learning;
 mod pictures;
+mod pursuit;
 
-pub use page::{Fact, Page};
+pub use facts::Fact;
+pub use learning::{LearningPage, PictureRow};
+pub use pursuit::PursuitPage;
 
 use crate::output::summary;
 use crate::output::table::{count, number};
