@@ -8,6 +8,9 @@ use lobcod::{Dictionary, Needles, Real};
 use lobcod_image::encode_png;
 use maud::{Markup, html};
 
+/// A blank that takes the height of a line, so that lists with and without shares stand row beside row.
+const BLANK: &str = "\u{a0}";
+
 /// Pictures of all atoms, sorted by use; each tells how often it is used.
 pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
     let uses = Uses::count(dictionary, needles);
@@ -94,7 +97,7 @@ fn list<T: Real>(
         tiles.push(html! {
             li .unused[share == Some(0.0)] title=(words) {
                 img src=(data_uri(&png)) width=(width) height=(height) alt=(words);
-                @if let Some(share) = share { small { (format!("{share:.1}")) } }
+                small { (share.map_or(BLANK.into(), |share| format!("{share:.1}"))) }
             }
         });
     }

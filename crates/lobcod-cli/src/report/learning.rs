@@ -88,22 +88,17 @@ impl<T: Real> LearningPage<'_, T> {
     }
 }
 
+/// Points of a curve.
+type Points = Vec<[f64; 2]>;
+
 /// Curves of what changed from pass to pass.
 fn course(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
-    let places = |place: fn(&LearnPoint) -> f64, value: fn(&LearnPoint) -> f64| -> Vec<[f64; 2]> {
-        history.iter().map(|point| [place(point), value(point)]).collect()
+    let by_pass = |value: &dyn Fn(usize) -> f64| -> Points {
+        let points = history.iter().enumerate().map(|(i, point)| [point.pass as f64, value(i)]);
+        points.filter(|p| p[1].is_finite()).collect()
     };
-    let (time, pass) = (|p: &LearnPoint| p.seconds, |p: &LearnPoint| p.pass as f64);
-    let closeness = history.iter().zip(psnr_db).map(|(point, db)| [pass(point), *db]).filter(|p| p[1].is_finite()).collect();
-    let by_pass = || Axis::counting("pass", history.iter().map(pass));
-    let positive = |points: Vec<[f64; 2]>| -> Vec<[f64; 2]> { points.into_iter().filter(|p| p[0] > 0.0 && p[1] > 0.0).collect() };
-    let (in_time, in_passes) = (positive(places(time, |p| p.objective)), positive(places(pass, |p| p.objective)));
-    let objective = |points: &[[f64; 2]]| Axis::logarithmic("objective", points.iter().map(|p| p[1]));
-    let (time_axis, time_height, pass_height) =
-        (Axis::logarithmic("seconds", in_time.iter().map(|p| p[0])), objective(&in_time), objective(&in_passes));
-    let renewed = [places(pass, |p| p.replaced_atoms as f64), places(pass, |p| p.merged_atoms as f64)];
-    let most = renewed.iter().flatten().map(|p| p[1]).fold(1.0, f64::max);
-    let [replaced, merged] = renewed;
+    let objective = by_pass(&|i| history[i].objective);
+    let in_time = history.iter().map(|point| [point.seconds, point.objective]).filter(|p| p[0] > 0.0).collect();
     html! {
         @if history.is_empty() { p.muted { "No pass came to its end." } }
         @else {
@@ -111,33 +106,50 @@ fn course(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
                 "Measured after every pass, from dictionary and codes as they stood. The axes of objective and time are logarithmic."
             }
             div.side-by-side {
-                (figure("objective against time", time_axis, time_height, vec![("one", in_time)], &html! {}))
-                (figure("objective against passes", by_pass(), pass_height, vec![("one", in_passes)], &html! {}))
-                (linear("PSNR against passes", "PSNR in dB", by_pass(), closeness))
-                (linear("non-zeros against passes", "non-zeros", by_pass(), places(pass, |p| p.nonzeros as f64)))
-                (figure(
-                    "replaced and merged atoms against passes",
-                    by_pass(),
-                    Axis::counting("atoms", [0.0, most].into_iter()),
-                    vec![("one", replaced), ("two", merged)],
-                    &html! { figcaption { "Atoms " span.key.one { "replaced" } " and " span.key.two { "merged" } " in a pass." } },
-                ))
+                (curve("objective against time", (Axis::logarithmic, "seconds"), (Axis::logarithmic, "objective"), in_time))
+                (curve("objective against passes", PASS, (Axis::logarithmic, "objective"), objective))
+                (curve("PSNR against passes", PASS, (Axis::linear, "PSNR in dB"), by_pass(&|i| psnr_db[i])))
+                (curve("non-zeros against passes", PASS, (Axis::linear, "non-zeros"), by_pass(&|i| history[i].nonzeros as f64)))
+                (renewal(by_pass(&|i| history[i].replaced_atoms as f64), by_pass(&|i| history[i].merged_atoms as f64)))
             }
         }
     }
 }
 
-fn linear(title: &str, label: &'static str, x: Axis, points: Vec<[f64; 2]>) -> Markup {
-    let y = Axis::linear(label, points.iter().map(|p| p[1]));
-    figure(title, x, y, vec![("one", points)], &html! {})
+/// A kind of axis, and what it shows.
+type Kind = (fn(&'static str, std::vec::IntoIter<f64>) -> Axis, &'static str);
+const PASS: Kind = (Axis::counting, "pass");
+
+/// One curve; a sentence where there is nothing to draw.
+fn curve(title: &str, x: Kind, y: Kind, points: Points) -> Markup {
+    let axis = |(make, label): Kind, i: usize| make(label, points.iter().map(|p| p[i]).collect::<Vec<_>>().into_iter());
+    let (x, y) = (axis(x, 0), axis(y, 1));
+    html! {
+        figure {
+            @if points.is_empty() { p.muted { "There is no " (title) " to draw." } }
+            @else { (chart(title, x, y, vec![Curve { class: "one", points, dots: true }])) }
+        }
+    }
 }
 
-fn figure(title: &str, x: Axis, y: Axis, curves: Vec<(&'static str, Vec<[f64; 2]>)>, caption: &Markup) -> Markup {
-    if curves.iter().all(|(_, points)| points.is_empty()) {
-        return html! { figure { p.muted { "There is no " (title) " to draw." } } };
+/// Atoms that were replaced and merged in every pass.
+fn renewal(replaced: Points, merged: Points) -> Markup {
+    let most = replaced.iter().chain(&merged).map(|p| p[1]).fold(0.0, f64::max);
+    let passes = Axis::counting("pass", replaced.iter().map(|p| p[0]));
+    let curves = [("one", replaced), ("two", merged)].map(|(class, points)| Curve { class, points, dots: true });
+    html! {
+        figure {
+            @if most == 0.0 { p.muted { "No atom was replaced or merged." } }
+            @else {
+                (chart("replaced and merged atoms against passes", passes, Axis::counting("atoms", [0.0, most].into_iter()), curves.into()))
+                figcaption { "Atoms " span.key.one { "replaced" } " and " span.key.two { "merged" } " in a pass." }
+            }
+        }
     }
-    let curves = curves.into_iter().map(|(class, points)| Curve { class, points, dots: true }).collect();
-    html! { figure { (Chart { title: title.into(), width: 560.0, x, y, curves, level: None }.markup()) (caption) } }
+}
+
+fn chart(title: &str, x: Axis, y: Axis, curves: Vec<Curve>) -> Markup {
+    Chart { title: title.into(), width: 560.0, x, y, curves, level: None }.markup()
 }
 
 fn table(pictures: &[PictureRow]) -> Markup {
