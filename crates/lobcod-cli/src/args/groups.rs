@@ -112,13 +112,13 @@ pub struct LearningArgs {
     /// Way to learn.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
-    /// Step after every layer, of --method stochastic.
+    /// Step of --method stochastic.
     #[arg(long, value_name = "RULE", value_parser = one_of::<String, _>(["paper", "sgd", "sgd-literal", "momentum", "adagrad", "adadelta", "adam"]))]
     pub step: Option<String>,
     /// Length of that step [default: by the rule].
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub step_size: Option<f64>,
-    /// How the steps shrink: none, online, online:N (after N passes) or exponential:F (by the factor F a pass).
+    /// How the steps of --method stochastic shrink: none, online, online:N or exponential:F.
     #[arg(long, value_name = "RULE", value_parser = decay)]
     pub decay: Option<String>,
     /// Passes over all pictures.
