@@ -87,7 +87,7 @@ impl<T: Real> Dictionary<T> {
     pub(crate) fn with_data(&self, data: Vec<T>) -> Option<Self> {
         let norm = |atom: &[T]| atom.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
         let unit = data.chunks(self.atom_len()).all(|atom| (norm(atom) - 1.0).abs() < 1e-3);
-        (data.len() == self.data.len() && unit).then(|| Self { data, ..self.clone() })
+        (data.len() == self.data.len() && unit).then_some(Self { data, normalised: 0, ..*self })
     }
 
     /// All atoms, one after the other.

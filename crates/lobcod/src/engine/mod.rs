@@ -51,6 +51,8 @@ pub struct Problem<T> {
     pub local: Local,
     /// Cap on the non-zeros of a needle.
     pub cap: Option<usize>,
+    /// Will the atoms change too? Takes more memory.
+    pub learning: bool,
 }
 
 /// Which needles a discovery sweep visits.
@@ -170,7 +172,7 @@ pub trait Session<T> {
     /// Replaces the state; follow with [`Session::refresh`].
     fn restore(&mut self, state: &State<T>);
     /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The
-    /// objective does not rise. Returns the largest move of an atom.
+    /// objective does not rise. Returns the largest move of an atom. Only in a session opened for learning.
     fn improve_atoms(&mut self) -> f64;
     /// The residual of a plane, weights squared in it: `A^2 (Y - B - sum P_i^T D a_i)` over the signal, channel after channel.
     fn residual(&self, plane: usize) -> Vec<T>;

@@ -21,6 +21,10 @@ const SUPPORT_TOLERANCE: f64 = 0.01;
 const FIRST_CARRY: f64 = 0.5;
 const MOST_CARRY: f64 = 3.0;
 const CARRY_GROWTH: f64 = 1.15;
+/// The first pass has this many times the penalty, and the next ones this share of the one before, down to what was asked: few codes
+/// suffice to give the atoms their shape.
+const FIRST_STAGE: f64 = 4.0;
+const STAGE_FACTOR: f64 = 0.5;
 /// Passes between two looks at whether atoms are used, differ from each other, and sit well in their boxes.
 const RENEW_EVERY: usize = 4;
 const RECENTRE_EVERY: usize = 8;
@@ -108,7 +112,7 @@ impl<T: Real> Way<T> for Atomwise<T> {
 }
 
 fn sweep_and_improve<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<(), Stopped> {
-    let penalty = pass.penalty;
+    let penalty = pass.penalty * (FIRST_STAGE * STAGE_FACTOR.powi(pass.number as i32 - 1)).max(1.0);
     pass.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
     pass.go_on()?;
     for _ in 0..pass.params.rounds {

@@ -220,6 +220,8 @@ impl<'a, T: Real> Course<'a, T> {
 
     /// Dictionary and codes as they stand.
     pub(super) fn finish(self) -> (Dictionary<T>, State<T>, Vec<LearnPoint>) {
-        (self.session.dictionary().clone(), self.session.fetch(), self.history)
+        let dictionary = self.session.dictionary();
+        let learnt = dictionary.with_data(dictionary.data().to_vec()).expect("the atoms have unit norm");
+        (learnt, self.session.fetch(), self.history)
     }
 }

@@ -10,7 +10,7 @@ pub use params::{LearnParams, Method};
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine};
+use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::Result;
 use crate::needles::Needles;
 use crate::observe::{Control, Observer, Progress};
@@ -147,7 +147,7 @@ impl Learner {
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
         let params = &self.params;
-        let problem = problem(&params.pursuit(params.penalty), signals, first)?;
+        let problem = Problem { learning: true, ..problem(&params.pursuit(params.penalty), signals, first)? };
         check_memory(engine, &problem, params.max_memory)?;
         let fingerprint = learning_fingerprint(params, signals, first);
         let mut course = Course::open(params, engine, problem, fingerprint)?;

@@ -69,6 +69,7 @@ pub(crate) fn problem<T: Real>(
         nonnegative: params.nonnegative,
         local: params.local,
         cap: params.max_nonzeros,
+        learning: false,
     })
 }
 

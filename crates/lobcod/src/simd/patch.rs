@@ -2,6 +2,7 @@
 
 use super::vector::Vector;
 use crate::dictionary::Dictionary;
+use crate::extent::Extent;
 use crate::real::Real;
 
 /// Atoms with every row padded by zeros to whole vectors: a row is then read and written without a tail. The samples behind a
@@ -10,19 +11,30 @@ pub(crate) struct AtomRows<T> {
     data: Vec<T>,
     /// Numbers in a padded row.
     pub(crate) width: usize,
-    rows: usize,
+    /// Rows of an atom.
+    pub(crate) rows: usize,
 }
 
 impl<T: Real> AtomRows<T> {
     pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
         let row = dictionary.extent().padded()[2];
+        Self::padded(dictionary.data(), row, dictionary.atom_len() / row, lanes)
+    }
+
+    /// A single atom, or the change of one.
+    pub(crate) fn of_atom(atom: &[T], extent: Extent, lanes: usize) -> Self {
+        let row = extent.padded()[2];
+        Self::padded(atom, row, atom.len() / row, lanes)
+    }
+
+    fn padded(samples: &[T], row: usize, rows: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut data = Vec::with_capacity(dictionary.data().len() / row * width);
-        for line in dictionary.data().chunks_exact(row) {
+        let mut data = Vec::with_capacity(samples.len() / row * width);
+        for line in samples.chunks_exact(row) {
             data.extend_from_slice(line);
             data.resize(data.len() + width - row, T::ZERO);
         }
-        Self { data, width, rows: dictionary.atom_len() / row }
+        Self { data, width, rows }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -138,6 +150,24 @@ pub(crate) fn add_atom<V: Vector>(
                 V::load(d.add(i)).mul_add(s, V::load(base.add(at))).store(base.add(at));
             });
         }
+    }
+}
+
+/// `into += scale * patch`, rows padded; what stands behind a row of `into` has no meaning.
+#[inline(always)]
+pub(crate) fn gather_patch<V: Vector>(rows: &PatchRows, field: &[V::Elem], offset: usize, scale: V::Elem, into: &mut [V::Elem])
+where
+    V::Elem: Real,
+{
+    let width = into.len() / rows.offsets.len();
+    assert!(offset + rows.reach < field.len() && width * rows.offsets.len() == into.len() && width.is_multiple_of(V::LANES));
+    let s = V::splat(scale);
+    // SAFETY: the assertion keeps every padded row inside the field and the sums.
+    unsafe {
+        let (base, sums) = (field.as_ptr().add(offset), into.as_mut_ptr());
+        for_vectors!(V, rows, width, |i, at| {
+            V::load(base.add(at)).mul_add(s, V::load(sums.add(i))).store(sums.add(i));
+        });
     }
 }
 

@@ -1,7 +1,8 @@
 //! The verbs of a session on the CPU.
 
-use super::atom_pass::ImproveAtoms;
+use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
+use super::canvas::Canvas;
 use super::discovery::DiscoverTile;
 use super::measure::MeasureTile;
 use super::plane::PlaneState;
@@ -26,6 +27,8 @@ pub(super) struct CpuSession<T> {
     local: Local,
     atoms: Atoms<T>,
     planes: Vec<PlaneState<T>>,
+    /// Each plane laid out for the pass over the atoms; none unless the session is for learning.
+    canvases: Vec<Canvas<T>>,
     /// Tiles of every colour, planes in order.
     tiles: Vec<Vec<TileState<T>>>,
     /// What happened around each tile of each plane.
@@ -70,6 +73,7 @@ impl<T: Real> CpuSession<T> {
         problem: &Problem<T>,
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
+        canvases: Vec<Canvas<T>>,
     ) -> Self {
         let colours = planes.iter().map(|p| p.grid.colours).max().unwrap_or(1);
         let mut tiles: Vec<Vec<TileState<T>>> = (0..colours).map(|_| Vec::new()).collect();
@@ -89,7 +93,7 @@ impl<T: Real> CpuSession<T> {
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
-        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, tiles, surroundings };
+        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
         session.refresh();
         session
     }
@@ -268,9 +272,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn improve_atoms(&mut self) -> f64 {
+        assert_eq!(self.canvases.len(), self.planes.len(), "the session was opened for learning");
         let mut dictionary = self.atoms.dictionary.clone();
-        let pass = ImproveAtoms { dictionary: &mut dictionary, planes: &mut self.planes, tiles: &self.tiles };
-        let moved = T::dispatch(self.level, pass);
+        let Self { canvases, planes, tiles, team, level, .. } = self;
+        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level);
         self.set_dictionary(dictionary);
         moved
     }
@@ -293,6 +298,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
         let tiles: usize = self.tiles.iter().flatten().map(TileState::bytes).sum();
         let around = self.surroundings.iter().flatten().map(|a| size_of_val(a) + a.neighbours.capacity() * 8).sum::<usize>();
-        (self.team.bytes() + planes + tiles + around + self.atoms.bytes()) as u64
+        let canvases: usize = self.canvases.iter().map(Canvas::bytes).sum();
+        (self.team.bytes() + planes + canvases + tiles + around + self.atoms.bytes()) as u64
     }
 }
