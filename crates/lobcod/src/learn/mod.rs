@@ -5,8 +5,11 @@ mod course;
 mod params;
 mod recentre;
 mod replace;
+mod statistics;
+mod stream;
 
 pub use params::{LearnParams, Method};
+pub use stream::Stream;
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
@@ -34,7 +37,7 @@ pub struct Learner {
 }
 
 /// A point of the curve objective against time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LearnPoint {
     /// Seconds since the learning began.
     pub seconds: f64,
@@ -102,6 +105,24 @@ impl Learner {
     /// ```
     pub fn run<T: Real>(&self, signals: &[Observed<T>], first: &Dictionary<T>, observer: &mut dyn Observer) -> Result<Learnt<T>> {
         self.run_on(&CpuEngine::new(self.params.threads)?, signals, first, observer)
+    }
+
+    /// Learns from signals that come one after the other, starting from `first`.
+    ///
+    /// ```
+    /// use lobcod::{Dictionary, Extent, LearnParams, Penalty, Signal};
+    /// let first = Dictionary::random(Extent::new(&[5, 5])?, 1, 4, 0)?;
+    /// let mut stream = LearnParams::new(Penalty::Absolute(0.2)).check()?.stream(&first)?;
+    /// for day in 0..3 {
+    ///     let stripes = |i: usize| ((i % 30) as f32 * 0.8 + day as f32).sin();
+    ///     let image = Signal::from_planar(Extent::new(&[30, 30])?, 1, (0..900).map(stripes).collect())?;
+    ///     stream.partial_fit(&[image.into()], &mut ())?;
+    /// }
+    /// assert_eq!(stream.dictionary().len(), 4);
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn stream<T: Real>(&self, first: &Dictionary<T>) -> Result<Stream<T>> {
+        Stream::new(&self.params, first)
     }
 
     /// Learns on a given engine.

@@ -23,6 +23,7 @@ pub enum Method {
 /// | `method` | atomwise | | way to learn |
 /// | `passes` | 40 | >= 1 | discovery sweeps over the whole set, each with its passes over the atoms |
 /// | `rounds` | 6 | >= 1 | times support sweeps and a pass over the atoms alternate in a pass (atomwise) |
+/// | `stream_memory` | 32 | >= 1 | signals that a stream remembers at most (see [`Stream`](crate::Stream)) |
 /// | `target_objective` | none | | ends the learning when the objective falls below |
 /// | `time_limit` | none | | wall time allowed |
 /// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the pursuit that ends the learning |
@@ -41,6 +42,8 @@ pub struct LearnParams {
     pub passes: usize,
     /// Alternations of support sweeps and atoms in a pass.
     pub rounds: usize,
+    /// Signals that a stream remembers.
+    pub stream_memory: usize,
     /// Objective to reach.
     pub target_objective: Option<f64>,
     /// Wall time allowed.
@@ -64,6 +67,7 @@ impl LearnParams {
             method: Method::Atomwise,
             passes: 40,
             rounds: 6,
+            stream_memory: 32,
             target_objective: None,
             time_limit: None,
             tolerance: 1e-2,
@@ -75,7 +79,11 @@ impl LearnParams {
 
     /// The parameters, if each lies in its range.
     pub fn check(self) -> Result<Learner> {
-        for (name, value) in [("the number of passes", self.passes), ("the number of rounds", self.rounds)] {
+        for (name, value) in [
+            ("the number of passes", self.passes),
+            ("the number of rounds", self.rounds),
+            ("the memory of a stream", self.stream_memory),
+        ] {
             if value == 0 {
                 return Err(Error::parameter(name, 0, "at least 1"));
             }

@@ -122,7 +122,7 @@ pub(super) fn residual_of<T: Real>(pass: &Pass<'_, '_, T>, plane: usize) -> Sign
 }
 
 /// The patch of most energy among some drawn at random; `None` where the signal is too small or nothing is left.
-fn worst_patch<T: Real>(residual: &Signal<T>, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Vec<T>> {
+pub(super) fn worst_patch<T: Real>(residual: &Signal<T>, extent: Extent, rng: &mut ChaCha8Rng) -> Option<Vec<T>> {
     let (l, h) = (residual.extent().padded(), extent.padded());
     if (0..3).any(|a| l[a] < h[a]) {
         return None;
