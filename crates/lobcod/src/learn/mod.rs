@@ -1,12 +1,19 @@
 //! Learning: the dictionary as well as the needles.
 
 mod atomwise;
+mod batch;
 mod course;
+mod decay;
+mod optimiser;
 mod params;
 mod recentre;
 mod replace;
+mod step;
+mod stochastic;
 
+pub use decay::Decay;
 pub use params::{LearnParams, Method};
+pub use step::Step;
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
@@ -18,8 +25,10 @@ use crate::pursuit::{Observed, Penalty, Start, check_codes, check_memory, gather
 use crate::real::Real;
 use crate::report::{Report, Status};
 use atomwise::Atomwise;
+use batch::Batch;
 use course::{Course, Way};
 use std::time::Duration;
+use stochastic::Stochastic;
 
 /// A learner whose parameters were checked.
 ///
@@ -147,7 +156,7 @@ impl Learner {
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
         let params = &self.params;
-        let problem = problem(&params.pursuit(params.penalty), signals, first)?;
+        let problem = problem(&params.problem(), signals, first)?;
         check_memory(engine, &problem, params.max_memory)?;
         let fingerprint = learning_fingerprint(params, signals, first);
         let mut course = Course::open(params, engine, problem, fingerprint)?;
@@ -183,6 +192,8 @@ impl Learner {
 fn way<T: Real>(params: &LearnParams, first: &Dictionary<T>) -> Box<dyn Way<T>> {
     match params.method {
         Method::Atomwise => Box::new(Atomwise::new(first)),
+        Method::Stochastic { step, decay } => Box::new(Stochastic::new(step, decay, first)),
+        Method::Batch => Box::new(Batch::new()),
     }
 }
 

@@ -15,14 +15,18 @@ pub(crate) struct AtomRows<T> {
 
 impl<T: Real> AtomRows<T> {
     pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
-        let row = dictionary.extent().padded()[2];
+        Self::from_data(dictionary.data(), dictionary.extent().padded()[2], dictionary.atom_len(), lanes)
+    }
+
+    /// Rows of `row` numbers, `atom_len` numbers an atom, of any norm.
+    pub(crate) fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut data = Vec::with_capacity(dictionary.data().len() / row * width);
-        for line in dictionary.data().chunks_exact(row) {
+        let mut data = Vec::with_capacity(atoms.len() / row * width);
+        for line in atoms.chunks_exact(row) {
             data.extend_from_slice(line);
             data.resize(data.len() + width - row, T::ZERO);
         }
-        Self { data, width, rows: dictionary.atom_len() / row }
+        Self { data, width, rows: atom_len / row }
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -5,6 +5,7 @@ mod atoms;
 mod discovery;
 mod field;
 mod footprint;
+mod gradient;
 mod measure;
 mod plane;
 mod scratch;

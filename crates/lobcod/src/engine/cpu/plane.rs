@@ -102,6 +102,11 @@ impl<T: Real> PlaneState<T> {
         });
     }
 
+    /// Makes the residual zero.
+    pub(super) fn clear_residual(&mut self) {
+        self.residual.as_mut_slice().fill(T::ZERO);
+    }
+
     /// `||r||^2` and `<A (Y - B), r>` in f64, added block by block in order.
     pub(super) fn energies(&mut self, team: &Team<T>) -> (f64, f64) {
         let mut blocks = self.blocks();
