@@ -46,12 +46,11 @@ fn learner(method: Method) -> Learner {
 
 /// The paper's schedule with both of its rules in the passes of this test.
 const PAPER: Step = Step::Paper { adam_passes: 8, size: 0.02, momentum_size: 1e-4, momentum: 0.8 };
-const METHODS: [Method; 6] = [
+const METHODS: [Method; 5] = [
     Method::Atomwise,
     Method::Stochastic { step: PAPER, decay: Decay::None },
     Method::Stochastic { step: Step::SGD, decay: Decay::Exponential { factor: 0.9 } },
     Method::Stochastic { step: Step::ADADELTA, decay: Decay::Online { images: 5 } },
-    Method::Stochastic { step: Step::ADAM, decay: Decay::None },
     Method::Batch,
 ];
 

@@ -43,7 +43,8 @@ fn every_step_lowers_the_objective() {
     for step in Step::ALL {
         // Sizes for signals of this scale: gradients grow with its square.
         let step = match step {
-            Step::Momentum { .. } | Step::SgdLiteral { .. } => step.with_size(1e-3),
+            Step::SgdLiteral { .. } => step.with_size(1e-5),
+            Step::Momentum { .. } => step.with_size(1e-3),
             Step::Adam { .. } => step.with_size(0.005),
             Step::Adadelta { .. } => step.with_size(3.0),
             Step::Paper { size, momentum, .. } => Step::Paper { adam_passes: 5, size, momentum_size: 1e-3, momentum },
@@ -57,6 +58,17 @@ fn every_step_lowers_the_objective() {
             assert!((norm - 1.0).abs() < 1e-5, "{step}: atom {k} has energy {norm}");
         }
     }
+}
+
+#[test]
+fn steps_that_are_too_large_do_no_lasting_harm() {
+    let signals = [bursts(&[30, 41], 1, 1)];
+    let first = Dictionary::random(Extent::new(&[5, 6]).unwrap(), 1, 8, 3).unwrap();
+    let energy: f64 = signals[0].signal.data().iter().map(|&x| 0.5 * f64::from(x) * f64::from(x)).sum();
+    let learnt = learn(params(Method::Stochastic { step: Step::SGD_LITERAL, decay: Decay::None }), &signals, &first);
+    assert!(learnt.report.history.iter().any(|point| point.nonzeros == 0), "the steps were not too large");
+    assert!(learnt.report.history.iter().all(|point| point.objective <= energy * (1.0 + 1e-6)));
+    assert!(learnt.report.pursuit.total.objective < energy);
 }
 
 #[test]

@@ -32,7 +32,8 @@ use stochastic::Stochastic;
 
 /// A learner whose parameters were checked.
 ///
-/// Minimises the objective of [`Pursuit`](crate::Pursuit) over needles *and* dictionary (unit atoms). A pass is a discovery sweep
+/// Minimises the objective of [`Pursuit`](crate::Pursuit) over needles *and* dictionary (unit atoms), by one of several [`Method`]s.
+/// Of the default one a pass is a discovery sweep
 /// over all signals, then several times in turn: support sweeps over the non-zero codes, and a pass over the atoms, each of which
 /// becomes the best of its direction while codes and other atoms hold still. Between passes the dictionary is carried on a little
 /// along its last move; a pass that raised the objective is taken back. So the objective never rises, except where an atom hands

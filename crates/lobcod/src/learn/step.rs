@@ -7,8 +7,8 @@ use std::str::FromStr;
 /// How the stochastic method steps along the gradient of a layer; atoms are scaled back to unit norm after every step.
 ///
 /// `g` is the gradient, `D` the dictionary; squares, roots and quotients are taken number by number. A gradient grows with the square of
-/// the signal's scale, and so [`Step::Momentum`] must be told the size of its step; the others find the scale by themselves
-/// ([`Step::SgdLiteral`] does not, whatever its size).
+/// the signal's scale: [`Step::Momentum`] and [`Step::SgdLiteral`] must be told a size that suits it, the others find the scale by
+/// themselves. Where steps are so large that a pass leaves codes worse than none, the next pass begins with none.
 ///
 /// | name | step | default values |
 /// |---|---|---|

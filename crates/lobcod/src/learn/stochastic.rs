@@ -5,14 +5,14 @@
 //! residual belongs to the codes from the beginning, and it is synthesised anew every pass, for codes that were taken off with one
 //! dictionary and put back with the next would make it drift.
 
-use super::course::{Pass, Passed, Stopped, Way};
+use super::course::{Pass, Passed, Standing, Stopped, Way};
 use super::decay::Decay;
 use super::optimiser::Optimiser;
 use super::replace::{Renewed, renew_atoms};
 use super::step::Step;
 use crate::checkpoint::Memory;
 use crate::dictionary::Dictionary;
-use crate::engine::{Discovery, PlaneLayer, Visit};
+use crate::engine::{Discovery, PlaneLayer, State, Visit};
 use crate::real::Real;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -23,15 +23,29 @@ const LOCAL_TOLERANCE: f64 = 0.02;
 /// Passes between two looks at whether atoms are used and differ from each other.
 const RENEW_EVERY: usize = 4;
 
-/// What the method remembers: the state of its step. Every order is drawn from the seed and the number of the pass.
+/// What the method remembers: the state of its step, and the objective of no codes at all. Every order is drawn from the seed and
+/// the number of the pass.
 pub(super) struct Stochastic {
     optimiser: Optimiser,
     decay: Decay,
+    without_codes: f64,
 }
 
 impl Stochastic {
     pub(super) fn new<T: Real>(step: Step, decay: Decay, first: &Dictionary<T>) -> Self {
-        Self { optimiser: Optimiser::new(step, first.data().len(), first.atom_len()), decay }
+        Self { optimiser: Optimiser::new(step, first.data().len(), first.atom_len()), decay, without_codes: f64::INFINITY }
+    }
+
+    /// Where the pass ended. Steps that are too large leave codes that fit no dictionary, and every pass would make it worse; where
+    /// they are worse than none, the next pass begins with none.
+    fn settle<T: Real>(&self, pass: &mut Pass<'_, '_, T>) -> Standing {
+        let standing = pass.measure();
+        if standing.objective <= self.without_codes {
+            return standing;
+        }
+        let codes = pass.extents.iter().map(|_| Vec::new()).collect();
+        pass.session.restore(&State { codes, pending: Vec::new() });
+        pass.measure()
     }
 
     /// Renews atoms; their optimiser state belonged to other atoms.
@@ -46,6 +60,9 @@ impl Stochastic {
 
 impl<T: Real> Way<T> for Stochastic {
     fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Passed, Stopped> {
+        if pass.number == 1 {
+            self.without_codes = pass.measure().objective;
+        }
         let mut renewed = Renewed::default();
         if pass.number % RENEW_EVERY == 1 && pass.number > 1 {
             renewed = self.renew(pass);
@@ -75,14 +92,18 @@ impl<T: Real> Way<T> for Stochastic {
             }
             pass.go_on()?;
         }
-        Ok(Passed { standing: pass.measure(), replaced_atoms: renewed.replaced, merged_atoms: renewed.merged })
+        Ok(Passed { standing: self.settle(pass), replaced_atoms: renewed.replaced, merged_atoms: renewed.merged })
     }
 
     fn remember(&self) -> Memory {
-        self.optimiser.remember()
+        let mut memory = self.optimiser.remember();
+        memory.insert("without_codes".into(), vec![self.without_codes]);
+        memory
     }
 
     fn recall(&mut self, memory: &Memory) -> Option<()> {
+        let &[without_codes] = &memory.get("without_codes")?[..] else { return None };
+        self.without_codes = without_codes;
         self.optimiser.recall(memory)
     }
 }
