@@ -13,13 +13,15 @@ pub(super) struct Optimiser {
     first: Vec<f64>,
     /// Sums of squares, by rule.
     second: Vec<f64>,
+    /// Fading average of the square of the norm of the whole gradient.
+    whole: f64,
     /// Steps since the rule began.
     steps: f64,
 }
 
 impl Optimiser {
     pub(super) fn new(step: Step, numbers: usize, atom_len: usize) -> Self {
-        Self { step, atom_len, first: vec![0.0; numbers], second: vec![0.0; numbers], steps: 0.0 }
+        Self { step, atom_len, first: vec![0.0; numbers], second: vec![0.0; numbers], whole: 0.0, steps: 0.0 }
     }
 
     /// Gets ready for a pass (from 1): the paper's schedule starts its second rule from nothing.
@@ -102,9 +104,8 @@ impl Optimiser {
     /// Adam with one average square, that of the norm of the whole gradient: a step is at most about `size` long in all.
     fn whole_adam(&mut self, gradient: &mut [f64], size: f64) {
         let Step::Adam { momentum, memory, guard, .. } = Step::ADAM else { unreachable!("it is that step") };
-        let square = &mut self.second[0];
-        *square = memory * *square + (1.0 - memory) * energy(gradient);
-        let norm = (*square / (1.0 - memory.powf(self.steps))).sqrt();
+        self.whole = memory * self.whole + (1.0 - memory) * energy(gradient);
+        let norm = (self.whole / (1.0 - memory.powf(self.steps))).sqrt();
         let size = size / ((1.0 - momentum.powf(self.steps)) * (norm + guard));
         for (g, v) in gradient.iter_mut().zip(&mut self.first) {
             *v = momentum * *v + (1.0 - momentum) * *g;
@@ -115,17 +116,17 @@ impl Optimiser {
     pub(super) fn remember(&self) -> Memory {
         let named = [("first", &self.first), ("second", &self.second)];
         let mut memory: Memory = named.map(|(name, numbers)| (name.into(), numbers.clone())).into();
-        memory.insert("steps".into(), vec![self.steps]);
+        memory.insert("steps".into(), vec![self.steps, self.whole]);
         memory
     }
 
     pub(super) fn recall(&mut self, memory: &Memory) -> Option<()> {
         let (first, second) = (memory.get("first")?, memory.get("second")?);
-        let &[steps] = &memory.get("steps")?[..] else { return None };
+        let &[steps, whole] = &memory.get("steps")?[..] else { return None };
         if first.len() != self.first.len() || second.len() != self.second.len() {
             return None;
         }
-        (self.first, self.second, self.steps) = (first.clone(), second.clone(), steps);
+        *self = Self { first: first.clone(), second: second.clone(), whole, steps, ..*self };
         Some(())
     }
 }
@@ -223,5 +224,17 @@ mod tests {
         let mut gradient = [0.0; 4];
         optimiser.step(1, 1.0, &mut gradient);
         assert_eq!(gradient, [4.0, 4.0, 0.0, 0.0]);
+        // The average square of the whole gradient is no atom's.
+        let [plain, replaced] = [false, true].map(|replaced| {
+            let mut optimiser = Optimiser::new(Step::PAPER, 4, 2);
+            optimiser.step(1, 1.0, &mut [0.0, 0.0, 3.0, 4.0]);
+            if replaced {
+                optimiser.forget(0);
+            }
+            let mut gradient = [1.0; 4];
+            optimiser.step(1, 1.0, &mut gradient);
+            gradient
+        });
+        assert_eq!(plain, replaced);
     }
 }

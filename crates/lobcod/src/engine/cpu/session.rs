@@ -3,7 +3,7 @@
 use super::atom_pass::ImproveAtoms;
 use super::atoms::Atoms;
 use super::discovery::DiscoverTile;
-use super::gradient::PlaneGradient;
+use super::gradient::{layer_gradient, whole_gradient};
 use super::measure::MeasureTile;
 use super::plane::PlaneState;
 use super::scratch::Scratch;
@@ -294,19 +294,11 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
         let Self { team, planes, tiles, level, atoms, .. } = self;
-        let count = atoms.dictionary.data().len();
-        let part = |(p, plane)| {
-            let mut tiles: Vec<&TileState<T>> = tiles.iter().flatten().filter(|s| s.plane == p).collect();
-            tiles.sort_unstable_by_key(|s| s.index);
-            PlaneGradient { plane, tiles, layer: of.map(|of| of.layer), sums: vec![0.0; count] }
-        };
-        let wanted = planes.iter_mut().enumerate().filter(|(p, _)| of.is_none_or(|of| of.plane == *p));
-        let mut parts: Vec<PlaneGradient<'_, T>> = wanted.map(part).collect();
-        team.each(&mut parts, |part, _| T::dispatch(*level, part));
-        let mut parts = parts.into_iter().map(|part| part.sums);
-        let mut sum = parts.next().unwrap_or_else(|| vec![0.0; count]);
-        parts.for_each(|part| sum.iter_mut().zip(part).for_each(|(s, g)| *s += g));
-        sum
+        let numbers = atoms.dictionary.data().len();
+        match of {
+            Some(PlaneLayer { plane, layer }) => layer_gradient(*level, &mut planes[plane], tiles, plane, layer, numbers),
+            None => whole_gradient(*level, team, planes, tiles, numbers),
+        }
     }
 
     fn energy_along(&mut self, direction: &[f64]) -> f64 {
