@@ -109,18 +109,6 @@ impl MethodChoice {
     }
 }
 
-/// A rule by which steps shrink, as it was written; error unless it is `none`, `online`, `online:N` or `exponential:F`.
-pub fn decay(text: &str) -> Result<String, String> {
-    let sound = match text.split_once(':') {
-        None => ["none", "online"].contains(&text),
-        Some(("online", passes)) => passes.parse::<u32>().is_ok_and(|n| n > 0),
-        Some(("exponential", factor)) => factor.parse::<f64>().is_ok_and(|f| f > 0.0 && f <= 1.0),
-        Some(_) => false,
-    };
-    let words = "a decay is written none, online, online:N with N at least 1, or exponential:F with F above 0 and at most 1";
-    if sound { Ok(text.into()) } else { Err(words.into()) }
-}
-
 /// First needles.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartChoice {
@@ -240,28 +228,6 @@ mod tests {
         }
         for wrong in ["", "M", "-1", "5X", "1..2G", "G2", "nan"] {
             assert!(wrong.parse::<Bytes>().is_err(), "{wrong} was accepted");
-        }
-    }
-
-    #[test]
-    fn decays() {
-        for text in ["none", "online", "online:1", "online:500", "exponential:0.99", "exponential:1"] {
-            assert_eq!(decay(text).as_deref(), Ok(text));
-        }
-        for wrong in [
-            "",
-            "None",
-            "online:",
-            "online:0",
-            "online:-3",
-            "online:1.5",
-            "exponential",
-            "exponential:0",
-            "exponential:1.1",
-            "exponential:nan",
-            "linear:3",
-        ] {
-            assert!(decay(wrong).is_err(), "{wrong} was accepted");
         }
     }
 

@@ -208,12 +208,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("learn empty -o d.npz", "holds no picture"),
         ("learn a.png empty -o d.npz", "empty"),
         ("learn missing.png -o d.npz", "missing.png"),
-        ("learn a.png -o d.npz --method stochastic", "this build only learns atomwise"),
-        ("learn a.png -o d.npz --method batch", "this build only learns atomwise"),
-        (
-            "learn a.png -o d.npz --method stochastic --step adam --step-size 0.02 --decay online:5",
-            "this build only learns atomwise",
-        ),
+        ("learn a.png -o d.npz --method stochastic --step-size -1", "step size"),
         ("learn a.png -o nowhere/d.npz", "nowhere"),
         ("learn a.png -o empty", "empty"),
         ("learn a.png -o d.png", ".npz"),
@@ -254,4 +249,22 @@ fn an_interrupted_run_keeps_the_dictionary_so_far() {
     let line = "learn a.png -o d.npz --passes 100000 --time-limit 30 --tolerance 0";
     desk.interrupt(line);
     assert_eq!(read_dictionary::<f32>(&desk.path("d.npz")).unwrap().len(), 81);
+}
+
+#[test]
+fn every_method_learns_and_says_which_it_was() {
+    let desk = Desk::new();
+    desk.write("a.png", &texture(&[40, 40], 1, 0.0), Depth::U8);
+    for options in [
+        "--method atomwise",
+        "--method batch",
+        "--method stochastic --step sgd --step-size 0.05 --decay exponential:0.9",
+        "--method stochastic",
+    ] {
+        let line = format!("learn a.png -o d.npz --atoms 6 --size 5x5 --passes 5 {options}");
+        let report = desk.json(&line);
+        let objective = |i: usize| report["history"][i]["objective"].as_f64().unwrap();
+        assert!(objective(4) < objective(0), "{options}: {} after one pass, {} after five", objective(0), objective(4));
+        assert_eq!(report["method"], options.split(' ').nth(1).unwrap());
+    }
 }

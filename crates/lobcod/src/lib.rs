@@ -44,7 +44,7 @@ pub use checkpoint::{Checkpoint, LearnCheckpoint, Memory, ScheduleState};
 pub use dictionary::Dictionary;
 pub use error::{Error, Result};
 pub use extent::Extent;
-pub use learn::{LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method, Stream};
+pub use learn::{Decay, LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method, Step, Stream};
 pub use mask::Mask;
 pub use needles::{Code, Needles};
 pub use observe::{Control, Observer, Progress};

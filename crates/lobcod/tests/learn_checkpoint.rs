@@ -1,27 +1,25 @@
 //! A learning broken off between any two passes and resumed gives the answer of the unbroken one, bit for bit.
 
 use lobcod::{
-    Border, Control, Dictionary, Extent, LearnCheckpoint, LearnParams, Learner, Mask, Method, Observed, Observer, Penalty,
-    Progress, Signal, Status,
+    Border, Control, Decay, Dictionary, Extent, LearnCheckpoint, LearnParams, Learner, Mask, Method, Observed, Observer, Penalty,
+    Progress, Signal, Status, Step,
 };
 
-/// Keeps every checkpoint, and stops the work after so many calls.
+/// Keeps every checkpoint, and stops the work at the second word of a pass.
 #[derive(Default)]
 struct Keeper {
     checkpoints: Vec<LearnCheckpoint>,
-    calls_left: Option<usize>,
+    stop_in: Option<usize>,
+    words: usize,
 }
 
 impl Observer for Keeper {
-    fn progress(&mut self, _: &Progress) -> Control {
-        match &mut self.calls_left {
-            None => Control::Continue,
-            Some(0) => Control::Stop,
-            Some(left) => {
-                *left -= 1;
-                Control::Continue
-            }
+    fn progress(&mut self, progress: &Progress) -> Control {
+        if self.stop_in.is_none() || progress.pass != self.stop_in {
+            return Control::Continue;
         }
+        self.words += 1;
+        if self.words < 2 { Control::Continue } else { Control::Stop }
     }
 
     fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> LearnCheckpoint) {
@@ -46,7 +44,15 @@ fn learner(method: Method) -> Learner {
     LearnParams { method, border: Border::Zero, passes: 19, threads: 2, ..params }.check().unwrap()
 }
 
-const METHODS: [Method; 1] = [Method::Atomwise];
+/// The paper's schedule with both of its rules in the passes of this test.
+const PAPER: Step = Step::Paper { adam_passes: 8, size: 0.02, momentum_size: 1e-4, momentum: 0.8 };
+const METHODS: [Method; 5] = [
+    Method::Atomwise,
+    Method::Stochastic { step: PAPER, decay: Decay::None },
+    Method::Stochastic { step: Step::SGD, decay: Decay::Exponential { factor: 0.9 } },
+    Method::Stochastic { step: Step::ADADELTA, decay: Decay::Online { images: 5 } },
+    Method::Batch,
+];
 
 #[test]
 fn resumed_learnings_end_with_the_same_bits() {
@@ -72,10 +78,11 @@ fn stopped_in_the_middle_of_a_pass_it_goes_on_from_the_last_boundary() {
     for method in METHODS {
         let learner = learner(method);
         let whole = learner.run(&signals, &first, &mut ()).unwrap();
-        let mut keeper = Keeper { calls_left: Some(31), ..Keeper::default() };
+        let mut keeper = Keeper { stop_in: Some(6), ..Keeper::default() };
         let broken = learner.run(&signals, &first, &mut keeper).unwrap();
         assert_eq!(broken.report.status, Status::Interrupted);
-        let last = keeper.checkpoints.last().expect("some passes were done");
+        assert_eq!(keeper.checkpoints.len(), 5, "{method:?}");
+        let last = &keeper.checkpoints[4];
         let standing: Vec<f64> = broken.dictionary.data().iter().map(|&x| f64::from(x)).collect();
         assert_eq!(standing, last.dictionary, "half a pass counts for nothing");
         let resumed = learner.resume(last, &signals, &first, &mut ()).unwrap();

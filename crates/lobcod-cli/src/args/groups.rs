@@ -2,12 +2,12 @@
 
 use crate::values::{
     Bytes, Cap, DictionaryChoice, EngineChoice, InitChoice, LocalChoice, MethodChoice, Precision, ScheduleChoice, Size,
-    StartChoice, decay, one_of,
+    StartChoice, one_of,
 };
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use lobcod::Border;
 use lobcod::base::Base;
+use lobcod::{Border, Decay, Step};
 use lobcod_image::Axes;
 use std::path::PathBuf;
 
@@ -112,15 +112,15 @@ pub struct LearningArgs {
     /// Way to learn.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
-    /// Step of --method stochastic.
-    #[arg(long, value_name = "RULE", value_parser = one_of::<String, _>(["paper", "sgd", "sgd-literal", "momentum", "adagrad", "adadelta", "adam"]))]
-    pub step: Option<String>,
+    /// Step of --method stochastic [default: paper].
+    #[arg(long, value_name = "RULE", value_parser = one_of::<Step, _>(["paper", "sgd", "sgd-literal", "momentum", "adagrad", "adadelta", "adam"]))]
+    pub step: Option<Step>,
     /// Length of that step [default: by the rule].
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub step_size: Option<f64>,
-    /// How the steps of --method stochastic shrink: none, online, online:N or exponential:F.
-    #[arg(long, value_name = "RULE", value_parser = decay)]
-    pub decay: Option<String>,
+    /// How the steps of --method stochastic shrink: none, online, online:N or exponential:F [default: none].
+    #[arg(long, value_name = "RULE")]
+    pub decay: Option<Decay>,
     /// Passes over all pictures.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub passes: usize,

@@ -56,7 +56,6 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
         first.warn_if_normalised();
     }
     if args.dry_run {
-        let pursuit = params::pursuit(learner.params())?;
         let plan = Plan {
             images: &images,
             shapes: &shapes,
@@ -67,9 +66,10 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
                 None => passes(args.learning.passes),
             },
             output: ("dictionary", Some(&args.output)),
-            needed: pursuit.estimate_memory(observed, &first.dictionary)?,
+            needed: learner.estimate_memory(observed, &first.dictionary)?,
         };
-        return plan.tell(pursuit.params(), &args.telling).map(|()| Outcome::Done);
+        let params = learner.params();
+        return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
     }
 
     let mut keeper = Keeper::<LearnCheckpoint>::new(Watcher::of_learning(&args.telling, args.learning.passes), &args.checkpoints);

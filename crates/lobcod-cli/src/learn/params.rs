@@ -3,8 +3,8 @@
 use crate::args::{LearnArgs, LearningArgs};
 use crate::params::{check_engine, penalty, time_limit};
 use crate::values::MethodChoice;
-use anyhow::{Result, bail};
-use lobcod::{LearnParams, Learner, Method, Pursuit, PursuitParams};
+use anyhow::Result;
+use lobcod::{Decay, LearnParams, Learner, Method, Step};
 
 /// The learner that the options ask for.
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
@@ -12,7 +12,7 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     check_engine(run)?;
     let params = LearnParams {
         border: args.problem.border,
-        method: method(learning)?,
+        method: method(learning),
         passes: learning.passes,
         target_objective: learning.target_objective,
         time_limit: time_limit(run)?,
@@ -25,21 +25,14 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     Ok(params.check()?)
 }
 
-fn method(learning: &LearningArgs) -> Result<Method> {
+fn method(learning: &LearningArgs) -> Method {
     match learning.method {
-        MethodChoice::Atomwise => Ok(Method::Atomwise),
-        MethodChoice::Stochastic | MethodChoice::Batch => bail!("this build only learns atomwise; use --method atomwise"),
+        MethodChoice::Atomwise => Method::Atomwise,
+        MethodChoice::Batch => Method::Batch,
+        MethodChoice::Stochastic => {
+            let step = learning.step.unwrap_or(Step::PAPER);
+            let step = learning.step_size.map_or(step, |size| step.with_size(size));
+            Method::Stochastic { step, decay: learning.decay.unwrap_or(Decay::None) }
+        }
     }
-}
-
-/// The pursuit that needs as much memory as the learner.
-pub fn pursuit(learner: &LearnParams) -> Result<Pursuit> {
-    let params = PursuitParams {
-        border: learner.border,
-        tolerance: learner.tolerance,
-        threads: learner.threads,
-        max_memory: learner.max_memory,
-        ..PursuitParams::new(learner.penalty)
-    };
-    Ok(params.check()?)
 }

@@ -1,14 +1,21 @@
 //! Learning: the dictionary as well as the needles.
 
 mod atomwise;
+mod batch;
 mod course;
+mod decay;
+mod optimiser;
 mod params;
 mod recentre;
 mod replace;
 mod statistics;
+mod step;
+mod stochastic;
 mod stream;
 
+pub use decay::Decay;
 pub use params::{LearnParams, Method};
+pub use step::Step;
 pub use stream::Stream;
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
@@ -17,16 +24,19 @@ use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::Result;
 use crate::needles::Needles;
 use crate::observe::{Control, Observer, Progress};
-use crate::pursuit::{Observed, Penalty, Start, check_codes, check_memory, gather_needles, problem};
+use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles, problem};
 use crate::real::Real;
 use crate::report::{Report, Status};
 use atomwise::Atomwise;
+use batch::Batch;
 use course::{Course, Way};
 use std::time::Duration;
+use stochastic::Stochastic;
 
 /// A learner whose parameters were checked.
 ///
-/// Minimises the objective of [`Pursuit`](crate::Pursuit) over needles *and* dictionary (unit atoms). A pass is a discovery sweep
+/// Minimises the objective of [`Pursuit`](crate::Pursuit) over needles *and* dictionary (unit atoms), by one of several [`Method`]s.
+/// Of the default one a pass is a discovery sweep
 /// over all signals, then several times in turn: support sweeps over the non-zero codes, and a pass over the atoms, each of which
 /// becomes the best of its direction while codes and other atoms hold still. Between passes the dictionary is carried on a little
 /// along its last move; a pass that raised the objective is taken back. So the objective never rises, except where an atom hands
@@ -159,6 +169,15 @@ impl Learner {
         self.learn(engine, signals, first, Some(checkpoint), observer)
     }
 
+    /// Bytes of working memory the learning is expected to need on the CPU.
+    pub fn estimate_memory<T: Real>(&self, signals: &[Observed<T>], first: &Dictionary<T>) -> Result<u64> {
+        CpuEngine::new(self.params.threads)?.estimate_memory(&self.problem(signals, first)?, EXPECTED_DENSITY)
+    }
+
+    fn problem<T: Real>(&self, signals: &[Observed<T>], first: &Dictionary<T>) -> Result<Problem<T>> {
+        Ok(Problem { learning: true, ..problem(&self.params.problem(), signals, first)? })
+    }
+
     fn learn<T: Real>(
         &self,
         engine: &dyn Engine<T>,
@@ -168,7 +187,7 @@ impl Learner {
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
         let params = &self.params;
-        let problem = Problem { learning: true, ..problem(&params.pursuit(params.penalty), signals, first)? };
+        let problem = self.problem(signals, first)?;
         check_memory(engine, &problem, params.max_memory)?;
         let fingerprint = learning_fingerprint(params, signals, first);
         let mut course = Course::open(params, engine, problem, fingerprint)?;
@@ -204,6 +223,8 @@ impl Learner {
 fn way<T: Real>(params: &LearnParams, first: &Dictionary<T>) -> Box<dyn Way<T>> {
     match params.method {
         Method::Atomwise => Box::new(Atomwise::new(first)),
+        Method::Stochastic { step, decay } => Box::new(Stochastic::new(step, decay, first)),
+        Method::Batch => Box::new(Batch::new()),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::real::Real;
 use crate::signal::Signal;
 
 /// Non-zeros a position that memory estimates count with; the paper's settings have about 0.3.
-pub(super) const EXPECTED_DENSITY: f64 = 0.5;
+pub(crate) const EXPECTED_DENSITY: f64 = 0.5;
 
 /// Error if the engine is expected to need more than the limit.
 pub(crate) fn check_memory<T: Real>(engine: &dyn Engine<T>, problem: &Problem<T>, limit: Option<u64>) -> Result<()> {

@@ -2,7 +2,6 @@
 
 use super::vector::Vector;
 use crate::dictionary::Dictionary;
-use crate::extent::Extent;
 use crate::real::Real;
 
 /// Atoms with every row padded by zeros to whole vectors: a row is then read and written without a tail. The samples behind a
@@ -17,24 +16,18 @@ pub(crate) struct AtomRows<T> {
 
 impl<T: Real> AtomRows<T> {
     pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
-        let row = dictionary.extent().padded()[2];
-        Self::padded(dictionary.data(), row, dictionary.atom_len() / row, lanes)
+        Self::from_data(dictionary.data(), dictionary.extent().padded()[2], dictionary.atom_len(), lanes)
     }
 
-    /// A single atom, or the change of one.
-    pub(crate) fn of_atom(atom: &[T], extent: Extent, lanes: usize) -> Self {
-        let row = extent.padded()[2];
-        Self::padded(atom, row, atom.len() / row, lanes)
-    }
-
-    fn padded(samples: &[T], row: usize, rows: usize, lanes: usize) -> Self {
+    /// Rows of `row` numbers, `atom_len` numbers an atom, of any norm.
+    pub(crate) fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut data = Vec::with_capacity(samples.len() / row * width);
-        for line in samples.chunks_exact(row) {
+        let mut data = Vec::with_capacity(atoms.len() / row * width);
+        for line in atoms.chunks_exact(row) {
             data.extend_from_slice(line);
             data.resize(data.len() + width - row, T::ZERO);
         }
-        Self { data, width, rows }
+        Self { data, width, rows: atom_len / row }
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -29,7 +29,7 @@ pub(super) fn improve_atoms<T: Real>(
     let work = canvases.iter_mut().zip(planes);
     let mut work: Vec<Work<'_, T>> = work.map(|(canvas, plane)| Work { canvas, plane, tiles: Vec::new() }).collect();
     tiles.iter().flatten().for_each(|tile| work[tile.plane].tiles.push(tile));
-    let m = dictionary.len();
+    let (m, n) = (dictionary.len(), dictionary.atom_len());
     team.each(&mut work, |work, _| {
         work.tiles.sort_unstable_by_key(|t| t.index);
         work.canvas.take_up(work.plane, &work.tiles, m);
@@ -44,7 +44,7 @@ pub(super) fn improve_atoms<T: Real>(
         let change = best_move(dictionary, k, &work);
         dictionary.move_atom(k, &change);
         largest = largest.max(change.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt());
-        moved = Some((k, AtomRows::of_atom(&change, dictionary.extent(), level.lanes::<T>())));
+        moved = Some((k, AtomRows::from_data(&change, dictionary.extent().padded()[2], n, level.lanes::<T>())));
     }
     team.each(&mut work, |work, _| work.canvas.give_back(work.plane));
     largest

@@ -6,6 +6,7 @@ mod canvas;
 mod discovery;
 mod field;
 mod footprint;
+mod gradient;
 mod measure;
 mod plane;
 mod scratch;

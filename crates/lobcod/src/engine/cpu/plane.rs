@@ -102,6 +102,11 @@ impl<T: Real> PlaneState<T> {
         });
     }
 
+    /// Makes the residual zero.
+    pub(super) fn clear_residual(&mut self) {
+        self.residual.as_mut_slice().fill(T::ZERO);
+    }
+
     /// `||r||^2` and `<A (Y - B), r>` in f64, added block by block in order.
     pub(super) fn energies(&mut self, team: &Team<T>) -> (f64, f64) {
         let mut blocks = self.blocks();
@@ -117,6 +122,44 @@ impl<T: Real> PlaneState<T> {
             Block { residual, target, weights, sums: (0.0, 0.0) }
         };
         residual.zip(self.target.chunks(BLOCK)).enumerate().map(block).collect()
+    }
+
+    /// Calls `f(first sample of the patch, residual)` for the runs of the patch at `at` that lie in the domain.
+    #[inline(always)]
+    pub(super) fn with_patch(&mut self, at: [i32; 3], mut f: impl FnMut(usize, &[T])) {
+        let Self { grid, residual, channels, .. } = self;
+        let ([depth, height, width], domain) = (grid.atom, grid.domain);
+        let residual = residual.as_mut_slice();
+        if (0..3).all(|a| at[a] >= 0 && at[a] as usize + grid.atom[a] <= domain[a]) {
+            // Wholly inside: every row is one run.
+            let first = [at[0] as usize, at[1] as usize, at[2] as usize];
+            for row in 0..*channels * depth * height {
+                let (c, z, y) = (row / (depth * height), row / height % depth, row % height);
+                let start = ((c * domain[0] + first[0] + z) * domain[1] + first[1] + y) * domain[2] + first[2];
+                f(row * width, &residual[start..start + width]);
+            }
+            return;
+        }
+        let place = |axis: usize, i: usize| -> Option<usize> {
+            let (p, l) = (at[axis] as i64 + i as i64, domain[axis] as i64);
+            if grid.periodic { Some((p % l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
+        };
+        for c in 0..*channels {
+            for z in 0..depth {
+                for y in 0..height {
+                    let (Some(gz), Some(gy)) = (place(0, z), place(1, y)) else { continue };
+                    let line = ((c * domain[0] + gz) * domain[1] + gy) * domain[2];
+                    let row = ((c * depth + z) * height + y) * width;
+                    let mut x = if grid.periodic { 0 } else { (-at[2]).clamp(0, width as i32) as usize };
+                    while x < width {
+                        let Some(gx) = place(2, x) else { break };
+                        let run = (width - x).min(domain[2] - gx);
+                        f(row + x, &residual[line + gx..line + gx + run]);
+                        x += run;
+                    }
+                }
+            }
+        }
     }
 
     pub(super) fn bytes(&self) -> usize {
