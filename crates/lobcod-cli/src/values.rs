@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lobcod::{Extent, Local, Schedule};
+use lobcod::{Embedded, Extent, Local, Schedule};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -47,8 +47,8 @@ impl FromStr for Bytes {
 pub enum DictionaryChoice {
     /// Cosines, made at run time.
     Dct,
-    /// The embedded dictionary learnt on natural pictures.
-    Natural,
+    /// One that comes with the program.
+    Embedded(Embedded),
     /// Read from a file.
     File(PathBuf),
 }
@@ -57,8 +57,10 @@ impl From<OsString> for DictionaryChoice {
     fn from(text: OsString) -> Self {
         match text.to_str() {
             Some("dct") => Self::Dct,
-            Some("natural") => Self::Natural,
-            _ => Self::File(text.into()),
+            name => match name.and_then(|name| name.parse().ok()) {
+                Some(embedded) => Self::Embedded(embedded),
+                None => Self::File(text.into()),
+            },
         }
     }
 }

@@ -41,7 +41,7 @@ pub mod simd;
 
 pub use border::Border;
 pub use checkpoint::{Checkpoint, LearnCheckpoint, Memory, ScheduleState};
-pub use dictionary::Dictionary;
+pub use dictionary::{Dictionary, Embedded};
 pub use error::{Error, Result};
 pub use extent::Extent;
 pub use learn::{Decay, LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method, Step, Stream};

@@ -33,8 +33,8 @@ pub struct PictureArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Dictionary")]
 pub struct DictionaryArgs {
-    /// Dictionary: a .npy or .npz file, natural (learnt from photographs) or dct (cosines) [default: natural for pictures, otherwise
-    /// or with --size dct].
+    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128 or natural-rgb-8x8-96 (learnt from photographs), or dct (cosines)
+    /// [default: natural for pictures, otherwise or with --size dct].
     #[arg(long, value_name = "FILE|natural|dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: Option<DictionaryChoice>,
     /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: by the number of axes].

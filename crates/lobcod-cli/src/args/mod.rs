@@ -220,12 +220,12 @@ pub struct DecodeArgs {
 /// Options of `show`.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// Dictionary: a .npy or .npz file, natural or dct.
+    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128, natural-rgb-8x8-96 or dct.
     #[arg(value_name = "DICT", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: DictionaryChoice,
-    /// Box of an atom of dct: 16, 8x8 or 5x5x5.
-    #[arg(long, value_name = "SIZE", default_value = "8x8")]
-    pub size: Size,
+    /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: 8x8].
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Size>,
     /// Picture to write (png).
     #[arg(short, long, value_name = "MOSAIC.png")]
     pub output: PathBuf,

@@ -1,7 +1,9 @@
 //! The local dictionary `D`.
 
+mod embedded;
 mod init;
-mod natural;
+
+pub use embedded::Embedded;
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
