@@ -121,18 +121,36 @@ pub struct LearningArgs {
     /// How the steps of --method stochastic shrink: none, online, online:N or exponential:F [default: none].
     #[arg(long, value_name = "RULE")]
     pub decay: Option<Decay>,
-    /// Passes over all pictures.
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub passes: usize,
-    /// Objective at which the learning ends.
+    /// Passes over all pictures [default: 40; with --stream 1].
+    #[arg(long, value_name = "N")]
+    pub passes: Option<usize>,
+    /// Read one picture at a time and learn from it before the next, for sets larger than memory.
+    ///
+    /// Memory holds one picture and the model, and what was seen long ago fades. A relative penalty refers to the first picture,
+    /// and --init patches takes its patches from it. No pursuit over the whole set ends the learning: --tolerance has no effect,
+    /// gap and relative_gap are null in --json, and the objective is the sum of what each picture cost when it was learnt from
+    /// for the last time. A checkpoint counts the pictures seen, so more may be named after them when it is resumed.
+    #[arg(long)]
+    pub stream: bool,
+    /// Objective at which the learning ends (not with --stream).
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub target_objective: Option<f64>,
-    /// First atoms: random numbers, patches of the pictures, dct (cosines), or those of a .npy or .npz file.
+    /// First atoms: random numbers, patches of the pictures (of the first one with --stream), dct (cosines), or those of a .npy or .npz file.
     #[arg(long, value_name = "random|patches|dct|FILE", default_value = "random", value_parser = OsStringValueParser::new().map(InitChoice::from))]
     pub init: InitChoice,
 }
 
 impl LearningArgs {
+    /// Passes over all pictures.
+    pub fn passes(&self) -> usize {
+        self.passes.unwrap_or(if self.stream { 1 } else { 40 })
+    }
+
+    /// What to call the way to learn.
+    pub fn method_name(&self) -> &'static str {
+        if self.stream { "stream" } else { self.method.name() }
+    }
+
     /// An option that was given although the method has no use for it.
     pub fn idle_option(&self) -> Option<&'static str> {
         let given =

@@ -7,7 +7,7 @@ pub use groups::{
 };
 
 use crate::output::paths::STDOUT;
-use crate::values::{DictionaryChoice, Size, one_of};
+use crate::values::{DictionaryChoice, MethodChoice, Size, one_of};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -43,9 +43,8 @@ impl Cli {
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
         if let Verb::Learn(args) = &cli.verb
-            && let Some(option) = args.learning.idle_option()
+            && let Some(message) = args.conflict()
         {
-            let message = format!("{option} belongs to --method stochastic; add that, or leave {option} out");
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
         cli
@@ -96,7 +95,8 @@ const LEARN_EXAMPLES: &str = "Examples:
   lobcod learn damaged.png --holes mask.png -o atoms.npz
   lobcod learn photos/ -o atoms.npz --report report.html
   lobcod learn photos/ -o atoms.npz --checkpoint run.checkpoint
-  lobcod learn photos/ -o atoms.npz --resume run.checkpoint --passes 80";
+  lobcod learn photos/ -o atoms.npz --resume run.checkpoint --passes 80
+  lobcod learn archive/ -o atoms.npz --stream          one picture in memory at a time";
 
 /// Options of `demo`.
 #[derive(Args)]
@@ -186,7 +186,7 @@ pub struct LearnArgs {
     /// Only say what would run and the memory it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
-    /// Largest value of a picture, for the PSNR of every pass [default: the scale].
+    /// Largest value of a picture, for the PSNR of every pass (not with --stream) [default: the scale].
     #[arg(long, value_name = "P", help_heading = "Output")]
     pub peak: Option<f64>,
     /// Write a page to look at: atoms, curves, pictures, numbers and parameters, in one file that needs no network.
@@ -195,6 +195,25 @@ pub struct LearnArgs {
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,
+}
+
+impl LearnArgs {
+    /// What does not go together, in one sentence.
+    fn conflict(&self) -> Option<String> {
+        let learning = &self.learning;
+        if learning.stream && learning.method != MethodChoice::Atomwise {
+            let method = learning.method.name();
+            return Some(format!("--stream learns in a way of its own, not by --method {method}; leave one of the two out"));
+        }
+        let of_the_set = [("--target-objective", learning.target_objective.is_some()), ("--peak", self.peak.is_some())];
+        if let Some((option, _)) = of_the_set.iter().find(|(_, given)| *given && learning.stream) {
+            return Some(format!(
+                "{option} has no meaning with --stream, which never sees the whole set; leave one of the two out"
+            ));
+        }
+        let idle = |option| format!("{option} belongs to --method stochastic; add that, or leave {option} out");
+        learning.idle_option().map(idle)
+    }
 }
 
 /// Options of `decode`.

@@ -8,7 +8,7 @@ use crate::args::EncodeArgs;
 use crate::checkpoint::{self, Keeper};
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
-use crate::input::{Prepared, prepare, read_pictures};
+use crate::input::{Prepared, prepare, read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
@@ -38,7 +38,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
     let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
-    let shapes: Vec<_> = pictures.iter().map(|p| (p.signal.extent(), p.signal.channels())).collect();
+    let shapes: Vec<_> = pictures.iter().map(shape).collect();
     let references = References::read(args, &shapes)?;
     let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
     chosen.check_fits(shapes[0].0)?;

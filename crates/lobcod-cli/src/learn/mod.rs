@@ -6,13 +6,15 @@ mod first;
 mod folders;
 mod page;
 mod params;
+mod stream;
+mod task;
 mod work;
 
 use crate::Outcome;
 use crate::args::LearnArgs;
 use crate::checkpoint::{self, Keeper};
 use crate::dry_run::Plan;
-use crate::input::read_pictures;
+use crate::input::{read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::number;
@@ -26,7 +28,8 @@ use first::First;
 use folders::pictures_of;
 use lobcod::{Extent, LearnCheckpoint, Real, Status};
 use lobcod_image::FileKind;
-use work::{Work, passes};
+use task::{Task, passes};
+use work::Work;
 
 /// Learns from the pictures in the precision asked for.
 pub fn run(args: &LearnArgs) -> Result<Outcome> {
@@ -43,10 +46,13 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     check_dictionary(&images, &args.output)?;
     args.report.as_deref().map(check_page).transpose()?;
     let results: Vec<_> = std::iter::once(&args.output).chain(&args.report).cloned().collect();
-    let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
+    let checkpoint: Option<LearnCheckpoint> = checkpoint::open(&args.checkpoints, &results)?;
+    if args.learning.stream {
+        return stream::run::<T>(args, &learner, images, checkpoint.as_ref());
+    }
     let peak = peak(args.peak, args.picture.scale)?;
     let pictures = read_pictures::<T>(&images, &args.picture, &args.run)?;
-    let shapes: Vec<_> = pictures.iter().map(|p| (p.signal.extent(), p.signal.channels())).collect();
+    let shapes: Vec<_> = pictures.iter().map(shape).collect();
     let first = First::plan(&args.learning, shapes[0].0)?;
     let details = Details::of(args, &images, pictures, first.extent())?;
     let observed = &details.observed;
@@ -62,8 +68,8 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
             dictionary: ("first atoms", &first),
             base: args.problem.base,
             until: match args.learning.target_objective {
-                Some(target) => format!("the objective is {}, or {}", number(target), passes(args.learning.passes)),
-                None => passes(args.learning.passes),
+                Some(target) => format!("the objective is {}, or {}", number(target), passes(args.learning.passes())),
+                None => passes(args.learning.passes()),
             },
             output: ("dictionary", Some(&args.output)),
             needed: learner.estimate_memory(observed, &first.dictionary)?,
@@ -72,13 +78,14 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut keeper = Keeper::<LearnCheckpoint>::new(Watcher::of_learning(&args.telling, args.learning.passes), &args.checkpoints);
+    let watcher = Watcher::of_learning(&args.telling, "pass", args.learning.passes());
+    let mut keeper = Keeper::<LearnCheckpoint>::new(watcher, &args.checkpoints);
     let learnt = match &checkpoint {
         Some(checkpoint) => learner.resume(checkpoint, observed, &first.dictionary, &mut keeper)?,
         None => learner.run(observed, &first.dictionary, &mut keeper)?,
     };
     let closeness = Closeness::new(observed, peak);
-    let work = Work { args, images, shapes, first, learnt, closeness };
+    let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };
     let kept = keeper.finish(work.status());
     work.save()?;
     let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));

@@ -1,7 +1,8 @@
 //! The page that shows what was learnt.
 
 use super::details::Details;
-use super::work::{Work, ending};
+use super::task::ending;
+use super::work::Work;
 use crate::report::{Fact, LearningPage, PictureRow, View};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
@@ -12,29 +13,25 @@ use std::path::{Path, PathBuf};
 
 /// Writes the page.
 pub fn write<T: Real>(work: &Work<'_, T>, details: &Details<T>, path: &Path) -> Result<()> {
-    let (args, report) = (work.args, &work.learnt.report);
+    let (task, report) = (&work.task, &work.learnt.report);
     let row = |(i, image): (usize, &PathBuf)| {
         let certificate = report.pursuit.signals[i];
         let psnr_db = work.closeness.psnr_db_of(i, certificate.data_term);
         PictureRow { name: image.display().to_string(), shape: work.shapes[i], certificate, psnr_db }
     };
-    let first = work.images[0].display();
     let page = LearningPage {
-        title: match work.images.len() {
-            1 => format!("lobcod learn: {first}"),
-            n => format!("lobcod learn: {first} and {} more", n - 1),
-        },
+        title: task.title(),
         status: (work.status(), ending(work.status())),
-        first: &work.first.dictionary,
+        first: &task.first.dictionary,
         learnt: &work.learnt,
         psnr_db: report.history.iter().map(|point| work.closeness.psnr_db(point.data_term)).collect(),
         shown: first_picture(work, details)?,
-        pictures: work.images.iter().enumerate().map(row).collect(),
-        tolerance: args.run.tolerance,
+        pictures: task.images.iter().enumerate().map(row).collect(),
+        tolerance: task.args.run.tolerance,
         facts: vec![
             Fact::new("PSNR", format!("{:.2} dB", work.psnr_db()), "of the reconstructions, where the pictures are known"),
-            Fact::new("first atoms", &work.first.name, ""),
-            Fact::new("base", args.problem.base, "the layer taken off before learning"),
+            Fact::new("first atoms", &task.first.name, ""),
+            Fact::new("base", task.args.problem.base, "the layer taken off before learning"),
         ],
     };
     page.write(path)
@@ -52,7 +49,7 @@ fn first_picture<T: Real>(work: &Work<'_, T>, details: &Details<T>) -> Result<Ma
         needles,
         certificate: &work.learnt.report.pursuit.signals[0],
         dictionary: &work.learnt.dictionary,
-        white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(work.args.picture.scale),
+        white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(work.task.args.picture.scale),
         sample_rate: source.sample_rate,
     };
     view.section()

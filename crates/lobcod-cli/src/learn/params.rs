@@ -13,7 +13,7 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let params = LearnParams {
         border: args.problem.border,
         method: method(learning),
-        passes: learning.passes,
+        passes: learning.passes(),
         target_objective: learning.target_objective,
         time_limit: time_limit(run)?,
         tolerance: run.tolerance,

@@ -24,15 +24,26 @@ pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Res
 pub fn then_and_now<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
     let uses = Uses::count(dictionary, needles);
     let order = uses.order();
+    let learnt = list(dictionary, &order, |k| uses.of(k), |k| Some(uses.share(k)))?;
+    Ok(html! { (uses.words(dictionary)) (beside(&learnt, first, &order)?) })
+}
+
+/// The same in the order of the dictionary, where nobody counted how often each is used.
+pub fn before_and_after<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>) -> Result<Markup> {
+    let order: Vec<usize> = (0..dictionary.len()).collect();
+    beside(&list(dictionary, &order, |k| format!("atom {k}"), |_| None)?, first, &order)
+}
+
+/// Learnt atoms beside the first ones in this order.
+fn beside<T: Real>(learnt: &Markup, first: &Dictionary<T>, order: &[usize]) -> Result<Markup> {
     Ok(html! {
-        (uses.words(dictionary))
         div.side-by-side {
             figure {
-                (list(dictionary, &order, |k| uses.of(k), |k| Some(uses.share(k)))?)
+                (learnt)
                 figcaption { "The learnt atoms." }
             }
             figure {
-                (list(first, &order, |k| format!("first atom {k}"), |_| None)?)
+                (list(first, order, |k| format!("first atom {k}"), |_| None)?)
                 figcaption { "The first atoms, each in the place of the one that it became." }
             }
         }

@@ -89,7 +89,7 @@ impl<T: Real> LearningPage<'_, T> {
 }
 
 /// Points of a curve.
-type Points = Vec<[f64; 2]>;
+pub(super) type Points = Vec<[f64; 2]>;
 
 /// Curves of what changed from pass to pass.
 fn course(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
@@ -117,11 +117,11 @@ fn course(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
 }
 
 /// A kind of axis, and what it shows.
-type Kind = (fn(&'static str, std::vec::IntoIter<f64>) -> Axis, &'static str);
+pub(super) type Kind = (fn(&'static str, std::vec::IntoIter<f64>) -> Axis, &'static str);
 const PASS: Kind = (Axis::counting, "pass");
 
 /// One curve; a sentence where there is nothing to draw.
-fn curve(title: &str, x: Kind, y: Kind, points: Points) -> Markup {
+pub(super) fn curve(title: &str, x: Kind, y: Kind, points: Points) -> Markup {
     let axis = |(make, label): Kind, i: usize| make(label, points.iter().map(|p| p[i]).collect::<Vec<_>>().into_iter());
     let (x, y) = (axis(x, 0), axis(y, 1));
     html! {

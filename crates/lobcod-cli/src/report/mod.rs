@@ -8,10 +8,12 @@ mod invocation;
 mod learning;
 mod pictures;
 mod pursuit;
+mod streaming;
 
 pub use facts::Fact;
 pub use learning::{LearningPage, PictureRow};
 pub use pursuit::PursuitPage;
+pub use streaming::StreamPage;
 
 use crate::output::summary;
 use crate::output::table::{count, number};

@@ -11,7 +11,7 @@ use crate::engine::{CpuEngine, Discovery, Engine, Measure, Session, Support, Vis
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress};
-use crate::pursuit::{Observed, Penalty, check_memory, problem};
+use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, check_memory, problem};
 use crate::real::Real;
 use crate::signal::Signal;
 use rand_chacha::ChaCha8Rng;
@@ -78,6 +78,13 @@ impl<T: Real> Stream<T> {
     /// The penalty in units of the signal; `None` before the first signal if it is relative.
     pub fn penalty(&self) -> Option<f64> {
         self.penalty
+    }
+
+    /// Bytes of working memory, the model's included, that learning from these signals at once is expected to need on the CPU.
+    pub fn estimate_memory(&self, signals: &[Observed<T>]) -> Result<u64> {
+        let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
+        let session = CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)?;
+        Ok(session + 2 * Statistics::bytes(&self.dictionary))
     }
 
     /// Learns from more signals, on the threads of this machine. Stopped by its observer it leaves the model as it was.
