@@ -80,8 +80,8 @@ mod tests {
             [(Embedded::Natural, 81, 8, 1), (Embedded::Natural12x12, 128, 12, 1), (Embedded::NaturalRgb, 96, 8, 3)]
         {
             let dictionary = Dictionary::<f32>::embedded(which);
-            let shape = (dictionary.len(), dictionary.extent().axes(), dictionary.channels(), dictionary.normalised());
-            assert_eq!(shape, (atoms, &[side, side][..], channels, 0), "{which}");
+            let shape = (dictionary.len(), dictionary.extent(), dictionary.channels(), dictionary.normalised());
+            assert_eq!(shape, (atoms, Extent::new(&[side, side]).unwrap(), channels, 0), "{which}");
             assert_eq!(which.name().parse::<Embedded>().unwrap(), which);
         }
         assert!("unnatural".parse::<Embedded>().is_err());

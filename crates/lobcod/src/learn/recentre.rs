@@ -13,7 +13,7 @@ use crate::needles::Code;
 use crate::real::Real;
 
 /// A shifted box must hold this much more energy than the present one.
-const GAIN: f64 = 1.05;
+const GAIN: f64 = 1.005;
 
 /// Moves atoms whose pattern goes on beyond their box, and their codes with them; returns how many moved.
 pub(super) fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> usize {
