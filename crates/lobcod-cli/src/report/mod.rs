@@ -2,10 +2,12 @@
 
 mod atoms;
 mod chart;
+mod filled;
 mod invocation;
 mod page;
 mod pictures;
 
+pub use filled::FilledPage;
 pub use page::{Fact, Page};
 
 use crate::output::summary;

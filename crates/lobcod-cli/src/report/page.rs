@@ -75,39 +75,47 @@ impl<T: Real> Page<'_, T> {
 
     fn markup(&self) -> Result<Markup> {
         let report = &self.answer.report;
-        let converged = report.status == Status::Converged;
         let atoms = atoms(self.dictionary, &self.answer.needles)?;
-        Ok(html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    title { (self.title) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    header {
-                        h1 { (self.title) }
-                        p {
-                            span.status.converged[converged] { (summary::ending(report.status)) "." }
-                            "No codes have an objective lower by more than " (percent(report.total.relative_gap())) " %."
-                        }
-                        pre { code { (command_line()) } }
-                    }
-                    main {
-                        @for section in &self.sections { (section) }
-                        section { h2 { "Dictionary" } (atoms) }
-                        section { h2 { "Objective and gap against time" } (course(report, self.tolerance)) }
-                        section { h2 { "Numbers" } (numbers(&facts(report, self.tolerance), &self.facts)) }
-                        section { h2 { "Parameters" } (parameters(&settings())) }
-                    }
-                    footer.muted { "lobcod " (env!("CARGO_PKG_VERSION")) ". This file is complete in itself." }
-                    script { (PreEscaped(SCRIPT)) }
-                }
+        let remark = format!("No codes have an objective lower by more than {} %.", percent(report.total.relative_gap()));
+        let body = html! {
+            @for section in &self.sections { (section) }
+            section { h2 { "Dictionary" } (atoms) }
+            section { h2 { "Objective and gap against time" } (course(report, self.tolerance)) }
+            section { h2 { "Numbers" } (numbers(&facts(report, self.tolerance), &self.facts)) }
+        };
+        Ok(frame(&self.title, report.status, summary::ending(report.status), &remark, &body))
+    }
+}
+
+/// A whole page around its sections: heading, how the work ended, the command and its parameters.
+pub fn frame(title: &str, status: Status, ending: &str, remark: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
             }
-        })
+            body {
+                header {
+                    h1 { (title) }
+                    p {
+                        span.status.converged[status == Status::Converged] { (ending) "." }
+                        (remark)
+                    }
+                    pre { code { (command_line()) } }
+                }
+                main {
+                    (body)
+                    section { h2 { "Parameters" } (parameters(&settings())) }
+                }
+                footer.muted { "lobcod " (env!("CARGO_PKG_VERSION")) ". This file is complete in itself." }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
     }
 }
 
@@ -173,7 +181,8 @@ fn percent(share: f64) -> String {
     format!("{percent:.decimals$}")
 }
 
-fn numbers(solver: &[Fact], others: &[Fact]) -> Markup {
+/// A table of facts, in two parts.
+pub fn numbers(solver: &[Fact], others: &[Fact]) -> Markup {
     html! {
         table.numbers {
             @for fact in solver.iter().chain(others) {

@@ -64,4 +64,9 @@ impl<T: Real> Background<T> {
     pub(super) fn best_penalty(&self) -> f64 {
         PathPoint::best(&self.path).map_or(0.0, |point| point.penalty)
     }
+
+    /// Smallest error at the held-out samples on the path; 0 where none are held out.
+    pub(super) fn error(&self) -> f64 {
+        self.path.iter().filter_map(|p| p.held_out_error).reduce(f64::min).unwrap_or(0.0)
+    }
 }

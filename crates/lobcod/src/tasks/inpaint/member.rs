@@ -14,9 +14,7 @@ use crate::signal::Signal;
 
 /// Fall of the penalty from stage to stage, and stages at most.
 const FALL: f64 = 0.5;
-const STAGES: usize = 5;
-/// A stage that lowers the held-out error by less than this share is the last.
-const GAIN: f64 = 2e-3;
+const STAGES: usize = 4;
 /// Support sweeps at a stage.
 const SUPPORTS: usize = 3;
 /// Steps at the chosen penalty once the held-out samples are known again.
@@ -45,8 +43,8 @@ pub(super) struct Member<T> {
 }
 
 impl<T: Real> Member<T> {
-    /// Dense first codes at one penalty, then the path below it: to the penalty asked for, or until the held-out samples are no
-    /// longer predicted better. Sparse codes alone would commit to one of many shifted atoms that explain the same samples; the
+    /// Dense first codes at one penalty, then the path below it: to the penalty asked for, or until the held-out samples are
+    /// predicted worse. Sparse codes alone would commit to one of many shifted atoms that explain the same samples; the
     /// dense start keeps their average, which predicts missing samples better than any of them.
     pub(super) fn find(
         params: &InpaintParams,
@@ -69,14 +67,10 @@ impl<T: Real> Member<T> {
                 fit.step(penalty, SUPPORTS, pace);
                 picture = fit.picture()?;
                 let point = PathPoint::of(penalty, scene, &picture);
-                let better = path.last().is_none_or(|last| match (last.held_out_error, point.held_out_error) {
-                    (Some(before), Some(now)) => now < (1.0 - GAIN) * before,
-                    _ => true,
-                });
                 path.push(point);
                 let ended = match params.penalty {
                     Some(asked) => penalty <= asked,
-                    None => !better || path.len() == STAGES,
+                    None => path.len() == STAGES || PathPoint::best(&path) != Some(point),
                 };
                 if ended || pace.is_over() {
                     break;

@@ -4,6 +4,9 @@ use super::scene::Scene;
 use crate::real::Real;
 use crate::signal::Signal;
 
+/// A share by which held-out errors differ without meaning anything.
+const HARDLY: f64 = 0.01;
+
 /// A stage of the penalty path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathPoint {
@@ -21,9 +24,12 @@ impl PathPoint {
         Self { penalty, held_out_error: (!errors.is_empty()).then(|| square.sqrt()) }
     }
 
-    /// The point with the smallest error; without errors, the last.
+    /// The smallest penalty whose error is the smallest or hardly larger: of two that predict missing samples alike, the one that is
+    /// closer to the known ones. Without errors, the smallest penalty.
     pub(super) fn best(path: &[PathPoint]) -> Option<PathPoint> {
-        let error = |p: &PathPoint| p.held_out_error.unwrap_or(p.penalty);
-        path.iter().copied().min_by(|a, b| error(a).total_cmp(&error(b)))
+        let error = |p: &PathPoint| p.held_out_error.unwrap_or(0.0);
+        let least = path.iter().map(error).fold(f64::INFINITY, f64::min);
+        let good = path.iter().filter(|p| error(p) <= (1.0 + HARDLY) * least);
+        good.copied().min_by(|a, b| a.penalty.total_cmp(&b.penalty))
     }
 }
