@@ -153,7 +153,7 @@ pub enum Preset {
     Fast,
     /// --learn none --variants 1 --windows 1,0.5 --density 0.5
     Standard,
-    /// --learn image --variants 2 --windows 1,0.5 --density 0.35
+    /// --learn image --variants 2 --windows 1,0.5 --density 0.5
     Best,
 }
 

@@ -12,7 +12,7 @@ pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
     let (learn, variants, windows, density) = match args.preset {
         Preset::Fast => (LearnChoice::None, 1, vec![1.0], 1.0),
         Preset::Standard => (LearnChoice::None, 1, vec![1.0, 0.5], 0.5),
-        Preset::Best => (LearnChoice::Image, 2, vec![1.0, 0.5], 0.35),
+        Preset::Best => (LearnChoice::Image, 2, vec![1.0, 0.5], 0.5),
     };
     let learn = args.learn.unwrap_or(learn) == LearnChoice::Image;
     // Learning is for those who have the time to average.

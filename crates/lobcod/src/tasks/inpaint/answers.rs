@@ -16,6 +16,9 @@ use crate::extent::Extent;
 use crate::real::Real;
 use crate::signal::Signal;
 
+/// A window must predict held-out samples better by this share than one named before it: the first fit is a rough judge.
+const PREFERENCE: f64 = 0.05;
+
 /// Answers found so far.
 pub(super) struct Answers<T> {
     pictures: Vec<Signal<T>>,
@@ -75,7 +78,7 @@ impl<T: Real> Answers<T> {
         Ok(())
     }
 
-    /// Base layers with the windows that are kept, the one whose first fit predicted held-out samples best in front.
+    /// Base layers with the windows that are kept: those whose first fit predicts held-out samples best, in that order.
     fn layers(
         &self,
         params: &InpaintParams,
@@ -93,7 +96,10 @@ impl<T: Real> Answers<T> {
             let background = Background::find(engine, scene, dictionary, size, params.max_memory, pace)?;
             layers.push(Layer { window, size, background });
         }
-        layers.sort_by(|a, b| a.background.error().total_cmp(&b.background.error()));
+        let judged = |(place, layer): &(usize, Layer<T>)| layer.background.error() * (1.0 + PREFERENCE * *place as f64);
+        let mut layers: Vec<(usize, Layer<T>)> = layers.into_iter().enumerate().collect();
+        layers.sort_by(|a, b| judged(a).total_cmp(&judged(b)));
+        let mut layers: Vec<Layer<T>> = layers.into_iter().map(|(_, layer)| layer).collect();
         layers.truncate(params.kept_windows);
         Ok(layers)
     }

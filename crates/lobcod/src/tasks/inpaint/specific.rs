@@ -37,6 +37,9 @@ pub(super) fn learn<T: Real>(
     while !pace.is_over() {
         fit.step(share * detail, SUPPORTS, pace);
         for _ in 0..if share <= LEARN_FROM { ALTERNATIONS } else { 0 } {
+            if pace.is_over() {
+                break;
+            }
             fit.session.improve_atoms();
             fit.support(share * detail, pace);
         }
