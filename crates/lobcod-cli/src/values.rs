@@ -149,11 +149,11 @@ pub enum LearnChoice {
 /// How much work inpainting puts in.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// --learn none --variants 1 --windows 1 --density 1
+    /// --learn none --windows 1 --kept-windows 1 --density 1
     Fast,
-    /// --learn none --variants 1 --windows 1,0.5 --density 0.5
+    /// --learn none --windows 1,0.5 --kept-windows 1 --density 0.5
     Standard,
-    /// --learn image --variants 2 --windows 1,0.5 --density 0.5
+    /// --learn image --windows 1,0.5 --kept-windows 2 --density 0.5
     Best,
 }
 

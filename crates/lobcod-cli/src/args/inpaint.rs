@@ -43,14 +43,15 @@ pub struct InpaintArgs {
     /// How much work is put in; each preset stands for the options listed with it.
     #[arg(long, value_enum, default_value_t = Preset::Standard, help_heading = "Solver")]
     pub preset: Preset,
-    /// Mirrored and turned copies of every dictionary whose answers are averaged [default: by the preset].
+    /// Mirrored and turned copies of every dictionary whose answers are averaged [default: 1, and 2 with
+    /// --learn image].
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub variants: Option<usize>,
     /// Windows of the base layer, in lengths of an atom [default: by the preset].
     #[arg(long, value_name = "W,W,...", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Solver")]
     pub windows: Option<Vec<f64>>,
-    /// Of these windows, how many are kept, those that predict held-out pixels best; the answers are averaged [default: 1, and all
-    /// with --learn image].
+    /// Of these windows, how many are kept, those that predict held-out pixels best; the answers are averaged [default: by the
+    /// preset].
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub kept_windows: Option<usize>,
     /// Penalty of the dense first codes, in standard deviations of the details: smaller is denser, slower and mostly better [default:

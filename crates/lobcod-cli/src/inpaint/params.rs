@@ -9,14 +9,14 @@ use lobcod::tasks::inpaint::{Inpaint, InpaintParams};
 /// What the options ask for.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
     check_engine(&args.run)?;
-    let (learn, variants, windows, density) = match args.preset {
-        Preset::Fast => (LearnChoice::None, 1, vec![1.0], 1.0),
-        Preset::Standard => (LearnChoice::None, 1, vec![1.0, 0.5], 0.5),
-        Preset::Best => (LearnChoice::Image, 2, vec![1.0, 0.5], 0.5),
+    let (learn, windows, kept, density) = match args.preset {
+        Preset::Fast => (LearnChoice::None, vec![1.0], 1, 1.0),
+        Preset::Standard => (LearnChoice::None, vec![1.0, 0.5], 1, 0.5),
+        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 2, 0.5),
     };
     let learn = args.learn.unwrap_or(learn) == LearnChoice::Image;
-    // Learning is for those who have the time to average.
-    let kept = if learn { windows.len() } else { 1 };
+    // Who has the time to learn has the time for a second copy, whose answer helps more surely than a learnt one.
+    let variants = if learn { 2 } else { 1 };
     let params = InpaintParams {
         penalty: args.penalty.0,
         learn,

@@ -17,12 +17,12 @@ impl Opponent {
     }
 
     /// Brightness and differences of a picture.
-    pub(super) fn from_rgb<T: Real>(&self, picture: &Signal<T>) -> Signal<T> {
+    pub(super) fn of_rgb<T: Real>(picture: &Signal<T>) -> Signal<T> {
         turned(picture, |to, from| Self::matrix()[to][from])
     }
 
     /// The picture of brightness and differences.
-    pub(super) fn to_rgb<T: Real>(&self, picture: &Signal<T>) -> Signal<T> {
+    pub(super) fn to_rgb<T: Real>(picture: &Signal<T>) -> Signal<T> {
         turned(picture, |to, from| Self::matrix()[from][to])
     }
 }
@@ -47,10 +47,10 @@ mod tests {
     fn colours_come_back_and_grey_has_brightness_only() {
         let extent = Extent::new(&[2]).unwrap();
         let picture = Signal::from_planar(extent, 3, vec![1.0f64, 7.0, 2.0, 7.0, 4.0, 7.0]).unwrap();
-        let turned = Opponent.from_rgb(&picture);
+        let turned = Opponent::of_rgb(&picture);
         assert!((turned.channel(0)[1] - 7.0 * 3f64.sqrt()).abs() < 1e-12);
         assert!(turned.channel(1)[1].abs() < 1e-12 && turned.channel(2)[1].abs() < 1e-12);
-        let back = Opponent.to_rgb(&turned);
+        let back = Opponent::to_rgb(&turned);
         assert!(back.data().iter().zip(picture.data()).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }

@@ -25,7 +25,8 @@ pub(super) struct Scene<T> {
     fitted: Vec<T>,
     /// Places of the samples held out.
     pub(super) held_out: Vec<usize>,
-    colours: Option<Opponent>,
+    /// Are its channels brightness and differences instead of red, green and blue?
+    opposed: bool,
 }
 
 /// Which of the known samples a fit may use.
@@ -57,15 +58,15 @@ impl<T: Real> Scene<T> {
         let alike = weights.chunks_exact(volume).all(|channel| channel == &weights[..volume]);
         let grey_atoms = dictionaries.iter().all(|d| d.channels() == 1);
         // Mixed colours need all three of them.
-        let colours = (channels == 3 && alike && grey_atoms).then_some(Opponent);
+        let opposed = channels == 3 && alike && grey_atoms;
         let mut signal = Signal::from_planar(signal.extent(), channels, data)?;
-        if let Some(colours) = &colours {
-            signal = colours.from_rgb(&signal);
+        if opposed {
+            signal = Opponent::of_rgb(&signal);
         }
         let held_out = choose(params, &weights, volume);
         let mut fitted = weights.clone();
         held_out.iter().for_each(|&i| fitted[i] = T::ZERO);
-        Ok(Self { signal, known: weights, fitted, held_out, colours })
+        Ok(Self { signal, known: weights, fitted, held_out, opposed })
     }
 
     pub(super) fn weights(&self, samples: Use) -> &[T] {
@@ -99,7 +100,7 @@ impl<T: Real> Scene<T> {
 
     /// A fit in the colours of the signal as it was given.
     pub(super) fn as_given(&self, fit: &Signal<T>) -> Signal<T> {
-        self.colours.as_ref().map_or_else(|| fit.clone(), |colours| colours.to_rgb(fit))
+        if self.opposed { Opponent::to_rgb(fit) } else { fit.clone() }
     }
 }
 
