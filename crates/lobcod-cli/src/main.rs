@@ -8,6 +8,7 @@ mod dictionary;
 mod doctor;
 mod dry_run;
 mod encode;
+mod inpaint;
 mod input;
 mod interrupt;
 mod learn;
@@ -54,6 +55,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Verb::Demo(args) => demo::run(&args),
         Verb::Encode(args) => encode::run(&args),
         Verb::Learn(args) => learn::run(&args),
+        Verb::Inpaint(args) => inpaint::run(&args),
         Verb::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
         Verb::Show(args) => show::run(&args).map(|()| Outcome::Done),
         Verb::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),

@@ -38,6 +38,7 @@ mod real;
 mod report;
 mod signal;
 pub mod simd;
+pub mod tasks;
 
 pub use border::Border;
 pub use checkpoint::{Checkpoint, LearnCheckpoint, Memory, ScheduleState};

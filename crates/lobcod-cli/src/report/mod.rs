@@ -4,6 +4,7 @@ mod atoms;
 mod chart;
 mod document;
 mod facts;
+mod filled;
 mod invocation;
 mod learning;
 mod pictures;
@@ -11,6 +12,7 @@ mod pursuit;
 mod streaming;
 
 pub use facts::Fact;
+pub use filled::FilledPage;
 pub use learning::{LearningPage, PictureRow};
 pub use pursuit::PursuitPage;
 pub use streaming::StreamPage;

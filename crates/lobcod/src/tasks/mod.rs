@@ -1,0 +1,3 @@
+//! What convolutional sparse coding is used for.
+
+pub mod inpaint;
