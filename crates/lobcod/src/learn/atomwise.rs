@@ -79,8 +79,8 @@ impl<T: Real> Way<T> for Atomwise<T> {
         } else if self.carry > 0.0 {
             self.carry_on(pass);
         }
-        // Being shifted in its box is not a move of the atom to be carried on.
-        let began = if shifted { pass.session.dictionary().clone() } else { pass.before.1.clone() };
+        // Being shifted in its box, or replaced, is not a move of the atom to be carried on.
+        let began = if shifted || renewed.any() { pass.session.dictionary().clone() } else { pass.before.1.clone() };
         if pass.number == 1 {
             let zero = pass.session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
             let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);

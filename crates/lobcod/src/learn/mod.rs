@@ -175,7 +175,8 @@ impl Learner {
     }
 
     fn problem<T: Real>(&self, signals: &[Observed<T>], first: &Dictionary<T>) -> Result<Problem<T>> {
-        Ok(Problem { learning: true, ..problem(&self.params.problem(), signals, first)? })
+        let learning = self.params.method == Method::Atomwise;
+        Ok(Problem { learning, ..problem(&self.params.problem(), signals, first)? })
     }
 
     fn learn<T: Real>(

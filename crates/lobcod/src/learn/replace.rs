@@ -21,7 +21,7 @@ const TWINS: f64 = 0.98;
 pub(super) struct Renewed {
     /// Atoms without a code that became a patch of the residual.
     pub(super) replaced: usize,
-    /// Those among them that had handed their codes to a twin.
+    /// Near-duplicates that handed their codes to a twin; they are among the replaced where a patch was found.
     pub(super) merged: usize,
 }
 
@@ -37,11 +37,12 @@ pub(super) fn renew_atoms<T: Real>(pass: &mut Pass<'_, '_, T>) -> Renewed {
     let mut renewed = Renewed::default();
     let twins = twins(pass.session.dictionary());
     let mut codes = pass.session.fetch().codes;
-    if !twins.is_empty() {
+    let handing = twins.iter().filter(|t| codes.iter().flatten().any(|c| c.atom == t.atom)).count();
+    if handing > 0 {
         codes.iter_mut().for_each(|plane| *plane = hand_over(plane, &twins));
         pass.session.restore(&State { codes: codes.clone(), pending: Vec::new() });
         pass.session.refresh();
-        renewed.merged = twins.len();
+        renewed.merged = handing;
     }
     let mut used = vec![false; pass.session.dictionary().len()];
     codes.iter().flatten().for_each(|c| used[c.atom as usize] = true);

@@ -48,6 +48,12 @@ impl Statistics {
         Self { size, channels: dictionary.channels(), atoms, products, pulls }
     }
 
+    /// Becomes a copy of others of the same atoms, in the memory it has.
+    pub(super) fn copy(&mut self, other: &Statistics) {
+        self.products.copy_from_slice(&other.products);
+        self.pulls.copy_from_slice(&other.pulls);
+    }
+
     /// Makes what was gathered count less.
     pub(super) fn fade(&mut self, keep: f64) {
         self.products.iter_mut().chain(&mut self.pulls).for_each(|x| *x *= keep);
@@ -168,10 +174,10 @@ impl Statistics {
     }
 
     pub(super) fn recall(&mut self, memory: &Memory) -> Option<()> {
-        for (mine, name) in [(&mut self.products, "products"), (&mut self.pulls, "pulls")] {
-            let found = memory.get(name).filter(|found| found.len() == mine.len())?;
-            mine.clone_from(found);
-        }
+        let products = memory.get("products").filter(|found| found.len() == self.products.len())?;
+        let pulls = memory.get("pulls").filter(|found| found.len() == self.pulls.len())?;
+        self.products.clone_from(products);
+        self.pulls.clone_from(pulls);
         Some(())
     }
 }

@@ -89,8 +89,8 @@ impl<T: Real> Way<T> for Stochastic {
                 atoms.extend(dictionary.data().iter().zip(&change).map(|(d, c)| d.to_f64() - c));
                 let moved = dictionary.replaced_by(&atoms);
                 pass.session.set_dictionary(moved);
+                pass.go_on()?;
             }
-            pass.go_on()?;
         }
         Ok(Passed { standing: self.settle(pass), replaced_atoms: renewed.replaced, merged_atoms: renewed.merged })
     }

@@ -28,6 +28,10 @@ const SUPPORT_ROUNDS: usize = 3;
 const SUPPORT_TOLERANCE: f64 = 0.01;
 /// What was seen before the last `1 / RECENT` of the stream, when the dictionary was worse, is as good as forgotten.
 const RECENT: f64 = 3.0;
+/// So many signals are remembered from the beginning, as far as the memory of the stream allows.
+const SHORTEST: f64 = 1.5;
+/// Copies of the statistics that live at once: the model, what it remembers of the past, and that with the present signals.
+const COPIES: u64 = 3;
 /// An atom with less than this share of the mean energy is not used.
 const IDLE: f64 = 1e-6;
 
@@ -35,7 +39,7 @@ const IDLE: f64 = 1e-6;
 ///
 /// Every signal is coded, and the correlations of its codes with each other and with the signal join those of the signals before, which
 /// fade: the dictionary is the best for what was seen lately, not for the last signal alone, and follows when the signals change.
-/// Memory: the session of one signal, and twice `m^2 (2h-1)(2w-1)` numbers.
+/// Memory: the session of one signal, and three times `m^2 (2h-1)(2w-1)` numbers.
 #[derive(Clone, Debug)]
 pub struct Stream<T> {
     params: LearnParams,
@@ -50,7 +54,7 @@ pub struct Stream<T> {
 
 impl<T: Real> Stream<T> {
     pub(super) fn new(params: &LearnParams, first: &Dictionary<T>) -> Result<Self> {
-        let needed = 2 * Statistics::bytes(first);
+        let needed = COPIES * Statistics::bytes(first);
         if params.max_memory.is_some_and(|limit| needed > limit) {
             return Err(Error::Limits { needed, limit: params.max_memory.unwrap_or(0) });
         }
@@ -84,7 +88,7 @@ impl<T: Real> Stream<T> {
     pub fn estimate_memory(&self, signals: &[Observed<T>]) -> Result<u64> {
         let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
         let session = CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)?;
-        Ok(session + 2 * Statistics::bytes(&self.dictionary))
+        Ok(session + COPIES * Statistics::bytes(&self.dictionary))
     }
 
     /// Learns from more signals, on the threads of this machine. Stopped by its observer it leaves the model as it was.
@@ -101,7 +105,7 @@ impl<T: Real> Stream<T> {
     ) -> Result<Control> {
         let clock = Instant::now();
         let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
-        let room = self.params.max_memory.map(|limit| limit.saturating_sub(2 * Statistics::bytes(&self.dictionary)));
+        let room = self.params.max_memory.map(|limit| limit.saturating_sub(COPIES * Statistics::bytes(&self.dictionary)));
         check_memory(engine, &problem, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
         let mut session = engine.open(problem)?;
@@ -117,14 +121,14 @@ impl<T: Real> Stream<T> {
         }
         let seen = (self.history.len() + 1) as f64;
         let mut past = self.statistics.clone();
-        past.fade(1.0 - 1.0 / (seen / RECENT).clamp(1.0, self.params.stream_memory as f64));
+        past.fade(1.0 - 1.0 / (seen / RECENT).max(SHORTEST).min(self.params.stream_memory as f64));
         let mut all = past.clone();
         for stage in STAGES {
             let penalty = stage * penalty;
             session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
             for _ in 0..if stage > 1.0 { 1 } else { ROUNDS } {
                 session.support(&Support { penalty, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
-                all = past.clone();
+                all.copy(&past);
                 gather(&*session, &extents, self.params.border, &mut all);
                 session.set_dictionary(all.improve(session.dictionary()));
                 session.refresh();

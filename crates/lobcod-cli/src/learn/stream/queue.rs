@@ -66,7 +66,7 @@ impl Queue<'_> {
         stream.take_up(checkpoint)?;
         ensure!(
             checkpoint.memory.get(READING) == Some(&self.reading()),
-            "the checkpoint was made with another --base, --scale or --axes; resume with those it was made with"
+            "the checkpoint was made with another --base, --scale, --axes or mask; resume with those it was made with"
         );
         Ok(())
     }
@@ -97,6 +97,9 @@ impl Queue<'_> {
     /// How pictures are read, which a stream knows nothing of; letter by letter, as a checkpoint keeps numbers.
     fn reading(&self) -> Vec<f64> {
         let (base, picture) = (self.args.problem.base, &self.args.picture);
-        format!("{base} {} {:?}", picture.scale, picture.axes).bytes().map(f64::from).collect()
+        format!("{base} {} {:?} {:?} {:?}", picture.scale, picture.axes, picture.known, picture.holes)
+            .bytes()
+            .map(f64::from)
+            .collect()
     }
 }

@@ -62,6 +62,9 @@ impl<T: Real> Canvas<T> {
             + self.codes.capacity() * size_of::<PlacedCode<T>>()
             + self.first.capacity() * 8
             + size_of_val(&self.layout.patch[..])
+            + size_of_val(&self.chain[..])
+            + size_of_val(&self.gradient[..])
+            + size_of_val(&self.autocorrelation[..])
     }
 
     /// Takes up the residual and the codes of the plane; `tiles` are its own, in order.

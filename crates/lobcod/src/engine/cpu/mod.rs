@@ -92,6 +92,7 @@ impl<T: Real> Engine<T> for CpuEngine {
             if problem.learning {
                 let whole = (0..2).map(|a| grid.positions[a] + grid.atom[a] - 1).product::<usize>() * (grid.positions[2] + row);
                 bytes += 2 * whole * dictionary.channels() * real;
+                bytes += 8 * grid.atom.iter().map(|h| 2 * h - 1).product::<usize>() + 12 * dictionary.atom_len() * row;
                 // Codes by atom, those of the last pass, and those of the codes at the beginning of this one.
                 bytes += (density * positions as f64) as usize * (12 + real + 2 * size_of::<Code<T>>());
             }

@@ -81,15 +81,19 @@ impl<T: Real> Member<T> {
         }
         let errors = scene.errors(&picture);
         let penalty = params.penalty.or(PathPoint::best(&path).map(|point| point.penalty)).unwrap_or(0.0);
-        if !scene.held_out.is_empty() && detail > 0.0 && !pace.is_over() {
+        let refit = !scene.held_out.is_empty() && detail > 0.0 && !pace.is_over();
+        let nonzeros = if refit {
             let base = scene.base_of(Use::Known, &picture, start.window)?;
             let state = fit.session.fetch();
-            fit = Fit::open(engine, problem(scene, Use::Known, &base, start.dictionary), base, params.max_memory)?;
+            drop(fit);
+            let mut fit = Fit::open(engine, problem(scene, Use::Known, &base, start.dictionary), base, params.max_memory)?;
             fit.resume(&state);
             (0..REFITS).for_each(|_| fit.step(penalty, SUPPORTS, pace));
             picture = fit.picture()?;
-        }
-        let nonzeros = nonzeros(&*fit.session);
+            nonzeros(&*fit.session)
+        } else {
+            nonzeros(&*fit.session)
+        };
         Ok(Self { picture, errors, penalty, path, nonzeros })
     }
 }

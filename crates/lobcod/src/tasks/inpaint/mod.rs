@@ -19,7 +19,7 @@ pub use path::PathPoint;
 pub use report::{AnswerReport, InpaintReport};
 
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine};
+use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::observe::Observer;
@@ -130,7 +130,7 @@ impl Inpaint {
         let engine = CpuEngine::new(self.params.threads)?;
         let base = Signal::zeros(signal.extent(), signal.channels());
         let needs = dictionaries.iter().map(|d| {
-            let problem = fit::problem(&scene, Use::Known, &base, d);
+            let problem = Problem { learning: self.params.learn, ..fit::problem(&scene, Use::Known, &base, d) };
             engine.estimate_memory(&problem, EXPECTED_DENSITY)
         });
         needs.collect::<Result<Vec<u64>>>().map(|needs| needs.into_iter().max().unwrap_or(0))
