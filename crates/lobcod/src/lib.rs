@@ -33,11 +33,13 @@ pub mod memory;
 pub mod metrics;
 mod needles;
 mod observe;
+mod parallel;
 mod pursuit;
 mod real;
 mod report;
 mod signal;
 pub mod simd;
+pub mod tasks;
 
 pub use border::Border;
 pub use checkpoint::{Checkpoint, ScheduleState};
