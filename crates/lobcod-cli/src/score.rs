@@ -1,13 +1,14 @@
 //! How close reconstructions are to the true pictures.
 
-use crate::args::EncodeArgs;
+use crate::args::{EncodeArgs, ScoringArgs};
 use crate::input::read_options;
 use crate::output::summary;
 use crate::output::table::plural;
 use anyhow::{Result, ensure};
 use lobcod::{Extent, Real, Signal, metrics};
-use lobcod_image::read_picture;
+use lobcod_image::{ReadOptions, read_picture};
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 /// Scores of one picture, or of several together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,27 @@ impl Score {
     }
 }
 
+/// The true picture of one whose peak is checked, of this shape, if it was asked for.
+pub fn read_reference<T: Real>(args: &ScoringArgs, options: &ReadOptions, shape: (Extent, usize)) -> Result<Option<Signal<T>>> {
+    args.check_peak()?;
+    let read = |path: &std::path::PathBuf| read_truth(path, options, shape);
+    args.reference.as_ref().map(read).transpose()
+}
+
+fn read_truth<T: Real>(path: &Path, options: &ReadOptions, (extent, channels): (Extent, usize)) -> Result<Signal<T>> {
+    let truth = read_picture::<T>(path, options)?;
+    let found = (truth.signal.extent(), truth.signal.channels());
+    ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
+    ensure!(
+        found == (extent, channels),
+        "the reference {} is {}, but its picture is {}; they must have the same shape",
+        path.display(),
+        summary::shape(found.0, found.1),
+        summary::shape(extent, channels)
+    );
+    Ok(truth.signal)
+}
+
 /// The true pictures, if there are any: one for each picture that is coded, of its shape.
 pub struct References<T> {
     pictures: Vec<Signal<T>>,
@@ -69,18 +91,8 @@ impl<T: Real> References<T> {
         let peak = args.peak.unwrap_or(args.picture.scale);
         ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
         let mut pictures = Vec::new();
-        for (path, &(extent, channels)) in args.reference.iter().zip(shapes) {
-            let truth = read_picture::<T>(path, &read_options(&args.picture, &args.run))?;
-            let found = (truth.signal.extent(), truth.signal.channels());
-            ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
-            ensure!(
-                found == (extent, channels),
-                "the reference {} is {}, but its picture is {}; they must have the same shape",
-                path.display(),
-                summary::shape(found.0, found.1),
-                summary::shape(extent, channels)
-            );
-            pictures.push(truth.signal);
+        for (path, &shape) in args.reference.iter().zip(shapes) {
+            pictures.push(read_truth(path, &read_options(&args.picture, &args.run), shape)?);
         }
         Ok(Self { pictures, peak })
     }

@@ -1,11 +1,13 @@
 //! The report as a page to look at: one file, no network.
 
 mod atoms;
+mod before_after;
 mod chart;
 mod invocation;
 mod page;
 mod pictures;
 
+pub use before_after::BeforeAfter;
 pub use page::{Fact, Page};
 
 use crate::output::summary;

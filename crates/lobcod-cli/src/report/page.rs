@@ -98,7 +98,7 @@ impl<T: Real> Page<'_, T> {
                     }
                     main {
                         @for section in &self.sections { (section) }
-                        section { h2 { "Dictionary" } (atoms) }
+                        @if !self.answer.needles.is_empty() { section { h2 { "Dictionary" } (atoms) } }
                         section { h2 { "Objective and gap against time" } (course(report, self.tolerance)) }
                         section { h2 { "Numbers" } (numbers(&facts(report, self.tolerance), &self.facts)) }
                         section { h2 { "Parameters" } (parameters(&settings())) }

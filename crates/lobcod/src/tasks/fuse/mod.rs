@@ -14,11 +14,17 @@ pub use frames::Frames;
 pub use params::{Activity, Compose, FuseBase, FuseParams, Mode, Prefer};
 
 use crate::dictionary::Dictionary;
+use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::observe::Observer;
+use crate::pursuit::{Penalty, PursuitParams};
 use crate::report::{Report, Status};
 use crate::signal::Signal;
 use crate::tasks::align::{Crop, Motion};
 use crate::tasks::separate::Separator;
+
+/// Planes of the size of a frame that are held at once beside a pursuit and the frames themselves: layers, activity, decision, weights.
+const PLANES: usize = 18;
 
 /// A fusion whose parameters were checked.
 ///
@@ -62,6 +68,19 @@ impl Fuser {
         &self.params
     }
 
+    /// Bytes that fusing frames of this shape is expected to need, however many they are.
+    pub fn estimate_memory(&self, extent: Extent, channels: usize, dictionary: &Dictionary<f32>) -> Result<u64> {
+        let params = PursuitParams { threads: self.params.threads, ..PursuitParams::new(Penalty::Absolute(self.params.penalty)) };
+        let pursuit = params.check()?.estimate_memory(&[Signal::zeros(extent, 1).into()], dictionary)?;
+        Ok(pursuit + ((PLANES + 4 * channels) * size_of::<f32>() * extent.volume()) as u64)
+    }
+
+    fn check_memory(&self, extent: Extent, channels: usize, dictionary: &Dictionary<f32>) -> Result<()> {
+        let Some(limit) = self.params.max_memory else { return Ok(()) };
+        let needed = self.estimate_memory(extent, channels, dictionary)?;
+        if needed > limit { Err(Error::Limits { needed, limit }) } else { Ok(()) }
+    }
+
     /// Fuses the frames.
     ///
     /// ```
@@ -74,7 +93,7 @@ impl Fuser {
     /// assert_eq!((fused.decision.data()[5], fused.decision.data()[35]), (0.0, 1.0));
     /// # Ok::<(), lobcod::Error>(())
     /// ```
-    pub fn run<F: Frames>(&self, frames: &mut F, dictionary: &Dictionary<f32>, observer: &mut dyn Observer) -> Result<Fused, F::Error> {
+    pub fn run<F: Frames>(&self, frames: &mut F, dictionary: &Dictionary<f32>, observer: &mut dyn Observer) -> std::result::Result<Fused, F::Error> {
         work::Work::new(self, frames, dictionary)?.run(observer)
     }
 }

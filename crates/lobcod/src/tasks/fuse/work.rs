@@ -59,6 +59,7 @@ impl<'a, F: Frames> Work<'a, F> {
         let params = &self.fuser.params;
         let first = self.frames.read(0)?;
         check_frame(&first, (first.extent(), first.channels()))?;
+        self.fuser.check_memory(first.extent(), first.channels(), self.dictionary)?;
         let [_, height, width] = first.extent().padded();
         let mut decision = Decision::new([height, width], params.prefer);
         let mut maps = (params.compose == Compose::Codes).then(|| Maps::new(params.base, &first));
