@@ -86,7 +86,7 @@ impl CosineSolve {
 
     /// `data <- (shift I + mu L)^-1 data`.
     fn solve(&mut self, data: &mut [f64], shift: f64, mu: f64) {
-        if self.size[0] == 1 && self.size[1] > 1 { self.solve_plane(data, shift, mu) } else { self.solve_box(data, shift, mu) }
+        if self.size[0] == 1 && self.size[1..].iter().all(|&n| n > 1) { self.solve_plane(data, shift, mu) } else { self.solve_box(data, shift, mu) }
     }
 
     /// One or three axes, one after the other.

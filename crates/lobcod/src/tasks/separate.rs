@@ -12,7 +12,7 @@ use crate::report::{Certificate, HistoryPoint, Report, Status};
 use crate::signal::Signal;
 use std::time::{Duration, Instant};
 
-/// Share of the joint tolerance that each pursuit is run to: the base moves afterwards, so more would be wasted.
+/// Share of the joint gap as it stands that a pursuit is run to: the base moves afterwards, so more would be wasted.
 const INNER_SHARE: f64 = 0.5;
 
 /// Parameters of a separation.
@@ -58,13 +58,13 @@ impl SeparateParams {
         if self.alternations == 0 {
             return Err(Error::parameter("the number of alternations", 0, "at least 1"));
         }
-        self.pursuit(self.penalty).check()?;
+        self.pursuit(self.penalty, self.tolerance).check()?;
         Ok(Separator { params: self })
     }
 
-    fn pursuit(&self, penalty: Penalty) -> PursuitParams {
+    fn pursuit(&self, penalty: Penalty, gap: f64) -> PursuitParams {
         PursuitParams {
-            tolerance: INNER_SHARE * self.tolerance,
+            tolerance: INNER_SHARE * gap,
             threads: self.threads,
             max_memory: self.max_memory,
             ..PursuitParams::new(penalty)
@@ -81,7 +81,8 @@ impl SeparateParams {
 /// ```
 ///
 /// by turns: a pursuit with `B` held still, warm-started, then `B = (I + mu L)^-1 (Y - sum P_i^T D a_i)`, solved exactly (see
-/// [`crate::base::smooth`]). With `B` just solved and `r` what is left, the joint dual at `s r` is
+/// [`crate::base::smooth`]). A turn is a gradient step of what remains as a function of `B`, in the metric `I + mu L`; each starts
+/// from a base carried on along its last move, which is Nesterov's way to make such steps count. With `B` just solved and `r` what is left, the joint dual at `s r` is
 /// `s <r, Y> - s^2/2 ||r||^2 - s^2 mu/2 ||grad B||^2`, `s = min(1, penalty / max |D^T P_i r|)`; the reported gap is that of the
 /// layers as they are returned.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,12 +125,18 @@ impl Separator {
         let clock = Instant::now();
         let SeparateParams { mu, tolerance, threads, .. } = self.params;
         let mut base = smooth_on(signal, None, mu, threads)?;
+        let mut before = base.clone();
+        let (mut gap, mut objective, mut run): (f64, f64, usize) = (1.0, f64::INFINITY, 0);
         let mut start = Start::Zero;
         let mut penalty = self.params.penalty;
         let mut whole: Option<Report> = None;
         for turn in 1.. {
+            // At the first turn there is no move yet to carry on along; a move that raised the objective is not carried on.
+            let momentum = T::from_f64(run as f64 / (run + 3) as f64);
+            let ahead = base.data().iter().zip(before.data()).map(|(&b, &a)| b + momentum * (b - a)).collect();
+            before = std::mem::replace(&mut base, Signal::from_planar(signal.extent(), signal.channels(), ahead)?);
             let observed = [Observed { start, ..signal.minus(&base)?.into() }];
-            let mut params = self.params.pursuit(penalty);
+            let mut params = self.params.pursuit(penalty, gap.max(tolerance));
             params.time_limit = self.params.time_limit.map(|limit| limit.saturating_sub(clock.elapsed()));
             let answer = params.clone().check()?.run(&observed, dictionary, observer)?;
             let needles = answer.needles.into_iter().next().expect("one signal has one entry");
@@ -142,11 +149,13 @@ impl Separator {
             let observed = [Observed { start: Start::Needles(needles), ..signal.minus(&base)?.into() }];
             let measured = params.check()?.measure_start(&observed, dictionary, answer.report.penalty)?;
             let joint = self.certificate(&measured, &base, dictionary.channels(), &answer.report);
+            run = if joint.objective < objective { run + 1 } else { 0 };
+            (gap, objective) = (joint.relative_gap(), joint.objective);
             let report = gather(whole.take(), answer.report, roughness, joint, &clock);
 
             let status = match report.status {
                 Status::Interrupted | Status::TimeLimit => Some(report.status),
-                _ if joint.relative_gap() <= tolerance => Some(Status::Converged),
+                _ if gap <= tolerance => Some(Status::Converged),
                 _ if turn == self.params.alternations => Some(Status::MaxSweeps),
                 _ => None,
             };

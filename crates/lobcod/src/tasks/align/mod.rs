@@ -84,13 +84,17 @@ impl Aligner {
             let (a, b) = &levels[levels.len() - 1];
             levels.push((halve(a), halve(b)));
         }
+        // What is sharp may move from frame to frame while the scene does not, and fool the phases: no motion is tried as well.
         let (a, b) = &levels[levels.len() - 1];
-        let mut motion = Motion { shift: shift::phase_correlation(a, b), ..Motion::STILL };
+        let similar = self.kind == Align::Similarity;
+        let guess = Motion { shift: shift::phase_correlation(a, b), ..Motion::STILL };
+        let tried = [Motion::STILL, guess].map(|first| refine::refine(a, b, first, similar, self.threads));
+        let (mut motion, _) = if tried[1].1 < tried[0].1 { tried[1] } else { tried[0] };
         for (level, (a, b)) in levels.iter().enumerate().rev() {
             if level + 1 < levels.len() {
                 motion.shift = motion.shift.map(|s| 2.0 * s);
             }
-            motion = refine::refine(a, b, motion, self.kind == Align::Similarity, self.threads);
+            (motion, _) = refine::refine(a, b, motion, similar, self.threads);
         }
         motion
     }

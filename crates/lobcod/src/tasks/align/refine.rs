@@ -11,12 +11,14 @@ const STILL: f64 = 0.01;
 const MARGIN: f64 = 0.1;
 
 /// The motion near `motion` by which `frame` comes closest to `before`: `sum w (before - moved frame)^2`, brightness and contrast
-/// matched, differences far above the usual weighted down. Only the shift is changed unless `similar`.
-pub(super) fn refine(before: &Signal<f32>, frame: &Signal<f32>, mut motion: Motion, similar: bool, threads: usize) -> Motion {
+/// matched, differences far above the usual weighted down; and the mean absolute difference that was left before the last step.
+/// Only the shift is changed unless `similar`.
+pub(super) fn refine(before: &Signal<f32>, frame: &Signal<f32>, mut motion: Motion, similar: bool, threads: usize) -> (Motion, f64) {
     let [_, height, width] = before.extent().padded();
     if height < 8 || width < 8 {
-        return motion;
+        return (motion, f64::INFINITY);
     }
+    let mut left = f64::INFINITY;
     let margin = [height, width].map(|n| ((MARGIN * n as f64) as usize).max(2));
     let half = [(height - 1) as f64 / 2.0, (width - 1) as f64 / 2.0];
     // Size and turn are measured in samples at the corner, so that all unknowns are of one kind.
@@ -27,6 +29,7 @@ pub(super) fn refine(before: &Signal<f32>, frame: &Signal<f32>, mut motion: Moti
         let (gain, offset) = match_brightness(inside().map(|(y, x)| y * width + x), before.data(), moved.data());
         let error = |i: usize| f64::from(before.data()[i]) - (gain * f64::from(moved.data()[i]) + offset);
         let usual = inside().map(|(y, x)| error(y * width + x).abs()).sum::<f64>() / inside().count() as f64 + 1e-9;
+        left = usual;
         let mut normal = [[0.0; 4]; 4];
         let mut right = [0.0; 4];
         for (y, x) in inside() {
@@ -50,7 +53,7 @@ pub(super) fn refine(before: &Signal<f32>, frame: &Signal<f32>, mut motion: Moti
             break;
         }
     }
-    motion
+    (motion, left)
 }
 
 /// The straight line by which the samples of `b` come closest to those of `a` in mean and spread.
