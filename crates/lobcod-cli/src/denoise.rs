@@ -43,13 +43,21 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let denoised = denoiser.run(noisy, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
-    write_picture(&args.output, &denoised.picture, &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: None })?;
+    write_picture(
+        &args.output,
+        &denoised.picture,
+        &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: None },
+    )?;
     let peak = args.scoring.peak.unwrap_or(args.scale);
     let scores = match &reference {
         None => None,
         Some(truth) => {
             let written = read_picture::<f32>(&args.output, &options)?.signal;
-            Some((Score::of(&denoised.picture, truth, peak)?, metrics::psnr(&written, truth, peak)?, metrics::psnr(noisy, truth, peak)?))
+            Some((
+                Score::of(&denoised.picture, truth, peak)?,
+                metrics::psnr(&written, truth, peak)?,
+                metrics::psnr(noisy, truth, peak)?,
+            ))
         }
     };
     let shown = show(args, noisy, &denoised, scores.map(|s| s.0));
@@ -118,7 +126,8 @@ fn show(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised, score: Opt
 /// Tells the outcome on standard output, the way it was asked for.
 fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: Option<(Score, f64, f64)>) -> Result<()> {
     if args.telling.json {
-        let mut fields = denoised.report.as_ref().map_or_else(Default::default, |report| json::report(report, machine::peak_memory()));
+        let mut fields =
+            denoised.report.as_ref().map_or_else(Default::default, |report| json::report(report, machine::peak_memory()));
         fields.extend(json::object(json!({
             "status": denoised.status.to_string(),
             "noise": words(args.noise.0),

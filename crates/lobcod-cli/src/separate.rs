@@ -41,7 +41,11 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
         let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);
-        Ok(write_picture(file, layer, &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: picture.sample_rate })?)
+        Ok(write_picture(
+            file,
+            layer,
+            &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: picture.sample_rate },
+        )?)
     };
     write(&args.smooth_out, &layers.base)?;
     write(&args.texture_out, &shown(&layers.texture, args, picture.depth)?)?;
@@ -58,7 +62,10 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     } else if !args.telling.quiet {
         let mut table = Table::default();
         table
-            .row("picture", format!("{}, {}", args.image.display(), summary::shape(picture.signal.extent(), picture.signal.channels())))
+            .row(
+                "picture",
+                format!("{}, {}", args.image.display(), summary::shape(picture.signal.extent(), picture.signal.channels())),
+            )
             .row("dictionary", chosen.words());
         summary::pursuit(&mut table, &layers.report);
         table

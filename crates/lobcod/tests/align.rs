@@ -5,7 +5,8 @@ use lobcod::{Extent, Signal};
 
 /// A scene that can be looked up anywhere: blobs of several sizes.
 fn scene(y: f64, x: f64) -> f64 {
-    let blob = |k: f64| (0.11 * k * y + 0.7 * k + (0.07 * k * x).sin()).sin() * (0.13 * k * x - 1.3 * k + (0.05 * k * y).cos()).cos();
+    let blob =
+        |k: f64| (0.11 * k * y + 0.7 * k + (0.07 * k * x).sin()).sin() * (0.13 * k * x - 1.3 * k + (0.05 * k * y).cos()).cos();
     50.0 + 12.0 * blob(1.0) + 9.0 * blob(2.3) + 6.0 * blob(3.7)
 }
 

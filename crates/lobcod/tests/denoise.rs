@@ -64,7 +64,8 @@ fn gaussian_noise_goes() {
         let after = psnr(&local.picture, &clean, 255.0).unwrap();
         assert!(after > before + 7.0, "{channels} channels: {before} dB became {after}");
         assert!((local.level / sigma - 1.0).abs() < 0.06, "{}", local.level);
-        let kept = run(DenoiseParams { fit_atoms: false, ..DenoiseParams::new(Noise::Gaussian { sigma: Some(sigma) }) }, &picture);
+        let kept =
+            run(DenoiseParams { fit_atoms: false, ..DenoiseParams::new(Noise::Gaussian { sigma: Some(sigma) }) }, &picture);
         let plain = psnr(&kept.picture, &clean, 255.0).unwrap();
         assert!(plain > before + 6.0 && after > plain, "{channels} channels: fitted atoms {after}, kept {plain}");
     }
@@ -130,9 +131,14 @@ fn impulses_are_found_and_the_rest_is_kept() {
 #[test]
 fn threads_change_nothing_and_time_and_observers_are_obeyed() {
     let picture = noisy(&truth(1), 20.0);
-    let with = |threads: usize| run(DenoiseParams { threads, ..DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) }) }, &picture).picture;
+    let with = |threads: usize| {
+        run(DenoiseParams { threads, ..DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) }) }, &picture).picture
+    };
     assert_eq!(with(1), with(3));
-    let params = DenoiseParams { time_limit: Some(std::time::Duration::ZERO), ..DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) }) };
+    let params = DenoiseParams {
+        time_limit: Some(std::time::Duration::ZERO),
+        ..DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) })
+    };
     assert_eq!(run(params, &picture).status, Status::TimeLimit);
     let mut stop = |_: &lobcod::Progress| lobcod::Control::Stop;
     let denoiser = DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) }).check().unwrap();

@@ -13,7 +13,9 @@ fn truth() -> Vec<f32> {
         let (y, x) = ((i / SIZE[1]) as f32, (i % SIZE[1]) as f32);
         let a = (0.9 * x + 0.3 * y + 2.0 * (0.11 * y).sin()).sin();
         let b = (1.1 * y - 0.5 * x + 1.5 * (0.07 * x).cos()).sin();
-        (128.0 + 60.0 * a * b + 35.0 * (0.05 * x + 0.08 * y).sin()).clamp(0.0, 255.0).round()
+        (128.0 + 50.0 * a * b + 45.0 * (0.31 * x + 0.1 * y).sin() * (0.24 * y - 0.05 * x).sin() + 20.0 * (0.05 * x).sin())
+            .clamp(0.0, 255.0)
+            .round()
     };
     (0..SIZE[0] * SIZE[1]).map(leaf).collect()
 }
@@ -91,12 +93,9 @@ fn the_papers_way_fuses_too() {
 fn ties_go_to_the_front_or_the_back() {
     let same = || vec![signal(truth()); 3];
     let flat = || vec![signal(vec![77.0; SIZE[0] * SIZE[1]]); 2];
-    for (prefer, frames, number) in [
-        (Prefer::Front, same(), 0.0),
-        (Prefer::Back, same(), 2.0),
-        (Prefer::Front, flat(), 0.0),
-        (Prefer::Back, flat(), 1.0),
-    ] {
+    for (prefer, frames, number) in
+        [(Prefer::Front, same(), 0.0), (Prefer::Back, same(), 2.0), (Prefer::Front, flat(), 0.0), (Prefer::Back, flat(), 1.0)]
+    {
         let fused = fuse(FuseParams { prefer, ..FuseParams::default() }, frames.clone());
         assert!(fused.decision.data().iter().all(|d| *d == number), "{prefer:?}");
         let apart = fused.picture.data().iter().zip(frames[0].data()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -113,7 +112,8 @@ fn a_pixel_of_misalignment_does_not_break_it_and_is_measured() {
     let fused = fuse(FuseParams::default(), frames.clone());
     assert!(wrong(&fused, owner, &[60]) == 0);
     let left = |f: &Fused| {
-        let half = |s: &Signal<f32>| signal((0..s.data().len()).map(|i| if i % SIZE[1] < 48 { s.data()[i] } else { 0.0 }).collect());
+        let half =
+            |s: &Signal<f32>| signal((0..s.data().len()).map(|i| if i % SIZE[1] < 48 { s.data()[i] } else { 0.0 }).collect());
         psnr(&half(&f.picture), &half(&signal(truth())), 255.0).unwrap()
     };
     assert!(left(&fused) > 45.0, "{}", left(&fused));
@@ -127,11 +127,16 @@ fn a_pixel_of_misalignment_does_not_break_it_and_is_measured() {
 fn exposures_keep_what_each_shows_best() {
     // The dark frame has clipped shadows on the left, the bright one clipped lights on the right.
     let scene = truth();
-    let dark = signal(scene.iter().enumerate().map(|(i, x)| (0.6 * x - if i % SIZE[1] < 60 { 120.0 } else { 0.0 }).clamp(0.0, 255.0)).collect());
-    let bright = signal(scene.iter().enumerate().map(|(i, x)| (x + if i % SIZE[1] < 60 { 0.0 } else { 180.0 }).clamp(0.0, 255.0)).collect());
+    let dark = signal(
+        scene.iter().enumerate().map(|(i, x)| (0.6 * x - if i % SIZE[1] < 60 { 120.0 } else { 0.0 }).clamp(0.0, 255.0)).collect(),
+    );
+    let bright = signal(
+        scene.iter().enumerate().map(|(i, x)| (x + if i % SIZE[1] < 60 { 0.0 } else { 180.0 }).clamp(0.0, 255.0)).collect(),
+    );
     let fused = fuse(FuseParams { mode: Mode::Exposure, ..FuseParams::default() }, vec![dark.clone(), bright.clone()]);
     let detail = |s: &Signal<f32>, columns: std::ops::Range<usize>| -> f32 {
-        let steps = (0..s.data().len()).filter(|i| columns.contains(&(i % SIZE[1]))).map(|i| (s.data()[i + 1] - s.data()[i]).abs());
+        let steps =
+            (0..s.data().len()).filter(|i| columns.contains(&(i % SIZE[1]))).map(|i| (s.data()[i + 1] - s.data()[i]).abs());
         steps.sum()
     };
     for columns in [10..45, 75..110] {
@@ -145,11 +150,15 @@ fn exposures_keep_what_each_shows_best() {
 
 #[test]
 fn colours_are_chosen_with_the_lightness() {
-    let frames: Vec<Signal<f32>> = stack(2, |i| usize::from(i % SIZE[1] >= 60)).into_iter().enumerate().map(|(k, f)| {
-        let tint = [[1.0, 0.8, 0.6], [0.6, 0.9, 1.0]][k];
-        let data = tint.iter().flat_map(|t| f.data().iter().map(move |x| t * x)).collect();
-        Signal::from_planar(f.extent(), 3, data).unwrap()
-    }).collect();
+    let frames: Vec<Signal<f32>> = stack(2, |i| usize::from(i % SIZE[1] >= 60))
+        .into_iter()
+        .enumerate()
+        .map(|(k, f)| {
+            let tint = [[1.0, 0.8, 0.6], [0.6, 0.9, 1.0]][k];
+            let data = tint.iter().flat_map(|t| f.data().iter().map(move |x| t * x)).collect();
+            Signal::from_planar(f.extent(), 3, data).unwrap()
+        })
+        .collect();
     let fused = fuse(FuseParams::default(), frames.clone());
     for (k, x) in [(0, 20), (1, 100)] {
         let i = 48 * SIZE[1] + x;
@@ -199,7 +208,8 @@ fn haste_and_interruption() {
 
 #[test]
 fn what_cannot_be_fused_is_refused() {
-    let run = |mut frames: Vec<Signal<f32>>| FuseParams::default().check().unwrap().run(&mut frames, &Dictionary::natural(), &mut ());
+    let run =
+        |mut frames: Vec<Signal<f32>>| FuseParams::default().check().unwrap().run(&mut frames, &Dictionary::natural(), &mut ());
     let one = signal(truth());
     let small = Signal::zeros(Extent::new(&[20, 20]).unwrap(), 1);
     let mut broken = one.clone();

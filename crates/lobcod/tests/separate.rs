@@ -11,12 +11,20 @@ const PENALTY: f64 = 4.0;
 fn scene() -> Signal<f64> {
     let value = |i: usize| {
         let (y, x) = ((i / 30) as f64, (i % 30) as f64);
-        2.0 * y + if x > 14.0 { 9.0 * (1.9 * x + 0.4 * y).sin() } else { 0.0 } + if (8..12).contains(&(i / 30)) && x < 9.0 { 30.0 } else { 0.0 }
+        2.0 * y
+            + if x > 14.0 { 9.0 * (1.9 * x + 0.4 * y).sin() } else { 0.0 }
+            + if (8..12).contains(&(i / 30)) && x < 9.0 { 30.0 } else { 0.0 }
     };
     Signal::from_planar(Extent::new(&[26, 30]).unwrap(), 1, (0..780).map(value).collect()).unwrap()
 }
 
-fn separate(signal: &Signal<f64>, dictionary: &Dictionary<f64>, tolerance: f64, alternations: usize, threads: usize) -> Layers<f64> {
+fn separate(
+    signal: &Signal<f64>,
+    dictionary: &Dictionary<f64>,
+    tolerance: f64,
+    alternations: usize,
+    threads: usize,
+) -> Layers<f64> {
     let params = SeparateParams { mu: MU, tolerance, alternations, threads, ..SeparateParams::new(Penalty::Absolute(PENALTY)) };
     params.check().unwrap().run(signal, dictionary, &mut ()).unwrap()
 }
@@ -43,7 +51,10 @@ fn the_gap_bounds_the_distance_to_the_joint_optimum() {
         let layers = separate(&signal, &dictionary, 1e-9, turns, 0);
         let (own, total) = (objective(&signal, &layers), &layers.report.total);
         assert!((own - total.objective).abs() < 1e-9 * own, "{turns} turns: {own} against {}", total.objective);
-        assert!(own >= optimum * (1.0 - 1e-9) && own - total.gap <= optimum * (1.0 + 1e-9), "{turns} turns: {own}, {total:?}, {optimum}");
+        assert!(
+            own >= optimum * (1.0 - 1e-9) && own - total.gap <= optimum * (1.0 + 1e-9),
+            "{turns} turns: {own}, {total:?}, {optimum}"
+        );
         assert_eq!((layers.alternations, layers.report.status), (turns, Status::MaxSweeps));
         // The base is the exact one for these codes.
         let exact = smooth(&signal.minus(&layers.texture).unwrap(), None, MU).unwrap();

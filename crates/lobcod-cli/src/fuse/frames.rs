@@ -52,7 +52,12 @@ impl Frames for Files {
         ensure!(picture.known.is_none(), "{} has missing pixels; fill them first (lobcod inpaint)", path.display());
         let (extent, channels) = (picture.signal.extent(), picture.signal.channels());
         if channels != self.channels {
-            bail!("{} and {} differ in channels ({} and {channels}); convert them to one kind", first.display(), path.display(), self.channels);
+            bail!(
+                "{} and {} differ in channels ({} and {channels}); convert them to one kind",
+                first.display(),
+                path.display(),
+                self.channels
+            );
         }
         ensure!(
             extent == self.extent,

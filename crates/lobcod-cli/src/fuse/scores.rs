@@ -63,7 +63,8 @@ impl Scores {
         let [_, height, width] = ours.extent().padded();
         if height.min(width) > 2 * AUTHORS_FIRST {
             let first = AUTHORS_FIRST - 1;
-            let inner = Crop { top: first, left: first, height: height - 2 * AUTHORS_FIRST + 1, width: width - 2 * AUTHORS_FIRST + 1 };
+            let inner =
+                Crop { top: first, left: first, height: height - 2 * AUTHORS_FIRST + 1, width: width - 2 * AUTHORS_FIRST + 1 };
             scores.authors = Some(psnr(&inner.cut(&ours)?, &inner.cut(&theirs)?, 255.0)?);
         }
         Ok(scores)

@@ -52,7 +52,11 @@ impl Work<'_> {
             before: ("first picture", &first),
             after: ("fused", &self.fused.picture),
             maps: vec![
-                ("Decision: the picture every pixel was taken from, first (dark) to last (bright).", &self.fused.decision, [0.0, last]),
+                (
+                    "Decision: the picture every pixel was taken from, first (dark) to last (bright).",
+                    &self.fused.decision,
+                    [0.0, last],
+                ),
                 ("Depth: the same, smooth.", &self.fused.depth, [0.0, last]),
             ],
             white: self.args.scale,

@@ -11,9 +11,11 @@ pub struct NoiseChoice(pub Noise);
 impl FromStr for NoiseChoice {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORMS: &str = "noise is written gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:SHARE";
+        const FORMS: &str =
+            "noise is written gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:SHARE";
         let (kind, amounts) = text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
-        let amounts: Option<Vec<f64>> = amounts.map(|a| a.split(',').map(str::parse).collect::<Result<_, _>>()).transpose().map_err(|_| FORMS)?;
+        let amounts: Option<Vec<f64>> =
+            amounts.map(|a| a.split(',').map(str::parse).collect::<Result<_, _>>()).transpose().map_err(|_| FORMS)?;
         Ok(NoiseChoice(match (kind, amounts.as_deref()) {
             ("gaussian", None) => Noise::Gaussian { sigma: None },
             ("gaussian", Some(&[sigma])) => Noise::Gaussian { sigma: Some(sigma) },

@@ -58,19 +58,31 @@ pub(crate) fn box_mean(plane: &mut [f32], size: [usize; 2], window: usize, threa
     // Columns are summed as they lie: a band of them on its side, written back by the thread that owns the rows.
     let mut turned = vec![0.0f32; plane.len()];
     let flat = &*plane;
-    parallel::chunks(&mut turned, BAND * height, threads, || WindowSum::new(height, window), |i, band, sum| {
-        for (j, column) in band.chunks_exact_mut(height).enumerate() {
-            column.iter_mut().enumerate().for_each(|(y, x)| *x = flat[y * width + BAND * i + j]);
-            sum.apply(column);
-        }
-    });
-    parallel::chunks(plane, BAND * width, threads, || (), |i, rows, ()| {
-        for x in 0..width {
-            for (j, row) in rows.chunks_exact_mut(width).enumerate() {
-                row[x] = gain * turned[x * height + BAND * i + j];
+    parallel::chunks(
+        &mut turned,
+        BAND * height,
+        threads,
+        || WindowSum::new(height, window),
+        |i, band, sum| {
+            for (j, column) in band.chunks_exact_mut(height).enumerate() {
+                column.iter_mut().enumerate().for_each(|(y, x)| *x = flat[y * width + BAND * i + j]);
+                sum.apply(column);
             }
-        }
-    });
+        },
+    );
+    parallel::chunks(
+        plane,
+        BAND * width,
+        threads,
+        || (),
+        |i, rows, ()| {
+            for x in 0..width {
+                for (j, row) in rows.chunks_exact_mut(width).enumerate() {
+                    row[x] = gain * turned[x * height + BAND * i + j];
+                }
+            }
+        },
+    );
 }
 
 /// Columns summed together by [`box_mean`].

@@ -3,9 +3,9 @@
 use super::{along_axis, observed_channel};
 use crate::error::{Error, Result};
 use crate::mask::Mask;
+use crate::parallel;
 use crate::real::Real;
 use crate::signal::Signal;
-use crate::parallel;
 use rustdct::{DctPlanner, TransformType2And3};
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -64,12 +64,15 @@ pub fn smooth_on<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64, t
 /// Columns that are turned into rows together, so that every cache line that is fetched is used whole.
 const COLUMNS: usize = 16;
 
+/// A planned cosine transform of one length.
+type Transform = Arc<dyn TransformType2And3<f64>>;
+
 /// Exact solves with `shift I + mu L` by cosine transforms.
 struct CosineSolve {
     size: [usize; 3],
     threads: usize,
     /// Forward and backward transform of every axis.
-    transforms: [(Arc<dyn TransformType2And3<f64>>, Arc<dyn TransformType2And3<f64>>); 3],
+    transforms: [(Transform, Transform); 3],
     /// Eigenvalues of the one-dimensional `L` of every axis.
     eigenvalues: [Vec<f64>; 3],
     /// The picture on its side.
@@ -86,7 +89,11 @@ impl CosineSolve {
 
     /// `data <- (shift I + mu L)^-1 data`.
     fn solve(&mut self, data: &mut [f64], shift: f64, mu: f64) {
-        if self.size[0] == 1 && self.size[1..].iter().all(|&n| n > 1) { self.solve_plane(data, shift, mu) } else { self.solve_box(data, shift, mu) }
+        if self.size[0] == 1 && self.size[1..].iter().all(|&n| n > 1) {
+            self.solve_plane(data, shift, mu)
+        } else {
+            self.solve_box(data, shift, mu)
+        }
     }
 
     /// One or three axes, one after the other.
@@ -116,7 +123,7 @@ impl CosineSolve {
         let (gain, threads) = (self.gain(), self.threads);
         let [_, (down, up), (forth, back)] = &self.transforms;
         let [_, rows, columns] = &self.eigenvalues;
-        let scratch = |a: &Arc<dyn TransformType2And3<f64>>| vec![0.0; a.get_scratch_len()];
+        let scratch = |a: &Transform| vec![0.0; a.get_scratch_len()];
         parallel::chunks(data, width, threads, || scratch(forth), |_, line, s| forth.process_dct2_with_scratch(line, s));
         self.turned.resize(data.len(), 0.0);
         let turn = |from: &[f64], length: usize, first: usize, to: &mut [f64]| {
@@ -128,20 +135,32 @@ impl CosineSolve {
             }
         };
         let flat = &*data;
-        parallel::chunks(&mut self.turned, COLUMNS * height, threads, || (scratch(down), scratch(up)), |i, part, (s, t)| {
-            turn(flat, width, COLUMNS * i, part);
-            for (j, line) in part.chunks_exact_mut(height).enumerate() {
-                down.process_dct2_with_scratch(line, s);
-                let inner = columns[COLUMNS * i + j];
-                line.iter_mut().zip(rows).for_each(|(x, outer)| *x /= gain * (shift + mu * (outer + inner)));
-                up.process_dct3_with_scratch(line, t);
-            }
-        });
+        parallel::chunks(
+            &mut self.turned,
+            COLUMNS * height,
+            threads,
+            || (scratch(down), scratch(up)),
+            |i, part, (s, t)| {
+                turn(flat, width, COLUMNS * i, part);
+                for (j, line) in part.chunks_exact_mut(height).enumerate() {
+                    down.process_dct2_with_scratch(line, s);
+                    let inner = columns[COLUMNS * i + j];
+                    line.iter_mut().zip(rows).for_each(|(x, outer)| *x /= gain * (shift + mu * (outer + inner)));
+                    up.process_dct3_with_scratch(line, t);
+                }
+            },
+        );
         let turned = &self.turned;
-        parallel::chunks(data, COLUMNS * width, threads, || scratch(back), |i, part, s| {
-            turn(turned, height, COLUMNS * i, part);
-            part.chunks_exact_mut(width).for_each(|line| back.process_dct3_with_scratch(line, s));
-        });
+        parallel::chunks(
+            data,
+            COLUMNS * width,
+            threads,
+            || scratch(back),
+            |i, part, s| {
+                turn(turned, height, COLUMNS * i, part);
+                part.chunks_exact_mut(width).for_each(|line| back.process_dct3_with_scratch(line, s));
+            },
+        );
     }
 
     /// The two unscaled transforms multiply a line of n samples by n / 2.

@@ -44,13 +44,19 @@ impl EdgeScore {
         check_comparable(source, &self.fused, 1.0)?;
         let [_, height, width] = source.extent().padded();
         let mut rows = vec![[0.0f64; 2]; height];
-        parallel::chunks(&mut rows, 1, self.threads, || (), |y, sums, ()| {
-            for x in 0..width {
-                let [a, f] = [source, &self.fused].map(|picture| edge(picture, y, x));
-                sums[0][0] += a[0] * kept(a, f);
-                sums[0][1] += a[0];
-            }
-        });
+        parallel::chunks(
+            &mut rows,
+            1,
+            self.threads,
+            || (),
+            |y, sums, ()| {
+                for x in 0..width {
+                    let [a, f] = [source, &self.fused].map(|picture| edge(picture, y, x));
+                    sums[0][0] += a[0] * kept(a, f);
+                    sums[0][1] += a[0];
+                }
+            },
+        );
         for [kept, all] in rows {
             self.kept += kept;
             self.all += all;

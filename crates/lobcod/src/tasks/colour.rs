@@ -29,17 +29,23 @@ pub fn lightness(picture: &Signal<f32>, scale: f64, threads: usize) -> Result<Si
     check(picture, scale)?;
     let mut light = Signal::zeros(picture.extent(), 1);
     let gain = (1.0 / scale) as f32;
-    parallel::chunks(light.data_mut(), RUN, threads, || (), |i, run, ()| {
-        for (j, l) in run.iter_mut().enumerate() {
-            let at = i * RUN + j;
-            *l = if picture.channels() == 1 {
-                100.0 * gain * picture.data()[at]
-            } else {
-                let linear = [0, 1, 2].map(|c| expand(gain * picture.channel(c)[at]));
-                116.0 * root(row(&TO_XYZ[1], linear)) - 16.0
-            };
-        }
-    });
+    parallel::chunks(
+        light.data_mut(),
+        RUN,
+        threads,
+        || (),
+        |i, run, ()| {
+            for (j, l) in run.iter_mut().enumerate() {
+                let at = i * RUN + j;
+                *l = if picture.channels() == 1 {
+                    100.0 * gain * picture.data()[at]
+                } else {
+                    let linear = [0, 1, 2].map(|c| expand(gain * picture.channel(c)[at]));
+                    116.0 * root(row(&TO_XYZ[1], linear)) - 16.0
+                };
+            }
+        },
+    );
     Ok(light)
 }
 

@@ -171,7 +171,8 @@ impl Separator {
 
     /// The joint certificate, each plane with its own dual point; the base was just solved for the needles that were measured.
     fn certificate<T: Real>(&self, measured: &[Measurement], base: &Signal<T>, channels: usize, report: &Report) -> Certificate {
-        let mut sum = Certificate { pixels: base.extent().volume(), penalty_max: report.total.penalty_max, ..Certificate::default() };
+        let mut sum =
+            Certificate { pixels: base.extent().volume(), penalty_max: report.total.penalty_max, ..Certificate::default() };
         for (plane, m) in measured.iter().enumerate() {
             let own = if channels == 1 { plane..plane + 1 } else { 0..base.channels() };
             let rough: f64 = self.params.mu * own.map(|c| square_gradient_of(base, c)).sum::<f64>();

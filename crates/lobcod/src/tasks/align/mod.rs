@@ -64,7 +64,10 @@ impl Aligner {
         let motion = match &self.previous {
             None => Motion::STILL,
             Some(before) if before.extent() != small.extent() => {
-                return Err(Error::Shape(format!("the frames differ in size: {} and another; make them alike first", light.extent())));
+                return Err(Error::Shape(format!(
+                    "the frames differ in size: {} and another; make them alike first",
+                    light.extent()
+                )));
             }
             Some(before) => {
                 let step = self.measure(before, &small);

@@ -13,7 +13,13 @@ const MARGIN: f64 = 0.1;
 /// The motion near `motion` by which `frame` comes closest to `before`: `sum w (before - moved frame)^2`, brightness and contrast
 /// matched, differences far above the usual weighted down; and the mean absolute difference that was left before the last step.
 /// Only the shift is changed unless `similar`.
-pub(super) fn refine(before: &Signal<f32>, frame: &Signal<f32>, mut motion: Motion, similar: bool, threads: usize) -> (Motion, f64) {
+pub(super) fn refine(
+    before: &Signal<f32>,
+    frame: &Signal<f32>,
+    mut motion: Motion,
+    similar: bool,
+    threads: usize,
+) -> (Motion, f64) {
     let [_, height, width] = before.extent().padded();
     if height < 8 || width < 8 {
         return (motion, f64::INFINITY);

@@ -32,7 +32,8 @@ fn spectrum(picture: &Signal<f32>, planner: &mut FftPlanner<f64>) -> Vec<Complex
     let [_, height, width] = picture.extent().padded();
     let mean = picture.data().iter().map(|&x| f64::from(x)).sum::<f64>() / picture.data().len() as f64;
     let bell = |k: usize, n: usize| (PI * (k as f64 + 0.5) / n as f64).sin().powi(2);
-    let sample = |(i, &x): (usize, &f32)| Complex::new((f64::from(x) - mean) * bell(i / width, height) * bell(i % width, width), 0.0);
+    let sample =
+        |(i, &x): (usize, &f32)| Complex::new((f64::from(x) - mean) * bell(i / width, height) * bell(i % width, width), 0.0);
     let mut data: Vec<Complex<f64>> = picture.data().iter().enumerate().map(sample).collect();
     transform(&mut data, [height, width], planner, false);
     data
@@ -40,7 +41,8 @@ fn spectrum(picture: &Signal<f32>, planner: &mut FftPlanner<f64>) -> Vec<Complex
 
 /// Fourier transform along both axes.
 fn transform(data: &mut [Complex<f64>], [height, width]: [usize; 2], planner: &mut FftPlanner<f64>, inverse: bool) {
-    let mut plan = |n: usize| -> Arc<dyn Fft<f64>> { if inverse { planner.plan_fft_inverse(n) } else { planner.plan_fft_forward(n) } };
+    let mut plan =
+        |n: usize| -> Arc<dyn Fft<f64>> { if inverse { planner.plan_fft_inverse(n) } else { planner.plan_fft_forward(n) } };
     let (across, down) = (plan(width), plan(height));
     across.process(data);
     let mut column = vec![Complex::default(); height];

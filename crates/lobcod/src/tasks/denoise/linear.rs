@@ -61,7 +61,15 @@ mod tests {
     fn a_known_spectrum_is_found() {
         // The second difference with fixed ends has the eigenvalues 2 - 2 cos(pi k / (n + 1)).
         let n = 9;
-        let entry = |i: usize| if i / n == i % n { 2.0 } else if (i / n).abs_diff(i % n) == 1 { -1.0 } else { 0.0 };
+        let entry = |i: usize| {
+            if i / n == i % n {
+                2.0
+            } else if (i / n).abs_diff(i % n) == 1 {
+                -1.0
+            } else {
+                0.0
+            }
+        };
         let mut values = eigenvalues((0..n * n).map(entry).collect(), n);
         values.sort_by(f64::total_cmp);
         for (k, value) in values.iter().enumerate() {

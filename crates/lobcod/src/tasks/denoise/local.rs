@@ -93,7 +93,12 @@ impl Patches {
     }
 
     /// Codes every `step`th patch, band by band, and hands each with its mean and place in the band to `take`.
-    fn each(&self, samples: &[f32], step: usize, take: impl Fn(&mut Band, [usize; 2], f32, &[f32], &Pursuer) + Sync) -> Vec<Band> {
+    fn each(
+        &self,
+        samples: &[f32],
+        step: usize,
+        take: impl Fn(&mut Band, [usize; 2], f32, &[f32], &Pursuer) + Sync,
+    ) -> Vec<Band> {
         let ([height, width], [h, w]) = (self.size, self.side);
         let rows = height - h + 1;
         let mut bands: Vec<Band> = Vec::new();

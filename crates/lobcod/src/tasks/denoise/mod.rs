@@ -100,7 +100,14 @@ impl Denoiser {
         let opposed = if picture.channels() == 3 { turn_colours(picture, false) } else { picture.clone() };
         let level = sigma.map_or_else(|| noise_level(&opposed), Ok)?;
         if level == 0.0 {
-            return Ok(Denoised { picture: picture.clone(), level, dictionary: dictionary.clone(), report: None, status: Status::Converged, seconds: 0.0 });
+            return Ok(Denoised {
+                picture: picture.clone(),
+                level,
+                dictionary: dictionary.clone(),
+                report: None,
+                status: Status::Converged,
+                seconds: 0.0,
+            });
         }
         let (clean, dictionary, status, report) = match self.params.method {
             Method::Local => {
@@ -127,11 +134,10 @@ fn turn_colours(picture: &Signal<f32>, back: bool) -> Signal<f32> {
     let rotation = [[a, a, a], [b, 0.0, -b], [c, -2.0 * c, c]];
     let volume = picture.extent().volume();
     let mut out = picture.clone();
-    for i in 0..volume {
-        for row in 0..3 {
-            let weight = |column: usize| if back { rotation[column][row] } else { rotation[row][column] };
-            out.data_mut()[row * volume + i] = (0..3).map(|column| weight(column) * picture.channel(column)[i]).sum();
-        }
+    for i in 0..3 * volume {
+        let (row, at) = (i / volume, i % volume);
+        let weight = |column: usize| if back { rotation[column][row] } else { rotation[row][column] };
+        out.data_mut()[i] = (0..3).map(|column| weight(column) * picture.channel(column)[at]).sum();
     }
     out
 }
@@ -139,7 +145,9 @@ fn turn_colours(picture: &Signal<f32>, back: bool) -> Signal<f32> {
 fn check_picture(picture: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {
     let (extent, atom) = (picture.extent(), dictionary.extent());
     if extent.rank() != 2 || atom.rank() != 2 || dictionary.channels() != 1 {
-        return Err(Error::Shape(format!("denoising takes a picture with two axes and flat atoms of one channel, not {extent} and {atom}")));
+        return Err(Error::Shape(format!(
+            "denoising takes a picture with two axes and flat atoms of one channel, not {extent} and {atom}"
+        )));
     }
     let fits = (1..3).all(|axis| extent.padded()[axis] >= atom.padded()[axis]);
     if !fits {

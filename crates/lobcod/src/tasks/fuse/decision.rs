@@ -44,8 +44,12 @@ impl Decision {
     /// choice is; where no vote reaches, the box grows; where there is none at all, the preferred frame is taken.
     pub(super) fn settle(&mut self, frames: usize, window: usize, threads: usize) {
         let floor = FLAT * self.best.iter().copied().fold(0.0, f32::max);
-        let votes: Vec<f32> =
-            self.best.iter().zip(&self.second).map(|(&b, &s)| if b > floor { (b - s.max(0.0)) / (b + floor) } else { 0.0 }).collect();
+        let votes: Vec<f32> = self
+            .best
+            .iter()
+            .zip(&self.second)
+            .map(|(&b, &s)| if b > floor { (b - s.max(0.0)) / (b + floor) } else { 0.0 })
+            .collect();
         let chosen = self.frame.clone();
         let mut open = vec![true; votes.len()];
         let longest = self.size[0].max(self.size[1]);

@@ -76,7 +76,8 @@ impl Exposures {
 
     /// Picture, decision and depth.
     pub(super) fn finish(self, scale: f64) -> Result<[Signal<f32>; 3]> {
-        let over = |x: &[f32], w: &[f32]| -> Vec<f32> { x.iter().zip(w).map(|(x, w)| if *w > 0.0 { x / w } else { 0.0 }).collect() };
+        let over =
+            |x: &[f32], w: &[f32]| -> Vec<f32> { x.iter().zip(w).map(|(x, w)| if *w > 0.0 { x / w } else { 0.0 }).collect() };
         let (base, texture) = (over(&self.base, &self.weight), over(&self.texture, &self.activity));
         let mut data: Vec<f32> = base.iter().zip(texture).map(|(b, t)| b + t).collect();
         let picture = if self.channels == 3 {

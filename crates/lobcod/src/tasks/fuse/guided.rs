@@ -29,7 +29,7 @@ impl<'a> Guided<'a> {
     }
 
     /// Filters a map in place.
-    pub(super) fn apply(&self, map: &mut Vec<f32>) {
+    pub(super) fn apply(&self, map: &mut [f32]) {
         let mut slope: Vec<f32> = map.iter().zip(self.guide).map(|(p, i)| p * i).collect();
         self.boxes(&mut slope);
         self.boxes(map);
@@ -41,9 +41,15 @@ impl<'a> Guided<'a> {
         self.boxes(&mut slope);
         self.boxes(map);
         let (slope, guide) = (&slope, self.guide);
-        parallel::chunks(map, RUN, self.threads, || (), |i, run, ()| {
-            run.iter_mut().enumerate().for_each(|(j, b)| *b += slope[i * RUN + j] * guide[i * RUN + j]);
-        });
+        parallel::chunks(
+            map,
+            RUN,
+            self.threads,
+            || (),
+            |i, run, ()| {
+                run.iter_mut().enumerate().for_each(|(j, b)| *b += slope[i * RUN + j] * guide[i * RUN + j]);
+            },
+        );
     }
 
     fn boxes(&self, map: &mut [f32]) {

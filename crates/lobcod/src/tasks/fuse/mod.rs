@@ -93,7 +93,12 @@ impl Fuser {
     /// assert_eq!((fused.decision.data()[5], fused.decision.data()[35]), (0.0, 1.0));
     /// # Ok::<(), lobcod::Error>(())
     /// ```
-    pub fn run<F: Frames>(&self, frames: &mut F, dictionary: &Dictionary<f32>, observer: &mut dyn Observer) -> std::result::Result<Fused, F::Error> {
+    pub fn run<F: Frames>(
+        &self,
+        frames: &mut F,
+        dictionary: &Dictionary<f32>,
+        observer: &mut dyn Observer,
+    ) -> std::result::Result<Fused, F::Error> {
         work::Work::new(self, frames, dictionary)?.run(observer)
     }
 }

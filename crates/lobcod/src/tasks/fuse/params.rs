@@ -155,7 +155,9 @@ impl FuseParams {
             return Err(Error::Data("an average base needs a picture composed of codes; ask for that too".into()));
         }
         if codes && self.mode == Mode::Exposure {
-            return Err(Error::Data("exposure fusion weighs layers and cannot be composed of chosen codes; leave that out".into()));
+            return Err(Error::Data(
+                "exposure fusion weighs layers and cannot be composed of chosen codes; leave that out".into(),
+            ));
         }
         let separator = SeparateParams {
             mu: self.mu,

@@ -94,8 +94,8 @@ impl<'a, F: Frames> Work<'a, F> {
         let crop = crops.iter().fold(crops[0], |a, b| a.and(b));
         let [picture, decided, depth] = match (exposures, maps) {
             (Some(exposures), _) => exposures.finish(params.scale)?,
-            (None, Some(maps)) => self.from_maps(maps, &decision)?,
-            (None, None) => self.from_pixels(decision)?,
+            (None, Some(maps)) => self.compose_codes(maps, &decision)?,
+            (None, None) => self.compose_pixels(decision)?,
         };
         let status = self.reports.iter().map(|r| r.status).max().unwrap_or(Status::Converged);
         Ok(Fused {
@@ -140,7 +140,7 @@ impl<'a, F: Frames> Work<'a, F> {
         Ok((layers, map))
     }
 
-    fn from_maps(&self, maps: Maps, decision: &Decision) -> Result<[Signal<f32>; 3], F::Error> {
+    fn compose_codes(&self, maps: Maps, decision: &Decision) -> Result<[Signal<f32>; 3], F::Error> {
         let params = &self.fuser.params;
         let made = maps.picture(self.dictionary)?;
         let picture = if made.channels() == 3 {
@@ -154,7 +154,7 @@ impl<'a, F: Frames> Work<'a, F> {
     }
 
     /// Reads the frames once more and blends their pixels.
-    fn from_pixels(&mut self, mut decision: Decision) -> Result<[Signal<f32>; 3], F::Error> {
+    fn compose_pixels(&mut self, mut decision: Decision) -> Result<[Signal<f32>; 3], F::Error> {
         let params = &self.fuser.params;
         let count = self.reports.len();
         decision.settle(count, 2 * params.window - 1, params.threads);
