@@ -33,7 +33,7 @@ fn edges_kept() {
         assert_eq!(score.value(), whole);
     }
     let flat = Signal::zeros(a.extent(), 1);
-    assert_eq!(q_abf(&[flat.clone()], &flat).unwrap(), 0.0);
+    assert_eq!(q_abf(std::slice::from_ref(&flat), &flat).unwrap(), 0.0);
 }
 
 #[test]
