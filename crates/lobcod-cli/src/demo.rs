@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::args::DemoArgs;
-use crate::dictionary::{Chosen, usual_size};
+use crate::dictionary::Chosen;
 use crate::interrupt;
 use crate::machine;
 use crate::mosaic::mosaic;
@@ -11,13 +11,12 @@ use crate::output::table::Table;
 use crate::output::{json, summary, tell};
 use crate::procedural::still_life;
 use crate::progress::Watcher;
-use crate::report::{Fact, Page, View};
+use crate::report::{Fact, PursuitPage, View};
 use crate::score::Score;
 use crate::synthesis::reconstruct;
-use crate::values::DictionaryChoice;
 use anyhow::Result;
 use lobcod::base::Base;
-use lobcod::{Penalty, PursuitParams, Signal, Status};
+use lobcod::{Dictionary, Embedded, Penalty, PursuitParams, Signal, Status};
 use lobcod_image::{WriteOptions, write_picture};
 use serde_json::{Value, json};
 
@@ -32,7 +31,7 @@ const PEAK: f64 = 255.0;
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
     let folder = Folder::check(&args.output)?;
     let original = still_life(SIZE)?;
-    let chosen = Chosen::<f32>::load(&DictionaryChoice::Natural, usual_size(2)?)?;
+    let chosen = Chosen::made(Dictionary::<f32>::natural(), Embedded::Natural.name());
     let base = Base::LocalMean.layer(&original, None, chosen.dictionary.extent())?;
     let params = PursuitParams { threads: args.threads, ..PursuitParams::new(Penalty::Relative(PENALTY)) };
 
@@ -64,7 +63,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         sample_rate: None,
     };
     let index = place.join("index.html");
-    let page = Page {
+    let page = PursuitPage {
         title: "lobcod demo".into(),
         sections: vec![view.section()?],
         dictionary: &chosen.dictionary,

@@ -9,7 +9,7 @@ use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
 use crate::params::{check_engine, time_limit};
 use crate::progress::Watcher;
-use crate::report::{BeforeAfter, Fact, Page};
+use crate::report::{BeforeAfter, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
 use crate::values::Precision;
 use crate::{interrupt, machine};
@@ -112,7 +112,7 @@ fn show(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised, score: Opt
     };
     let mut facts = vec![Fact::new("noise", words(args.noise.0), format!("level {}", number(denoised.level)))];
     facts.extend(score.iter().flat_map(|score| Fact::scores(score, "against the reference")));
-    let page = Page {
+    let page = PursuitPage {
         title: format!("lobcod denoise: {}", args.image.display()),
         sections: vec![view.section()?],
         dictionary: &denoised.dictionary,

@@ -3,9 +3,9 @@
 use crate::args::DictionaryArgs;
 use crate::output::table::plural;
 use crate::output::warn;
-use crate::values::DictionaryChoice;
-use anyhow::{Result, ensure};
-use lobcod::{Dictionary, Extent, Real};
+use crate::values::{DictionaryChoice, Size};
+use anyhow::{Result, bail, ensure};
+use lobcod::{Dictionary, Embedded, Extent, Real};
 use lobcod_image::read_dictionary;
 use std::path::Path;
 
@@ -21,25 +21,23 @@ pub struct Chosen<T> {
 impl<T: Real> Chosen<T> {
     /// The dictionary asked for, or the usual one for signals with that many axes.
     pub fn of(args: &DictionaryArgs, rank: usize) -> Result<Self> {
-        let size = args.size.map_or_else(|| usual_size(rank), |size| Ok(size.0))?;
-        let usual = if rank == 2 && args.size.is_none() { DictionaryChoice::Natural } else { DictionaryChoice::Dct };
-        Self::load(args.dictionary.as_ref().unwrap_or(&usual), size)
+        let natural = rank == 2 && args.size.is_none();
+        let usual = if natural { DictionaryChoice::Embedded(Embedded::Natural) } else { DictionaryChoice::Dct };
+        Self::load(args.dictionary.as_ref().unwrap_or(&usual), args.size, rank)
     }
 
-    /// Makes or reads the dictionary; `size` is the box of made atoms.
-    pub fn load(choice: &DictionaryChoice, size: Extent) -> Result<Self> {
-        Ok(match choice {
-            DictionaryChoice::Dct => Self::made(Dictionary::dct(size, 1, dct_atoms(size))?, "dct"),
-            DictionaryChoice::Natural => {
-                let natural = Dictionary::natural();
-                let own = natural.extent();
-                ensure!(
-                    size.rank() != 2 || size == own,
-                    "the atoms of natural are {own}, not {size}; leave out --size, or use dct"
-                );
-                Self::made(natural, "natural")
+    /// Makes or reads the dictionary; `size` is the box of made atoms, which have `rank` axes otherwise.
+    pub fn load(choice: &DictionaryChoice, size: Option<Size>, rank: usize) -> Result<Self> {
+        Ok(match (choice, size) {
+            (DictionaryChoice::Dct, size) => {
+                let size = size.map_or_else(|| usual_size(rank), |size| Ok(size.0))?;
+                Self::made(Dictionary::dct(size, 1, dct_atoms(size))?, "dct")
             }
-            DictionaryChoice::File(path) => Self::read(path)?,
+            (DictionaryChoice::Embedded(which), Some(size)) => {
+                bail!("--size {} is for atoms that are made, not for those of {which}; leave it out, or use dct", size.0)
+            }
+            (DictionaryChoice::Embedded(which), None) => Self::made(Dictionary::embedded(*which), which.name()),
+            (DictionaryChoice::File(path), _) => Self::read(path)?,
         })
     }
 

@@ -35,26 +35,43 @@ pub struct Prepared<T> {
 pub fn read_pictures<T: Real>(images: &[PathBuf], args: &PictureArgs, run: &RunArgs) -> Result<Vec<Picture<T>>> {
     let mut pictures: Vec<Picture<T>> = Vec::new();
     for path in images {
-        let mut picture: Picture<T> = read_picture(path, &read_options(args, run))?;
-        let extent = picture.signal.extent();
-        let mask = match (&args.known, &args.holes) {
-            (Some(file), _) => Some(read_mask(file, Polarity::Known, extent)?),
-            (None, Some(file)) => Some(read_mask(file, Polarity::Holes, extent)?),
-            (None, None) => None,
-        };
-        picture.known = both(picture.known, mask).map_err(about(path))?;
+        let picture = read_known(path, args, run)?;
         if let Some(first) = pictures.first() {
-            let (a, b) = (&first.signal, &picture.signal);
-            ensure!(
-                (a.extent().rank(), a.channels()) == (b.extent().rank(), b.channels()),
-                "{} and {} differ in their axes or channels; use them one by one",
-                images[0].display(),
-                path.display()
-            );
+            check_alike((&images[0], shape(first)), (path, shape(&picture)))?;
         }
         pictures.push(picture);
     }
     Ok(pictures)
+}
+
+/// Reads one picture and what is known of it.
+pub fn read_known<T: Real>(path: &Path, args: &PictureArgs, run: &RunArgs) -> Result<Picture<T>> {
+    let mut picture: Picture<T> = read_picture(path, &read_options(args, run))?;
+    let extent = picture.signal.extent();
+    let mask = match (&args.known, &args.holes) {
+        (Some(file), _) => Some(read_mask(file, Polarity::Known, extent)?),
+        (None, Some(file)) => Some(read_mask(file, Polarity::Holes, extent)?),
+        (None, None) => None,
+    };
+    picture.known = both(picture.known, mask).map_err(about(path))?;
+    Ok(picture)
+}
+
+/// Size of a picture, and its channels.
+pub fn shape<T: Real>(picture: &Picture<T>) -> (Extent, usize) {
+    (picture.signal.extent(), picture.signal.channels())
+}
+
+/// Error unless two pictures have as many axes and channels as each other.
+pub fn check_alike(first: (&Path, (Extent, usize)), other: (&Path, (Extent, usize))) -> Result<()> {
+    let kind = |(extent, channels): (Extent, usize)| (extent.rank(), channels);
+    ensure!(
+        kind(first.1) == kind(other.1),
+        "{} and {} differ in their axes or channels; use them one by one",
+        first.0.display(),
+        other.0.display()
+    );
+    Ok(())
 }
 
 /// How pictures and references are read.

@@ -14,7 +14,8 @@ const STEPS: u64 = 1000;
 pub struct Watcher {
     bar: ProgressBar,
     first_gap: Option<f64>,
-    passes: Option<usize>,
+    /// What learning counts, and how many of it there will be.
+    steps: Option<(&'static str, usize)>,
 }
 
 impl Watcher {
@@ -24,22 +25,21 @@ impl Watcher {
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style =
             ProgressStyle::with_template("{bar:20} {elapsed:>4}  {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        Self { bar: ProgressBar::with_draw_target(Some(STEPS), target).with_style(style), first_gap: None, passes: None }
+        Self { bar: ProgressBar::with_draw_target(Some(STEPS), target).with_style(style), first_gap: None, steps: None }
     }
 
-    /// A watcher of learning in so many passes, and of the pursuit that ends it.
-    pub fn of_learning(telling: &TellingArgs, passes: usize) -> Self {
+    /// A watcher of learning in so many steps, each called a `step`, and of the pursuit that ends it.
+    pub fn of_learning(telling: &TellingArgs, step: &'static str, count: usize) -> Self {
         let mut watcher = Self::new(telling);
-        watcher.passes = Some(passes);
+        watcher.steps = Some((step, count));
         watcher
     }
 }
 
 impl Observer for Watcher {
     fn progress(&mut self, now: &Progress) -> Control {
-        match self.passes {
-            // Only a pursuit has a stage of the penalty.
-            Some(passes) if now.stage_penalty == 0.0 => self.show_pass(now, passes),
+        match (now.pass, self.steps) {
+            (Some(pass), Some(steps)) => self.show_step(now, pass, steps),
             _ => self.show_sweep(now),
         }
         if interrupt::asked() { Control::Stop } else { Control::Continue }
@@ -47,11 +47,10 @@ impl Observer for Watcher {
 }
 
 impl Watcher {
-    fn show_pass(&self, now: &Progress, passes: usize) {
-        let pass = now.discovery_sweeps;
-        self.bar.set_position(STEPS * pass as u64 / passes.max(1) as u64);
+    fn show_step(&self, now: &Progress, reached: usize, (step, steps): (&str, usize)) {
+        self.bar.set_position(STEPS * reached as u64 / steps.max(1) as u64);
         let (objective, nonzeros) = (number(now.objective), count(now.nonzeros));
-        self.bar.set_message(format!("pass {pass} of {passes}  objective {objective}  non-zeros {nonzeros}"));
+        self.bar.set_message(format!("{step} {reached} of {steps}  objective {objective}  non-zeros {nonzeros}"));
     }
 
     fn show_sweep(&mut self, now: &Progress) {

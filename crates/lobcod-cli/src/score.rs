@@ -51,6 +51,13 @@ impl Score {
     }
 }
 
+/// The largest value of a picture: the one asked for, or the scale.
+pub fn peak(asked: Option<f64>, scale: f64) -> Result<f64> {
+    let peak = asked.unwrap_or(scale);
+    ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
+    Ok(peak)
+}
+
 /// The true picture of one whose peak is checked, of this shape, if it was asked for.
 pub fn read_reference<T: Real>(args: &ScoringArgs, options: &ReadOptions, shape: (Extent, usize)) -> Result<Option<Signal<T>>> {
     args.check_peak()?;
@@ -88,8 +95,7 @@ impl<T: Real> References<T> {
             plural(references, "reference"),
             plural(images, "picture")
         );
-        let peak = args.peak.unwrap_or(args.picture.scale);
-        ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
+        let peak = peak(args.peak, args.picture.scale)?;
         let mut pictures = Vec::new();
         for (path, &shape) in args.reference.iter().zip(shapes) {
             pictures.push(read_truth(path, &read_options(&args.picture, &args.run), shape)?);

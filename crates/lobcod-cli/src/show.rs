@@ -13,7 +13,7 @@ use serde_json::json;
 /// Draws the atoms, and tells how many there are of what size.
 pub fn run(args: &ShowArgs) -> Result<()> {
     check_picture(&args.output)?;
-    let chosen = Chosen::<f32>::load(&args.dictionary, args.size.0)?;
+    let chosen = Chosen::<f32>::load(&args.dictionary, args.size, 2)?;
     if !args.telling.quiet {
         chosen.warn_if_normalised();
     }

@@ -45,6 +45,13 @@ fn desk() -> Desk {
     let mut changed = checkpoint.clone();
     changed[checkpoint.len() / 2] ^= 1;
     desk.bytes("changed.npz", &changed);
+    desk.succeed("learn good.png -o atoms.npz --atoms 6 --size 5x5 --passes 2 --checkpoint course.npz");
+    let checkpoint = fs::read(desk.path("course.npz")).unwrap();
+    desk.bytes("short_course.npz", &checkpoint[..checkpoint.len() / 2]);
+    let mut changed = checkpoint.clone();
+    let name = changed.windows(14).position(|part| part == b"dictionary.npy").unwrap();
+    changed[name + 200] ^= 1;
+    desk.bytes("changed_course.npz", &changed);
     fs::create_dir(desk.path("folder.npz")).unwrap();
     desk
 }
@@ -110,6 +117,8 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("encode good.png --checkpoint nowhere/run.npz -o out.npz", "nowhere"),
         ("encode good.png --checkpoint good.png -o out.npz", "not a checkpoint"),
         ("encode good.png --checkpoint ./out.npz -o out.npz", "another file"),
+        ("encode good.png --resume course.npz -o out.npz", "is a checkpoint of a learning, not of a pursuit"),
+        ("encode good.png --checkpoint course.npz -o out.npz", "not a checkpoint of this kind"),
         ("encode good.png --report nowhere/out.html -o out.npz", "nowhere"),
         ("encode good.png --report out.png -o out.npz", ".html"),
         ("encode good.png -o nowhere/out.npz", "nowhere"),
@@ -117,6 +126,26 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("encode good.png small.png -o good.png", "folder"),
         ("encode good.png -o out.png", ".npz"),
         ("encode good.png -o -", "standard output"),
+        ("learn good.png -o out.npz --resume missing.npz", "missing.npz"),
+        ("learn good.png -o out.npz --resume text.png", "not a checkpoint"),
+        ("learn good.png -o out.npz --resume atoms.npz", "not a checkpoint"),
+        ("learn good.png -o out.npz --resume run.npz", "is a checkpoint of a pursuit, not of a learning"),
+        ("learn good.png -o out.npz --resume short_course.npz", "short_course.npz"),
+        ("learn good.png -o out.npz --resume changed_course.npz", "changed_course.npz"),
+        ("learn good.png -o out.npz --atoms 6 --size 5x5 --penalty 3 --resume course.npz", "other parameters"),
+        ("learn good.png -o out.npz --atoms 6 --size 5x5 --seed 1 --resume course.npz", "other parameters"),
+        ("learn small.png -o out.npz --atoms 6 --size 5x5 --resume course.npz", "other signals"),
+        ("learn good.png -o out.npz --atoms 6 --size 5x5 --precision f64 --resume course.npz", "checkpoint"),
+        ("learn good.png -o out.npz --checkpoint run.npz", "not a checkpoint of this kind"),
+        ("learn good.png -o out.npz --checkpoint good.png", "not a checkpoint"),
+        ("learn good.png -o out.npz --checkpoint nowhere/run.npz", "nowhere"),
+        ("learn good.png -o out.npz --checkpoint ./out.npz", "another file"),
+        ("learn good.png -o atoms.npz --resume atoms.npz", "another file"),
+        ("learn good.png -o out.npz --report out.html --checkpoint out.html", "another file"),
+        ("learn good.png -o out.npz --report nowhere/out.html", "nowhere"),
+        ("learn good.png -o out.npz --report out.png", ".html"),
+        ("learn good.png -o out.npz --peak 0", "peak"),
+        ("learn good.png -o out.npz --peak nan", "peak"),
         ("decode missing.npz -o out.png", "missing.npz"),
         ("decode cut.npz -o out.png", "cut.npz"),
         ("decode good.png -o out.png", "good.png"),
@@ -171,6 +200,20 @@ fn wrong_usage_exits_with_2() {
         "encode good.png --precision f16",
         "encode good.png --max-memory lots",
         "encode good.png --json -o -",
+        "learn good.png",
+        "learn -o out.npz",
+        "learn good.png -o out.npz --atoms 0",
+        "learn good.png --json -o -",
+        "learn good.png -o out.npz --method magic",
+        "learn good.png -o out.npz --step adam",
+        "learn good.png -o out.npz --step-size 0.1",
+        "learn good.png -o out.npz --decay online",
+        "learn good.png -o out.npz --method atomwise --step sgd",
+        "learn good.png -o out.npz --method batch --decay none",
+        "learn good.png -o out.npz --method stochastic --step newton",
+        "learn good.png -o out.npz --method stochastic --step-size small",
+        "learn good.png -o out.npz --method stochastic --decay online:0",
+        "learn good.png -o out.npz --method stochastic --decay exponential",
         "decode codes.npz",
         "decode codes.npz --json -o -",
         "show dct",

@@ -1,10 +1,13 @@
-//! `lobcod encode --checkpoint` and `--resume`: a run that is broken off goes on to the answer of the unbroken one.
+//! `--checkpoint` and `--resume` of encode and learn: a run that is broken off goes on to the answer of the unbroken one.
 
 mod common;
 
 use common::{Desk, number, text};
-use lobcod_image::read_checkpoint;
+use lobcod_image::{read_checkpoint, read_learn_checkpoint};
 use std::fs;
+
+/// A dictionary that takes some passes; atoms are replaced and shifted in their boxes on the way.
+const LEARN: &str = "--atoms 12 --size 5x5 --penalty 12";
 
 /// Options with which the pictures take many sweeps.
 const LONG: &str = "--relative-penalty 0.02 --tolerance 1e-4";
@@ -40,18 +43,12 @@ fn a_run_stopped_by_a_limit_goes_on_to_the_same_codes() {
 fn an_interrupted_run_leaves_a_checkpoint() {
     let desk = Desk::new();
     desk.picture("a.png", &[90, 90], 1, 0.0);
-    let line = "encode a.png -o codes.npz --relative-penalty 0.01 --precision f64 --quiet";
-    let child = desk.command(&format!("{line} --checkpoint run.npz")).spawn().unwrap();
-    while !desk.path("run.npz").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    let line = "encode a.png -o codes.npz --relative-penalty 0.01 --precision f64";
+    desk.interrupt_after("run.npz", &format!("{line} --checkpoint run.npz"));
     let broken = fs::read(desk.path("codes.npz")).unwrap();
-    desk.succeed(&format!("{line} --resume run.npz"));
+    desk.json(&format!("{line} --resume run.npz"));
     let resumed = fs::read(desk.path("codes.npz")).unwrap();
-    desk.succeed(line);
+    desk.json(line);
     let whole = fs::read(desk.path("codes.npz")).unwrap();
     assert!(broken != whole && resumed == whole);
 }
@@ -82,4 +79,63 @@ fn a_full_disk_does_not_cost_the_run() {
     assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["status"] == "converged");
     let [codes, whole] = ["codes.npz", "whole.npz"].map(|file| fs::read(desk.path(file)).unwrap());
     assert!(codes == whole);
+}
+
+#[test]
+fn a_learning_stopped_after_some_passes_goes_on_to_the_same_dictionary() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[36, 40], 1, 0.0);
+    desk.picture("b.png", &[24, 30], 1, 1.0);
+    for (precision, init) in [("f32", "random"), ("f64", "patches")] {
+        let learn = |options: &str| {
+            let report = desk.json(&format!("learn a.png b.png {LEARN} --precision {precision} --init {init} {options}"));
+            (report, fs::read(desk.path("d.npz")).unwrap())
+        };
+        let (whole, dictionary) = learn("-o d.npz --passes 12");
+        assert!(whole["resumed"].is_null());
+        let (broken, half) = learn("-o d.npz --passes 5 --checkpoint run.npz");
+        assert_eq!((&broken["status"], &broken["passes"]), (&"max_sweeps".into(), &5.into()));
+        assert_eq!(read_learn_checkpoint(&desk.path("run.npz")).unwrap().history.len(), 5);
+        learn("-o d.npz --passes 8 --resume run.npz --checkpoint run.npz --threads 2");
+        let (resumed, same) = learn("-o d.npz --passes 12 --resume run.npz --threads 1");
+        assert_eq!((&resumed["passes"], &resumed["resumed"]), (&12.into(), &true.into()));
+        assert!(same == dictionary && half != dictionary, "{precision}");
+        let course = |report: &serde_json::Value| -> Vec<f64> {
+            report["history"].as_array().unwrap().iter().map(|point| number(point, "objective")).collect()
+        };
+        assert_eq!(course(&resumed), course(&whole));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_learning_leaves_dictionary_and_checkpoint() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[80, 80], 1, 0.0);
+    let line = format!("learn a.png -o d.npz {LEARN}");
+    let broken = desk.interrupt_after("run.npz", &format!("{line} --passes 100000 --checkpoint run.npz"));
+    let done = broken["passes"].as_u64().unwrap();
+    assert!(done > 0);
+    assert_eq!(read_learn_checkpoint(&desk.path("run.npz")).unwrap().history.len() as u64, done);
+    let dictionary = || fs::read(desk.path("d.npz")).unwrap();
+    let half = dictionary();
+    let passes = done + 3;
+    desk.succeed(&format!("{line} --passes {passes} --resume run.npz --quiet"));
+    let resumed = dictionary();
+    desk.succeed(&format!("{line} --passes {passes} --quiet"));
+    assert!(half != resumed && resumed == dictionary());
+}
+
+#[test]
+fn the_summary_of_learn_tells_how_to_go_on() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[30, 30], 1, 0.0);
+    let line = format!("learn a.png -o d.npz {LEARN}");
+    let stopped = desk.succeed(&format!("{line} --passes 2 --checkpoint run.npz"));
+    assert!(stopped.contains("--resume run.npz and more --passes"), "{stopped}");
+    let kept = fs::read(desk.path("run.npz")).unwrap();
+    let reached = desk.succeed(&format!("{line} --passes 3 --target-objective 1e12 --resume run.npz --checkpoint run.npz"));
+    assert!(!reached.contains("--resume") && kept == fs::read(desk.path("run.npz")).unwrap(), "{reached}");
+    let at_once = desk.succeed(&format!("{line} --time-limit 0 --checkpoint other.npz"));
+    assert!(at_once.contains("before its first pass") && !desk.path("other.npz").exists(), "{at_once}");
 }

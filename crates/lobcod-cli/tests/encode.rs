@@ -288,7 +288,7 @@ fn atoms_that_are_not_of_unit_norm_are_warned_about_and_counted() {
 fn an_interrupted_run_saves_what_there_is() {
     let desk = Desk::new();
     desk.picture("a.png", &[400, 400], 1, 0.0);
-    let line = "encode a.png -o codes.npz --json --relative-penalty 0.001 --tolerance 0 --time-limit 30 --precision f64";
+    let line = "encode a.png -o codes.npz --relative-penalty 0.001 --tolerance 0 --time-limit 30 --precision f64";
     let report = desk.interrupt(line);
     let codes = read_codes::<f64>(&desk.path("codes.npz"), None).unwrap();
     assert_eq!(codes.needles.nonzeros() as u64, report["nonzeros"].as_u64().unwrap());

@@ -42,12 +42,44 @@ fn the_report_holds_every_field_and_they_agree() {
         let same_problem = pair[0]["replaced_atoms"] == 0;
         assert!(!same_problem || number(&pair[1], "objective") <= number(&pair[0], "objective"), "{pair:?}");
     }
-    let replaced: f64 = history.iter().map(|point| number(point, "replaced_atoms")).sum();
-    assert_eq!(replaced, number(&report, "replaced_atoms"));
+    for field in ["replaced_atoms", "merged_atoms"] {
+        let sum: f64 = history.iter().map(|point| number(point, field)).sum();
+        assert_eq!(sum, number(&report, field), "{field}");
+    }
     assert!(objective <= number(&history[5], "objective") * (1.0 + 1e-6));
     assert!(objective < 0.98 * number(&history[0], "objective"));
     let sum: f64 = report["images"].as_array().unwrap().iter().map(|image| number(image, "objective")).sum();
     assert!(near(sum, objective, 1e-9));
+}
+
+#[test]
+fn psnr_is_that_of_the_reconstruction() {
+    let desk = desk();
+    let report = desk.json(&format!("learn a.png b.png -o d.npz {SMALL} --penalty 12 --tolerance 1e-5"));
+    let samples = 40.0 * 36.0 + 30.0 * 44.0;
+    let psnr = |data_term: f64, samples: f64| 20.0 * (255.0 * f64::sqrt(samples) / f64::sqrt(2.0 * data_term)).log10();
+    for point in report["history"].as_array().unwrap() {
+        let data_term = number(point, "data_term");
+        assert!(data_term > 0.0 && data_term < number(point, "objective"), "{point}");
+        assert!(near(number(point, "psnr_db"), psnr(data_term, samples), 1e-12), "{point}");
+    }
+    // Encode measures the reconstruction itself, sample by sample.
+    let scores = "--reference a.png --reference b.png --tolerance 1e-5";
+    let coded = desk.json(&format!("encode a.png b.png --dictionary d.npz --penalty 12 {scores}"));
+    assert!((number(&coded, "psnr_db") - number(&report, "psnr_db")).abs() < 0.01);
+    for i in 0..2 {
+        assert!((number(&coded["images"][i], "psnr_db") - number(&report["images"][i], "psnr_db")).abs() < 0.01);
+    }
+    let louder = desk.json(&format!("learn a.png b.png -o d.npz {SMALL} --penalty 12 --tolerance 1e-5 --peak 2550"));
+    assert!(near(number(&louder, "psnr_db"), number(&report, "psnr_db") + 20.0, 1e-9));
+
+    // Samples that are missing count on neither side.
+    let mut holes = texture(&[40, 36], 1, 0.0);
+    holes.data_mut().iter_mut().enumerate().for_each(|(i, x)| *x = if i % 36 < 9 { 255.0 } else { 0.0 });
+    desk.write("holes.png", &holes, Depth::U8);
+    let damaged = desk.json(&format!("learn a.png --holes holes.png -o d.npz {SMALL} --penalty 12"));
+    assert!(near(number(&damaged, "psnr_db"), psnr(number(&damaged, "data_term"), 40.0 * 27.0), 1e-12));
+    assert!(desk.succeed(&format!("learn a.png -o d.npz {SMALL}")).contains(" dB\n"));
 }
 
 #[test]
@@ -113,7 +145,7 @@ fn every_option_is_obeyed() {
     let reached = desk.json(&format!("learn a.png -o d.npz {SMALL} --target-objective 1e12"));
     assert_eq!((&reached["status"], &reached["passes"]), (&"converged".into(), &1.into()));
     let hurried = desk.json(&format!("learn a.png -o d.npz {SMALL} --time-limit 0"));
-    assert_eq!((&hurried["status"], &hurried["passes"]), (&"time_limit".into(), &1.into()));
+    assert_eq!((&hurried["status"], &hurried["passes"]), (&"time_limit".into(), &0.into()));
 
     desk.picture("colour.png", &[24, 26], 3, 0.0);
     assert_eq!(desk.json(&format!("learn colour.png -o rgb.npz {SMALL}"))["channels"], 3);
@@ -125,7 +157,12 @@ fn every_option_is_obeyed() {
     let sound = desk.json("learn sound.npy --axes t -o sound.npz --atoms 5 --passes 2");
     assert_eq!(sound["atom_shape"], Value::from(vec![16]));
 
-    let plan = desk.json("learn a.png b.png -o never.npz --dry-run --max-memory 20k");
+    let needed =
+        |line: &str| number(&desk.json(&format!("learn a.png b.png -o never.npz {line} --dry-run")), "working_memory_bytes");
+    let used = number(&desk.json(&format!("learn a.png b.png -o d.npz {SMALL} --threads 2")), "working_memory_bytes");
+    assert!((used..4.0 * used).contains(&needed(&format!("{SMALL} --threads 2"))));
+    let plan = desk.json("learn a.png b.png -o never.npz --dry-run --max-memory 20k --checkpoint run.npz --report r.html");
+    assert!(!desk.path("run.npz").exists() && !desk.path("r.html").exists());
     assert_eq!((&plan["dry_run"], &plan["fits"], &plan["atoms"]), (&true.into(), &false.into(), &81.into()));
     assert!(desk.succeed("learn a.png -o never.npz --dry-run").contains("40 passes"));
     assert!(!desk.path("never.npz").exists());
@@ -171,8 +208,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("learn empty -o d.npz", "holds no picture"),
         ("learn a.png empty -o d.npz", "empty"),
         ("learn missing.png -o d.npz", "missing.png"),
-        ("learn a.png -o d.npz --method stochastic", "this build learns by atomwise only"),
-        ("learn a.png -o d.npz --method batch", "this build learns by atomwise only"),
+        ("learn a.png -o d.npz --method stochastic --step-size -1", "step size"),
         ("learn a.png -o nowhere/d.npz", "nowhere"),
         ("learn a.png -o empty", "empty"),
         ("learn a.png -o d.png", ".npz"),
@@ -198,8 +234,10 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         assert!(err.contains(word) && output.stdout.is_empty(), "lobcod {line}: no {word} in {err}");
         assert_eq!(desk.files(), before, "lobcod {line} left a file behind");
     }
-    for line in ["learn a.png", "learn -o d.npz", "learn a.png -o d.npz --atoms 0", "learn a.png --json -o -"] {
-        assert_eq!(desk.run(line).status.code(), Some(2), "lobcod {line}");
+    for options in ["--step adam", "--step-size 0.1", "--decay none", "--method batch --decay online"] {
+        let output = desk.run(&format!("learn a.png -o d.npz {options}"));
+        assert_eq!(output.status.code(), Some(2), "lobcod learn {options}");
+        assert!(text(&output.stderr).contains("belongs to --method stochastic"), "lobcod learn {options}");
     }
 }
 
@@ -208,7 +246,25 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
 fn an_interrupted_run_keeps_the_dictionary_so_far() {
     let desk = Desk::new();
     desk.picture("a.png", &[200, 200], 1, 0.0);
-    let line = "learn a.png -o d.npz --json --passes 100000 --time-limit 30 --tolerance 0";
+    let line = "learn a.png -o d.npz --passes 100000 --time-limit 30 --tolerance 0";
     desk.interrupt(line);
     assert_eq!(read_dictionary::<f32>(&desk.path("d.npz")).unwrap().len(), 81);
+}
+
+#[test]
+fn every_method_learns_and_says_which_it_was() {
+    let desk = Desk::new();
+    desk.write("a.png", &texture(&[40, 40], 1, 0.0), Depth::U8);
+    for options in [
+        "--method atomwise",
+        "--method batch",
+        "--method stochastic --step sgd --step-size 0.05 --decay exponential:0.9",
+        "--method stochastic",
+    ] {
+        let line = format!("learn a.png -o d.npz --atoms 6 --size 5x5 --passes 5 {options}");
+        let report = desk.json(&line);
+        let objective = |i: usize| report["history"][i]["objective"].as_f64().unwrap();
+        assert!(objective(4) < objective(0), "{options}: {} after one pass, {} after five", objective(0), objective(4));
+        assert_eq!(report["method"], options.split(' ').nth(1).unwrap());
+    }
 }

@@ -1,4 +1,4 @@
-//! `lobcod encode --report`: one page that is complete in itself and tells the truth.
+//! `--report` of encode and learn: one page that is complete in itself and tells the truth.
 
 mod common;
 
@@ -71,9 +71,7 @@ fn the_page_holds_the_numbers_of_the_report() {
     assert_eq!(page.matches("<img ").count(), 2 * 4 + 81);
     assert_eq!(page.matches("type=\"range\"").count(), 2);
     assert_eq!(page.matches("<svg ").count(), 2);
-    let used = |rest: &str| rest.split_once(" time").map_or(0, |(n, _)| n.replace(' ', "").parse().unwrap());
-    let uses: Vec<u64> =
-        page.split("<li ").skip(1).map(|li| li.split_once(": used ").map_or(0, |(_, rest)| used(rest))).collect();
+    let uses = uses(&page);
     assert!(uses.is_sorted_by(|a, b| a >= b) && uses[0] > 0);
     assert_eq!(uses.iter().sum::<u64>(), report["nonzeros"].as_u64().unwrap());
 }
@@ -115,6 +113,73 @@ fn names_are_text_not_markup() {
     assert!(page.contains("<h2>&lt;b&gt;&amp;.png</h2>") && page.contains("'&lt;b&gt;&amp;.png'"));
 }
 
+/// How often each atom of the first list is used, as the page tells.
+fn uses(page: &str) -> Vec<u64> {
+    let used = |rest: &str| rest.split_once(" time").map_or(0, |(n, _)| n.replace(' ', "").parse().unwrap());
+    let (_, list) = page.split_once("<ul class=\"atoms\">").unwrap();
+    let (list, _) = list.split_once("</ul>").unwrap();
+    list.split("<li ").skip(1).map(|li| li.split_once(": used ").map_or(0, |(_, rest)| used(rest))).collect()
+}
+
+#[test]
+fn the_page_of_learn_holds_the_numbers_of_the_report() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[40, 33], 3, 0.0);
+    desk.picture("b.png", &[25, 50], 3, 1.0);
+    let report = desk.json("learn a.png b.png -o d.npz --report r.html --atoms 12 --size 5x5 --passes 6 --penalty 12");
+    assert_eq!(report["report"], "r.html");
+    assert_eq!(desk.files(), ["a.png", "b.png", "d.npz", "r.html"]);
+    let page = page(&desk.path("r.html"));
+    for name in ["objective", "gap", "relative gap", "penalty", "penalty_max", "passes", "replaced atoms", "merged atoms"] {
+        let value: f64 = told(&page, name).parse().unwrap();
+        assert!(near(value, number(&report, &name.replace(' ', "_")), 1e-4), "{name}: {value}");
+    }
+    assert_eq!(told(&page, "PSNR"), format!("{:.2} dB", number(&report, "psnr_db")));
+    for (i, name) in ["a.png", "b.png"].iter().enumerate() {
+        let (_, row) = page.split_once(&format!("<th scope=\"row\">{name}</th>")).unwrap();
+        let (row, _) = row.split_once("</tr>").unwrap();
+        let cells: Vec<&str> = row.split("<td>").skip(1).map(|cell| cell.split_once('<').unwrap().0).collect();
+        let image = &report["images"][i];
+        assert!(near(cells[1].parse().unwrap(), number(image, "objective"), 1e-4), "{cells:?}");
+        assert_eq!((cells[3].replace(' ', ""), cells.len()), (image["nonzeros"].to_string(), 6));
+        assert_eq!(cells[5], format!("{:.2}", number(image, "psnr_db")));
+    }
+    assert!(page.contains("lobcod learn a.png b.png -o d.npz --report r.html"));
+    assert!(page.contains("<h2>a.png</h2>") && !page.contains("<h2>b.png</h2>"));
+    // The first picture, its reconstruction, difference and map; the atoms, then and now.
+    assert_eq!(page.matches("<img ").count(), 4 + 2 * 12);
+    // A point for every pass in each curve: four, and two more where atoms were replaced or merged.
+    let renewed = number(&report, "replaced_atoms") + number(&report, "merged_atoms") > 0.0;
+    let (charts, curves) = if renewed { (5, 6) } else { (4, 4) };
+    assert_eq!((page.matches("type=\"range\"").count(), page.matches("<svg ").count()), (1, charts));
+    assert_eq!((page.matches("<circle ").count(), page.contains("No atom was replaced")), (6 * curves, !renewed));
+    let uses = uses(&page);
+    assert!(uses.is_sorted_by(|a, b| a >= b) && uses.len() == 12);
+    assert_eq!(uses.iter().sum::<u64>(), report["nonzeros"].as_u64().unwrap());
+}
+
+#[test]
+fn learning_from_sounds_holes_or_for_no_time_is_shown_too() {
+    let desk = Desk::new();
+    desk.write("tone.wav", &texture(&[3000], 1, 0.0), Depth::I16);
+    desk.succeed("learn tone.wav -o d.npz --atoms 5 --passes 2 --report tone.html");
+    assert_eq!(page(&desk.path("tone.html")).matches("<svg ").count(), 3 + 4);
+    // Of so many atoms some stay idle, and are replaced.
+    let report = desk.json("learn tone.wav -o d.npz --size 12 --atoms 60 --relative-penalty 0.3 --passes 9 --report many.html");
+    let renewed = number(&report, "replaced_atoms") + number(&report, "merged_atoms");
+    assert_eq!(page(&desk.path("many.html")).contains("in a pass."), renewed > 0.0);
+    assert!(renewed > 0.0, "{report:#}");
+
+    let mut holed = texture(&[20, 20], 1, 0.0);
+    holed.data_mut()[100..140].fill(f32::NAN);
+    desk.write("holed.npy", &holed, Depth::F32);
+    desk.succeed("learn holed.npy -o d.npz --atoms 5 --passes 2 --report holed.html");
+    assert!(page(&desk.path("holed.html")).contains("What is missing"));
+
+    desk.succeed("learn holed.npy -o d.npz --atoms 5 --time-limit 0 --report hurried.html");
+    assert!(page(&desk.path("hurried.html")).contains("No pass came to its end"));
+}
+
 #[test]
 fn the_slider_moves_in_a_browser() {
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|b| runs(b)) else {
@@ -124,6 +189,13 @@ fn the_slider_moves_in_a_browser() {
     let desk = Desk::new();
     desk.picture("a.png", &[30, 40], 1, 0.0);
     desk.succeed("encode a.png --report r.html");
+    check_in_browser(browser, &desk, 4 + 81);
+    desk.succeed("learn a.png -o d.npz --atoms 7 --passes 3 --report r.html");
+    check_in_browser(browser, &desk, 4 + 2 * 7);
+}
+
+/// The slider of `r.html` moves, all its pictures are drawn, nothing is fetched, nothing is complained about.
+fn check_in_browser(browser: &str, desk: &Desk, pictures: usize) {
     let probe = "<script>
         const input = document.querySelector('input'), over = document.querySelectorAll('.compare img')[1];
         const before = getComputedStyle(over).clipPath;
@@ -142,7 +214,8 @@ fn the_slider_moves_in_a_browser() {
         .output()
         .unwrap();
     let (dom, log) = (common::text(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert!(dom.contains("<title>inset(0px 0px 0px 50%) | inset(0px 0px 0px 20%) | 85 | 0</title>"), "{dom}\n{log}");
+    let title = format!("<title>inset(0px 0px 0px 50%) | inset(0px 0px 0px 20%) | {pictures} | 0</title>");
+    assert!(dom.contains(&title), "{dom}\n{log}");
     assert!(!log.contains("CONSOLE"), "{log}");
 }
 

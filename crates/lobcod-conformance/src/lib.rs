@@ -9,6 +9,7 @@
 //! ```
 
 pub mod fruit;
+pub mod gradient;
 pub mod matrix;
 pub mod oracle;
 mod plane;

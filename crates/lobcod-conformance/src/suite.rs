@@ -1,5 +1,6 @@
 //! What every engine must pass. Each check panics with a sentence that names the problem by its seed and kind.
 
+use crate::gradient::gradient_is_that_of_the_data_term;
 use crate::oracle::Oracle;
 use crate::problems::{self, Extra, Observation, Problem, Shape};
 use lobcod::engine::Engine;
@@ -52,6 +53,9 @@ pub fn check_engine<T: Real>(engine: &dyn Engine<T>) {
     }
     for problem in problems::all().iter().filter(|p| p.observation != Observation::Full) {
         hidden_samples_are_not_read(engine, problem);
+    }
+    for problem in problems::some(2).iter().filter(|p| p.shape.signal.iter().product::<usize>() <= 230) {
+        gradient_is_that_of_the_data_term(engine, problem);
     }
     for border in Border::ALL {
         several_signals_are_each_alone(engine, border);

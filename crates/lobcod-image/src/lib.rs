@@ -1,4 +1,4 @@
-//! Files of lobcod: pictures, masks, maps, dictionaries and codes.
+//! Files of lobcod: pictures, masks, maps, dictionaries, codes and checkpoints.
 //!
 //! Pictures come from png, jpeg, tiff, npy, npz and wav; dictionaries from npy and npz; codes are npz files that numpy reads.
 //! A file is told by its content when read and by its name when written. Every file is written whole or not at all, and every
@@ -44,7 +44,7 @@ pub use array::{Array, DataType, Element};
 pub use atomic::{check_writable, write_atomically};
 pub use axes::Axes;
 pub use bitmap::encode_png;
-pub use checkpoint::{read_checkpoint, write_checkpoint};
+pub use checkpoint::{read_checkpoint, read_learn_checkpoint, write_checkpoint, write_learn_checkpoint};
 pub use codes::{CodesFile, read_codes, write_codes};
 pub use depth::Depth;
 pub use dictionary::{MetaValue, read_dictionary, write_dictionary};

@@ -1,11 +1,14 @@
-//! A pursuit as it stood between two passes, from which it goes on to the same answer.
+//! A pursuit or a learning as it stood between two passes, from which it goes on to the same answer.
 
 use crate::dictionary::Dictionary;
 use crate::engine::State;
 use crate::error::{Error, Result};
+use crate::learn::{LearnParams, LearnPoint};
+use crate::needles::Code;
 use crate::pursuit::{Observed, PursuitParams, Start};
 use crate::real::Real;
 use crate::report::HistoryPoint;
+use std::collections::BTreeMap;
 
 /// Everything a pursuit needs to go on bit for bit: codes, what is known of every tile, and where the schedule stands. The residual is
 /// not part of it: every pass synthesises it anew. Numbers are `f64`, which holds codes of either precision exactly.
@@ -44,24 +47,63 @@ pub struct ScheduleState {
     pub idle_passes: usize,
 }
 
-impl Checkpoint {
-    /// Error unless the checkpoint belongs to a problem of this fingerprint.
-    pub(crate) fn check(&self, fingerprint: u64) -> Result<()> {
-        if self.fingerprint == fingerprint {
-            return Ok(());
-        }
-        Err(Error::Data(
-            "the checkpoint belongs to other signals, another dictionary or other parameters; resume with those it was made with"
-                .into(),
-        ))
-    }
+/// Everything a learning needs to go on bit for bit: dictionary, codes, and what its method remembers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LearnCheckpoint {
+    /// Hash of signals, masks, first dictionary and parameters it belongs to.
+    pub fingerprint: u64,
+    /// Seconds worked so far.
+    pub seconds: f64,
+    /// Penalty in units of the signal.
+    pub penalty: f64,
+    /// Samples of all atoms.
+    pub dictionary: Vec<f64>,
+    /// Codes of every plane.
+    pub codes: Vec<Vec<Code<f64>>>,
+    /// The passes so far.
+    pub history: Vec<LearnPoint>,
+    /// What the method remembers from pass to pass, by name.
+    pub memory: Memory,
 }
 
-/// Hash (FNV-1a) of all that decides the course of a pursuit; threads and limits do not.
+/// Numbers by name.
+pub type Memory = BTreeMap<String, Vec<f64>>;
+
+/// Error unless a checkpoint of fingerprint `found` belongs to a problem of fingerprint `wanted`.
+pub(crate) fn check_fingerprint(found: u64, wanted: u64) -> Result<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Error::Data(
+        "the checkpoint belongs to other signals, another dictionary or other parameters; resume with those it was made with"
+            .into(),
+    ))
+}
+
+/// Hash of all that decides the course of a pursuit; threads and limits do not.
 pub(crate) fn fingerprint<T: Real>(params: &PursuitParams, signals: &[Observed<T>], dictionary: &Dictionary<T>) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     let course = PursuitParams { threads: 0, time_limit: None, max_sweeps: 1, max_memory: None, ..params.clone() };
-    hash.text(&format!("{} {course:?} {} {}", T::NAME, dictionary.extent(), dictionary.channels()));
+    hash_problem(&format!("{course:?}"), signals, dictionary)
+}
+
+/// Hash of all that decides the course of a learning; threads and limits do not.
+pub(crate) fn learning_fingerprint<T: Real>(params: &LearnParams, signals: &[Observed<T>], first: &Dictionary<T>) -> u64 {
+    let course = LearnParams {
+        threads: 0,
+        time_limit: None,
+        passes: 1,
+        target_objective: None,
+        tolerance: 0.0,
+        max_memory: None,
+        ..params.clone()
+    };
+    hash_problem(&format!("{course:?}"), signals, first)
+}
+
+/// Hash (FNV-1a) of parameters in words, signals and dictionary.
+fn hash_problem<T: Real>(params: &str, signals: &[Observed<T>], dictionary: &Dictionary<T>) -> u64 {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    hash.text(&format!("{} {params} {} {}", T::NAME, dictionary.extent(), dictionary.channels()));
     hash.numbers(dictionary.data());
     for observed in signals {
         hash.text(&format!("{} {}", observed.signal.extent(), observed.signal.channels()));

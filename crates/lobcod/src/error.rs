@@ -1,7 +1,7 @@
 //! What can go wrong, split by who is at fault.
 
 /// Result of every fallible call of the library.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// One sentence that names what is wrong and what to do about it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -42,11 +42,11 @@ pub mod simd;
 pub mod tasks;
 
 pub use border::Border;
-pub use checkpoint::{Checkpoint, ScheduleState};
-pub use dictionary::Dictionary;
+pub use checkpoint::{Checkpoint, LearnCheckpoint, Memory, ScheduleState};
+pub use dictionary::{Dictionary, Embedded};
 pub use error::{Error, Result};
 pub use extent::Extent;
-pub use learn::{LearnParams, LearnPoint, LearnReport, Learner, Learnt};
+pub use learn::{Decay, LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method, Step, Stream};
 pub use mask::Mask;
 pub use needles::{Code, Needles};
 pub use observe::{Control, Observer, Progress};

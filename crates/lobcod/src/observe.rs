@@ -1,6 +1,6 @@
 //! Watching and stopping long work.
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, LearnCheckpoint};
 
 /// Where the work stands; handed to the observer after every sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Progress {
     pub support_sweeps: usize,
     /// Penalty of the present stage; above the asked one during continuation.
     pub stage_penalty: f64,
+    /// The pass of learning this belongs to; `None` in a pursuit.
+    pub pass: Option<usize>,
 }
 
 /// The observer's word after looking at the progress.
@@ -37,8 +39,13 @@ pub trait Observer {
     /// Called after every sweep, always from the calling thread.
     fn progress(&mut self, progress: &Progress) -> Control;
 
-    /// Called between two passes; `take` makes a checkpoint of the run as it stands. Most observers take none.
+    /// Called between two passes of a pursuit; `take` makes a checkpoint of the run as it stands. Most observers take none.
     fn between_passes(&mut self, take: &mut dyn FnMut() -> Checkpoint) {
+        let _ = take;
+    }
+
+    /// Called between two passes of learning; `take` makes a checkpoint of the learning as it stands.
+    fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> LearnCheckpoint) {
         let _ = take;
     }
 }

@@ -39,6 +39,7 @@ where
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,
+        learning: true,
     };
     CpuEngine::new(2).unwrap().open(problem).unwrap()
 }

@@ -64,25 +64,28 @@ fn learn(params: LearnParams, signals: &[Observed<f32>], first: &Dictionary<f32>
 }
 
 fn params() -> LearnParams {
-    LearnParams { passes: 60, ..LearnParams::new(Penalty::Absolute(0.3)) }
+    LearnParams { passes: 100, ..LearnParams::new(Penalty::Absolute(0.3)) }
 }
 
 #[test]
-fn most_planted_atoms_are_found_in_one_and_two_dimensions() {
+fn every_planted_atom_is_found_in_one_and_two_dimensions_whatever_the_start() {
     for (axes, atom, atoms, signals, density) in [(&[1500][..], &[12][..], 4, 3, 0.03), (&[90, 90], &[5, 5], 6, 5, 0.015)] {
         let extent = Extent::new(atom).unwrap();
         let truth = Dictionary::random(extent, 1, atoms, 99).unwrap();
         let signals = planted(&truth, axes, signals, density, 0.02);
-        // Twice as many atoms as were planted: a shifted copy does no harm, a missing one does.
         let plain: Vec<Signal<f32>> = signals.iter().map(|s| s.signal.clone()).collect();
-        let first = Dictionary::patches(&plain, extent, 2 * atoms, 1).unwrap();
-        let learnt = learn(params(), &signals, &first);
-        let found = recovery(&truth, &learnt.dictionary);
-        // A pattern may end up shared by two shifted atoms, each of which sees most of it.
-        let whole = found.iter().filter(|&&r| r > 0.97).count();
-        assert!(3 * whole >= 2 * atoms && found.iter().all(|&r| r > 0.8), "{axes:?}: recovered {found:?}");
-        let at_first = recovery(&truth, &first);
-        assert!(at_first.iter().any(|&r| r < 0.9), "{axes:?}: nothing was left to learn, {at_first:?}");
+        // As many atoms as were planted, and twice as many.
+        for (name, first) in [
+            ("patches", Dictionary::patches(&plain, extent, atoms, 1).unwrap()),
+            ("random", Dictionary::random(extent, 1, atoms, 3).unwrap()),
+            ("twice as many", Dictionary::patches(&plain, extent, 2 * atoms, 1).unwrap()),
+        ] {
+            let learnt = learn(params(), &signals, &first);
+            let found = recovery(&truth, &learnt.dictionary);
+            assert!(found.iter().all(|&r| r > 0.97), "{axes:?} {name}: recovered {found:?}");
+            let at_first = recovery(&truth, &first);
+            assert!(at_first.iter().any(|&r| r < 0.9), "{axes:?} {name}: nothing was left to learn, {at_first:?}");
+        }
     }
 }
 
@@ -169,7 +172,7 @@ fn an_atom_that_nothing_uses_is_replaced_by_data() {
     let mut data = Dictionary::<f32>::dct(extent, 1, 3).unwrap().data().to_vec();
     data.extend((0..8).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }));
     let first = Dictionary::new(extent, 1, data).unwrap();
-    let learnt = learn(LearnParams { passes: 4, ..LearnParams::new(Penalty::Absolute(1.0)) }, &[signal.into()], &first);
+    let learnt = learn(LearnParams { passes: 6, ..LearnParams::new(Penalty::Absolute(1.0)) }, &[signal.into()], &first);
     assert!(learnt.report.replaced_atoms > 0, "the idle atom was kept");
     let same: f32 = learnt.dictionary.atom(3).iter().zip(first.atom(3)).map(|(a, b)| a * b).sum();
     assert!(same.abs() < 0.9, "the idle atom is still there: {same}");
@@ -180,14 +183,11 @@ fn the_observer_and_the_target_end_the_learning() {
     let truth = Dictionary::random(Extent::new(&[9]).unwrap(), 1, 3, 5).unwrap();
     let signals = planted(&truth, &[300], 1, 0.03, 0.02);
     let first = Dictionary::random(truth.extent(), 1, 5, 8).unwrap();
-    let mut passes = 0;
-    let mut stop = |_: &Progress| {
-        passes += 1;
-        if passes == 3 { Control::Stop } else { Control::Continue }
-    };
+    let mut stop = |now: &Progress| if now.pass == Some(4) { Control::Stop } else { Control::Continue };
     let learnt = params().check().unwrap().run(&signals, &first, &mut stop).unwrap();
     assert_eq!((learnt.report.status, learnt.report.passes), (Status::Interrupted, 3));
     let goal = learn(params(), &signals, &first).report.history[9].objective;
     let reached = learn(LearnParams { target_objective: Some(goal), ..params() }, &signals, &first).report;
-    assert_eq!((reached.status, reached.passes), (Status::Converged, 10));
+    assert_eq!(reached.status, Status::Converged);
+    assert!(reached.passes <= 10 && reached.history.last().unwrap().objective <= goal);
 }

@@ -6,8 +6,8 @@ use crate::values::{
 };
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
-use lobcod::Border;
 use lobcod::base::Base;
+use lobcod::{Border, Decay, Step};
 use lobcod_image::Axes;
 use std::path::PathBuf;
 
@@ -33,8 +33,8 @@ pub struct PictureArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Dictionary")]
 pub struct DictionaryArgs {
-    /// Dictionary: a .npy or .npz file, natural (learnt from photographs) or dct (cosines) [default: natural for pictures, otherwise
-    /// or with --size dct].
+    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128 or natural-rgb-8x8-96 (learnt from photographs), or dct (cosines)
+    /// [default: natural for pictures, otherwise or with --size dct].
     #[arg(long, value_name = "FILE|natural|dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: Option<DictionaryChoice>,
     /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: by the number of axes].
@@ -112,15 +112,51 @@ pub struct LearningArgs {
     /// Way to learn.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
-    /// Passes over all pictures.
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub passes: usize,
-    /// Objective at which the learning ends.
+    /// Step of --method stochastic [default: paper].
+    #[arg(long, value_name = "RULE", value_parser = one_of::<Step, _>(["paper", "sgd", "sgd-literal", "momentum", "adagrad", "adadelta", "adam"]))]
+    pub step: Option<Step>,
+    /// Length of that step [default: by the rule].
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub step_size: Option<f64>,
+    /// How the steps of --method stochastic shrink: none, online, online:N or exponential:F [default: none].
+    #[arg(long, value_name = "RULE")]
+    pub decay: Option<Decay>,
+    /// Passes over all pictures [default: 40; with --stream 1].
+    #[arg(long, value_name = "N")]
+    pub passes: Option<usize>,
+    /// Read one picture at a time and learn from it before the next, for sets larger than memory.
+    ///
+    /// Memory holds one picture and the model, and what was seen long ago fades. A relative penalty refers to the first picture,
+    /// and --init patches takes its patches from it. No pursuit over the whole set ends the learning: --tolerance has no effect,
+    /// gap and relative_gap are null in --json, and the objective is the sum of what each picture cost when it was learnt from
+    /// for the last time. A checkpoint counts the pictures seen, so more may be named after them when it is resumed.
+    #[arg(long)]
+    pub stream: bool,
+    /// Objective at which the learning ends (not with --stream).
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub target_objective: Option<f64>,
-    /// First atoms: random numbers, patches of the pictures, dct (cosines), or those of a .npy or .npz file.
+    /// First atoms: random numbers, patches of the pictures (of the first one with --stream), dct (cosines), or those of a .npy or .npz file.
     #[arg(long, value_name = "random|patches|dct|FILE", default_value = "random", value_parser = OsStringValueParser::new().map(InitChoice::from))]
     pub init: InitChoice,
+}
+
+impl LearningArgs {
+    /// Passes over all pictures.
+    pub fn passes(&self) -> usize {
+        self.passes.unwrap_or(if self.stream { 1 } else { 40 })
+    }
+
+    /// What to call the way to learn.
+    pub fn method_name(&self) -> &'static str {
+        if self.stream { "stream" } else { self.method.name() }
+    }
+
+    /// An option that was given although the method has no use for it.
+    pub fn idle_option(&self) -> Option<&'static str> {
+        let given =
+            [("--step", self.step.is_some()), ("--step-size", self.step_size.is_some()), ("--decay", self.decay.is_some())];
+        given.iter().find(|(_, given)| *given && self.method != MethodChoice::Stochastic).map(|(option, _)| *option)
+    }
 }
 
 /// How the work is run, and how far.

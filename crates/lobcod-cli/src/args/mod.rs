@@ -10,7 +10,7 @@ pub use groups::{
 pub use tasks::{CompareArgs, DenoiseArgs, FuseArgs, ScoringArgs, SeparateArgs};
 
 use crate::output::paths::STDOUT;
-use crate::values::{DictionaryChoice, Size, one_of};
+use crate::values::{DictionaryChoice, MethodChoice, Size, one_of};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -47,6 +47,11 @@ impl Cli {
         };
         if outputs == (true, Some(Path::new(STDOUT))) {
             let message = "--json and -o - both want standard output; name a file with -o";
+            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+        if let Verb::Learn(args) = &cli.verb
+            && let Some(message) = args.conflict()
+        {
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
         cli
@@ -106,7 +111,11 @@ const LEARN_EXAMPLES: &str = "Examples:
   lobcod learn photo.png -o atoms.npz --atoms 128 --size 12x12 --penalty 20
   lobcod learn photos/ -o atoms.npz --time-limit 60 --init patches
   lobcod learn photos/ -o better.npz --init atoms.npz  go on from atoms learnt earlier
-  lobcod learn damaged.png --holes mask.png -o atoms.npz";
+  lobcod learn damaged.png --holes mask.png -o atoms.npz
+  lobcod learn photos/ -o atoms.npz --report report.html
+  lobcod learn photos/ -o atoms.npz --checkpoint run.checkpoint
+  lobcod learn photos/ -o atoms.npz --resume run.checkpoint --passes 80
+  lobcod learn archive/ -o atoms.npz --stream          one picture in memory at a time";
 
 /// Options of `demo`.
 #[derive(Args)]
@@ -190,12 +199,40 @@ pub struct LearnArgs {
     /// How the work is run, and how far.
     #[command(flatten)]
     pub run: RunArgs,
+    /// What a run that is broken off leaves behind.
+    #[command(flatten)]
+    pub checkpoints: CheckpointArgs,
     /// Only say what would run and the memory it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    /// Largest value of a picture, for the PSNR of every pass (not with --stream) [default: the scale].
+    #[arg(long, value_name = "P", help_heading = "Output")]
+    pub peak: Option<f64>,
+    /// Write a page to look at: atoms, curves, pictures, numbers and parameters, in one file that needs no network.
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,
+}
+
+impl LearnArgs {
+    /// What does not go together, in one sentence.
+    fn conflict(&self) -> Option<String> {
+        let learning = &self.learning;
+        if learning.stream && learning.method != MethodChoice::Atomwise {
+            let method = learning.method.name();
+            return Some(format!("--stream learns in a way of its own, not by --method {method}; leave one of the two out"));
+        }
+        let of_the_set = [("--target-objective", learning.target_objective.is_some()), ("--peak", self.peak.is_some())];
+        if let Some((option, _)) = of_the_set.iter().find(|(_, given)| *given && learning.stream) {
+            return Some(format!(
+                "{option} has no meaning with --stream, which never sees the whole set; leave one of the two out"
+            ));
+        }
+        let idle = |option| format!("{option} belongs to --method stochastic; add that, or leave {option} out");
+        learning.idle_option().map(idle)
+    }
 }
 
 /// Options of `decode`.
@@ -221,12 +258,12 @@ pub struct DecodeArgs {
 /// Options of `show`.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// Dictionary: a .npy or .npz file, natural or dct.
+    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128, natural-rgb-8x8-96 or dct.
     #[arg(value_name = "DICT", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: DictionaryChoice,
-    /// Box of an atom of dct: 16, 8x8 or 5x5x5.
-    #[arg(long, value_name = "SIZE", default_value = "8x8")]
-    pub size: Size,
+    /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: 8x8].
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Size>,
     /// Picture to write (png).
     #[arg(short, long, value_name = "MOSAIC.png")]
     pub output: PathBuf,

@@ -8,7 +8,7 @@ use crate::args::EncodeArgs;
 use crate::checkpoint::{self, Keeper};
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
-use crate::input::{Prepared, prepare, read_pictures};
+use crate::input::{Prepared, prepare, read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
@@ -18,7 +18,7 @@ use crate::score::References;
 use crate::synthesis::reconstruct;
 use crate::values::Precision;
 use anyhow::Result;
-use lobcod::{Real, Status};
+use lobcod::{Checkpoint, Real, Status};
 use lobcod_image::Depth;
 use work::Work;
 
@@ -38,7 +38,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
     let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
-    let shapes: Vec<_> = pictures.iter().map(|p| (p.signal.extent(), p.signal.channels())).collect();
+    let shapes: Vec<_> = pictures.iter().map(shape).collect();
     let references = References::read(args, &shapes)?;
     let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
     chosen.check_fits(shapes[0].0)?;
@@ -61,7 +61,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         return plan.tell(params, &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut keeper = Keeper::new(Watcher::new(&args.telling), args.checkpoints.checkpoint.as_deref());
+    let mut keeper = Keeper::<Checkpoint>::new(Watcher::new(&args.telling), &args.checkpoints);
     let answer = match &checkpoint {
         Some(checkpoint) => pursuit.resume(checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
         None => pursuit.run(&observed, &chosen.dictionary, &mut keeper)?,

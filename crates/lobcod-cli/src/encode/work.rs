@@ -1,13 +1,14 @@
 //! What encode saves and tells.
 
 use crate::args::EncodeArgs;
+use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::input::Source;
 use crate::machine;
 use crate::output::paths::CodesFiles;
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
-use crate::report::{Fact, Page};
+use crate::report::{Fact, PursuitPage};
 use crate::score::Score;
 use anyhow::Result;
 use lobcod::{Answer, Real, Status};
@@ -69,11 +70,11 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// The page that shows the outcome, with the sections of its pictures.
-    pub fn page(&self, sections: Vec<Markup>) -> Page<'_, T> {
+    pub fn page(&self, sections: Vec<Markup>) -> PursuitPage<'_, T> {
         let first = self.sources[0].path.display();
         let mut facts = Fact::layers(&self.chosen, self.args.problem.base);
         facts.extend(Score::together(&self.scores).iter().flat_map(|score| Fact::scores(score, "against the reference")));
-        Page {
+        PursuitPage {
             title: match self.sources.len() {
                 1 => format!("lobcod encode: {first}"),
                 n => format!("lobcod encode: {first} and {} more", n - 1),
@@ -144,12 +145,7 @@ impl<T: Real> Work<'_, T> {
         if let Some(page) = &self.args.report {
             table.row("report", page.display());
         }
-        if let (Some(file), false) = (&self.args.checkpoints.checkpoint, report.status == Status::Converged) {
-            let words = if file.exists() {
-                format!("{0}; go on with --resume {0}", file.display())
-            } else {
-                "none: the run ended before its first pass did".into()
-            };
+        if let (Some(words), false) = (checkpoint::words(&self.args.checkpoints), report.status == Status::Converged) {
             table.row("checkpoint", words);
         }
         table.render()

@@ -7,7 +7,7 @@ use crate::dictionary::Chosen;
 use crate::machine;
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
-use crate::report::{BeforeAfter, Fact, Page};
+use crate::report::{BeforeAfter, Fact, PursuitPage};
 use anyhow::Result;
 use lobcod::base::Base;
 use lobcod::tasks::fuse::{Frames as _, Fused};
@@ -65,7 +65,7 @@ impl Work<'_> {
         facts.push(Fact::new("Q_AB/F", number(self.scores.q_abf), "share of the edges of the pictures that is kept"));
         facts.push(Fact::new("mutual information", number(self.scores.mutual_information), "bits shared with the pictures"));
         facts.extend(self.scores.fitted.iter().flat_map(|score| Fact::scores(score, "against the reference")));
-        let page = Page {
+        let page = PursuitPage {
             title: format!("lobcod fuse: {}", plural(self.args.images.len(), "picture")),
             sections: vec![view.section()?],
             dictionary: &self.chosen.dictionary,

@@ -1,26 +1,35 @@
 //! `lobcod learn`: a dictionary from pictures.
 
+mod closeness;
+mod details;
 mod first;
 mod folders;
+mod page;
 mod params;
+mod stream;
+mod task;
 mod work;
 
 use crate::Outcome;
 use crate::args::LearnArgs;
+use crate::checkpoint::{self, Keeper};
 use crate::dry_run::Plan;
-use crate::input::{about, read_pictures, take_base};
+use crate::input::{read_pictures, shape};
 use crate::interrupt;
-use crate::output::paths::check_dictionary;
+use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::number;
 use crate::progress::Watcher;
+use crate::score::peak;
 use crate::values::Precision;
 use anyhow::{Result, ensure};
+use closeness::Closeness;
+use details::Details;
 use first::First;
 use folders::pictures_of;
-use lobcod::{Extent, Observed, Real, Status};
-use lobcod_image::{FileKind, Picture};
-use std::path::PathBuf;
-use work::{Work, passes};
+use lobcod::{Extent, LearnCheckpoint, Real, Status};
+use lobcod_image::FileKind;
+use task::{Task, passes};
+use work::Work;
 
 /// Learns from the pictures in the precision asked for.
 pub fn run(args: &LearnArgs) -> Result<Outcome> {
@@ -35,56 +44,55 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let learner = params::learner(args)?;
     let images = pictures_of(&args.images)?;
     check_dictionary(&images, &args.output)?;
+    args.report.as_deref().map(check_page).transpose()?;
+    let results: Vec<_> = std::iter::once(&args.output).chain(&args.report).cloned().collect();
+    let checkpoint: Option<LearnCheckpoint> = checkpoint::open(&args.checkpoints, &results)?;
+    if args.learning.stream {
+        return stream::run::<T>(args, &learner, images, checkpoint.as_ref());
+    }
+    let peak = peak(args.peak, args.picture.scale)?;
     let pictures = read_pictures::<T>(&images, &args.picture, &args.run)?;
-    let shapes: Vec<_> = pictures.iter().map(|p| (p.signal.extent(), p.signal.channels())).collect();
+    let shapes: Vec<_> = pictures.iter().map(shape).collect();
     let first = First::plan(&args.learning, shapes[0].0)?;
-    let observed = details(args, &images, pictures, first.extent())?;
-    let first = first.make(&args.learning, &observed, args.run.seed)?;
+    let details = Details::of(args, &images, pictures, first.extent())?;
+    let observed = &details.observed;
+    let first = first.make(&args.learning, observed, args.run.seed)?;
     check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
     if !args.telling.quiet {
         first.warn_if_normalised();
     }
     if args.dry_run {
-        let pursuit = params::pursuit(learner.params())?;
         let plan = Plan {
             images: &images,
             shapes: &shapes,
             dictionary: ("first atoms", &first),
             base: args.problem.base,
             until: match args.learning.target_objective {
-                Some(target) => format!("the objective is {}, or {}", number(target), passes(args.learning.passes)),
-                None => passes(args.learning.passes),
+                Some(target) => format!("the objective is {}, or {}", number(target), passes(args.learning.passes())),
+                None => passes(args.learning.passes()),
             },
             output: ("dictionary", Some(&args.output)),
-            needed: pursuit.estimate_memory(&observed, &first.dictionary)?,
+            needed: learner.estimate_memory(observed, &first.dictionary)?,
         };
-        return plan.tell(pursuit.params(), &args.telling).map(|()| Outcome::Done);
+        let params = learner.params();
+        return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::of_learning(&args.telling, args.learning.passes);
-    let learnt = learner.run(&observed, &first.dictionary, &mut watcher)?;
-    drop(watcher);
-    let work = Work { args, images, first, learnt };
+    let watcher = Watcher::of_learning(&args.telling, "pass", args.learning.passes());
+    let mut keeper = Keeper::<LearnCheckpoint>::new(watcher, &args.checkpoints);
+    let learnt = match &checkpoint {
+        Some(checkpoint) => learner.resume(checkpoint, observed, &first.dictionary, &mut keeper)?,
+        None => learner.run(observed, &first.dictionary, &mut keeper)?,
+    };
+    let closeness = Closeness::new(observed, peak);
+    let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };
+    let kept = keeper.finish(work.status());
     work.save()?;
+    let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
     work.tell()?;
+    // Dictionary and report are safe; only now is the time for what could not be written beside them.
+    kept.and(shown)?;
     Ok(if work.status() == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
-}
-
-/// What is learnt from: the pictures less their base layers, zero where they are missing.
-fn details<T: Real>(args: &LearnArgs, images: &[PathBuf], pictures: Vec<Picture<T>>, atom: Extent) -> Result<Vec<Observed<T>>> {
-    let mut observed: Vec<Observed<T>> = Vec::new();
-    for (path, Picture { mut signal, known: mask, .. }) in images.iter().zip(pictures) {
-        take_base(&mut signal, mask.as_ref(), args.problem.base, atom).map_err(about(path))?;
-        if let Some(mask) = &mask {
-            let weights: Vec<T> = (0..signal.channels()).flat_map(|c| mask.channel(c)).copied().collect();
-            let missing = signal.data_mut().iter_mut().zip(weights).filter(|(_, w)| *w == T::ZERO);
-            missing.for_each(|(x, _)| *x = T::ZERO);
-        }
-        observed.push(Observed { mask, ..signal.into() });
-    }
-    let flat = observed.iter().all(|o| o.signal.data().iter().all(|x| *x == T::ZERO));
-    ensure!(!flat, "there is no detail in the pictures to learn from; give others, or try --base none");
-    Ok(observed)
 }
 
 /// Error, before long work, if atoms like these cannot be written to the file named.

@@ -1,19 +1,19 @@
 //! From options to the parameters of the learner.
 
-use crate::args::LearnArgs;
+use crate::args::{LearnArgs, LearningArgs};
 use crate::params::{check_engine, penalty, time_limit};
 use crate::values::MethodChoice;
-use anyhow::{Result, ensure};
-use lobcod::{LearnParams, Learner, Pursuit, PursuitParams};
+use anyhow::Result;
+use lobcod::{Decay, LearnParams, Learner, Method, Step};
 
 /// The learner that the options ask for.
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
-    ensure!(learning.method == MethodChoice::Atomwise, "this build learns by atomwise only");
     check_engine(run)?;
     let params = LearnParams {
         border: args.problem.border,
-        passes: learning.passes,
+        method: method(learning),
+        passes: learning.passes(),
         target_objective: learning.target_objective,
         time_limit: time_limit(run)?,
         tolerance: run.tolerance,
@@ -25,14 +25,14 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     Ok(params.check()?)
 }
 
-/// The pursuit that needs as much memory as the learner.
-pub fn pursuit(learner: &LearnParams) -> Result<Pursuit> {
-    let params = PursuitParams {
-        border: learner.border,
-        tolerance: learner.tolerance,
-        threads: learner.threads,
-        max_memory: learner.max_memory,
-        ..PursuitParams::new(learner.penalty)
-    };
-    Ok(params.check()?)
+fn method(learning: &LearningArgs) -> Method {
+    match learning.method {
+        MethodChoice::Atomwise => Method::Atomwise,
+        MethodChoice::Batch => Method::Batch,
+        MethodChoice::Stochastic => {
+            let step = learning.step.unwrap_or(Step::PAPER);
+            let step = learning.step_size.map_or(step, |size| step.with_size(size));
+            Method::Stochastic { step, decay: learning.decay.unwrap_or(Decay::None) }
+        }
+    }
 }

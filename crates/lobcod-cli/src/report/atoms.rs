@@ -1,4 +1,4 @@
-//! The dictionary, most used atoms first.
+//! Dictionaries, most used atoms first.
 
 use super::pictures::data_uri;
 use crate::mosaic::mosaic;
@@ -8,32 +8,111 @@ use lobcod::{Dictionary, Needles, Real};
 use lobcod_image::encode_png;
 use maud::{Markup, html};
 
+/// A blank that takes the height of a line, so that lists with and without shares stand row beside row.
+const BLANK: &str = "\u{a0}";
+
 /// Pictures of all atoms, sorted by use; each tells how often it is used.
 pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
-    let mut uses = vec![0usize; dictionary.len()];
-    needles.iter().flat_map(Needles::codes).for_each(|code| uses[code.atom as usize] += 1);
-    let mut order: Vec<usize> = (0..uses.len()).collect();
-    order.sort_by_key(|&k| (std::cmp::Reverse(uses[k]), k));
-    let total = uses.iter().sum::<usize>().max(1);
-    let mut tiles = Vec::with_capacity(order.len());
-    for &k in &order {
-        let words = match uses[k] {
+    let uses = Uses::count(dictionary, needles);
+    Ok(html! {
+        (uses.words(dictionary))
+        (list(dictionary, &uses.order(), |k| uses.of(k), |k| Some(uses.share(k)))?)
+    })
+}
+
+/// The same, beside the atoms that the learning began with, each of which has the place of what it became.
+pub fn then_and_now<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
+    let uses = Uses::count(dictionary, needles);
+    let order = uses.order();
+    let learnt = list(dictionary, &order, |k| uses.of(k), |k| Some(uses.share(k)))?;
+    Ok(html! { (uses.words(dictionary)) (beside(&learnt, first, &order)?) })
+}
+
+/// The same in the order of the dictionary, where nobody counted how often each is used.
+pub fn before_and_after<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>) -> Result<Markup> {
+    let order: Vec<usize> = (0..dictionary.len()).collect();
+    beside(&list(dictionary, &order, |k| format!("atom {k}"), |_| None)?, first, &order)
+}
+
+/// Learnt atoms beside the first ones in this order.
+fn beside<T: Real>(learnt: &Markup, first: &Dictionary<T>, order: &[usize]) -> Result<Markup> {
+    Ok(html! {
+        div.side-by-side {
+            figure {
+                (learnt)
+                figcaption { "The learnt atoms." }
+            }
+            figure {
+                (list(first, order, |k| format!("first atom {k}"), |_| None)?)
+                figcaption { "The first atoms, each in the place of the one that it became." }
+            }
+        }
+    })
+}
+
+/// How often every atom is used.
+struct Uses {
+    counts: Vec<usize>,
+    total: usize,
+}
+
+impl Uses {
+    fn count<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Self {
+        let mut counts = vec![0usize; dictionary.len()];
+        needles.iter().flat_map(Needles::codes).for_each(|code| counts[code.atom as usize] += 1);
+        let total = counts.iter().sum();
+        Self { counts, total }
+    }
+
+    /// The atoms, the most used first.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.counts.len()).collect();
+        order.sort_by_key(|&k| (std::cmp::Reverse(self.counts[k]), k));
+        order
+    }
+
+    /// Share of the non-zeros, in per cent.
+    fn share(&self, k: usize) -> f64 {
+        100.0 * self.counts[k] as f64 / self.total.max(1) as f64
+    }
+
+    fn of(&self, k: usize) -> String {
+        match self.counts[k] {
             0 => format!("atom {k}: not used"),
-            n => format!("atom {k}: used {}, {:.2} % of the non-zeros", plural(n, "time"), 100.0 * n as f64 / total as f64),
-        };
+            n => format!("atom {k}: used {}, {:.2} % of the non-zeros", plural(n, "time"), self.share(k)),
+        }
+    }
+
+    fn words<T: Real>(&self, dictionary: &Dictionary<T>) -> Markup {
+        let used = self.counts.iter().filter(|n| **n > 0).count();
+        html! {
+            p.muted {
+                (count(used)) " of " (plural(self.counts.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, "
+                "each at its own full contrast, with its share of the non-zeros in per cent; hold the pointer over one to see more."
+            }
+        }
+    }
+}
+
+/// Pictures of atoms in this order; each has words to tell, and a share to show beneath if there is one.
+fn list<T: Real>(
+    dictionary: &Dictionary<T>,
+    order: &[usize],
+    words: impl Fn(usize) -> String,
+    share: impl Fn(usize) -> Option<f64>,
+) -> Result<Markup> {
+    let mut tiles = Vec::with_capacity(order.len());
+    for &k in order {
+        let (words, share) = (words(k), share(k));
         let (png, [width, height]) = atom_png(dictionary, k)?;
         tiles.push(html! {
-            li .unused[uses[k] == 0] title=(words) { img src=(data_uri(&png)) width=(width) height=(height) alt=(words); }
+            li .unused[share == Some(0.0)] title=(words) {
+                img src=(data_uri(&png)) width=(width) height=(height) alt=(words);
+                small { (share.map_or(BLANK.into(), |share| format!("{share:.1}"))) }
+            }
         });
     }
-    let used = uses.iter().filter(|n| **n > 0).count();
-    Ok(html! {
-        p.muted {
-            (count(used)) " of " (plural(uses.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, "
-            "each at its own full contrast; hold the pointer over one to see how often it is used."
-        }
-        ul.atoms { @for tile in &tiles { (tile) } }
-    })
+    Ok(html! { ul.atoms { @for tile in &tiles { (tile) } } })
 }
 
 /// A picture of one atom with a thin frame, and its width and height.

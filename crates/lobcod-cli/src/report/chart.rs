@@ -15,8 +15,16 @@ const MOST_DOTS: usize = 200;
 pub struct Axis {
     low: f64,
     high: f64,
-    logarithmic: bool,
+    scale: Scale,
     label: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Scale {
+    Linear,
+    /// Linear, with whole numbers along it only.
+    Counting,
+    Logarithmic,
 }
 
 impl Axis {
@@ -24,19 +32,24 @@ impl Axis {
     pub fn linear(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = if low < high { (low, high) } else { (low - 0.5, low + 0.5) };
-        Self { low, high, logarithmic: false, label }
+        Self { low, high, scale: Scale::Linear, label }
+    }
+
+    /// Even steps between whole numbers.
+    pub fn counting(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        Self { scale: Scale::Counting, ..Self::linear(label, values) }
     }
 
     /// Even factors, a little wider than all values, which must be above 0.
     pub fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let Self { low, high, .. } = Self::linear(label, values.map(f64::ln));
         let margin = 0.05 * (high - low);
-        Self { low: (low - margin).exp(), high: (high + margin).exp(), logarithmic: true, label }
+        Self { low: (low - margin).exp(), high: (high + margin).exp(), scale: Scale::Logarithmic, label }
     }
 
     /// Where a value lies, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
-        if self.logarithmic {
+        if self.scale == Scale::Logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
@@ -46,13 +59,14 @@ impl Axis {
     /// Round numbers along the axis, about five.
     fn ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
-        let ticks: Vec<f64> = if self.logarithmic && decades > 0.7 {
+        let ticks: Vec<f64> = if self.scale == Scale::Logarithmic && decades > 0.7 {
             let digits: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
             let every = (decades / 6.0).ceil().max(1.0) as usize;
             let powers = (self.low.log10().floor() as i32..=self.high.log10().ceil() as i32).step_by(every);
             powers.flat_map(|power| digits.iter().map(move |digit| digit * f64::powi(10.0, power))).collect()
         } else {
-            let rough = (self.high - self.low) / 5.0;
+            let least = if self.scale == Scale::Counting { 1.0 } else { 0.0 };
+            let rough = f64::max((self.high - self.low) / 5.0, least);
             let power = f64::powf(10.0, rough.log10().floor());
             let step = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|&s| s >= rough).unwrap_or(rough);
             let first = (self.low / step).ceil();
@@ -162,6 +176,8 @@ mod tests {
         assert_eq!(Axis::linear("", ends(0.0, 10.0)).ticks(), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(Axis::logarithmic("", ends(0.9, 55.0)).ticks(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(Axis::logarithmic("", ends(1e5, 1.2e5)).ticks(), [1e5, 1.05e5, 1.1e5, 1.15e5, 1.2e5]);
+        assert_eq!(Axis::counting("", ends(1.0, 3.0)).ticks(), [1.0, 2.0, 3.0]);
+        assert_eq!(Axis::counting("", ends(1.0, 1.0)).ticks(), [1.0]);
         for (low, high) in [(1e-9, 1e9), (0.03, 0.031), (1e-3, 7.0), (4.0, 4.0)] {
             for axis in [Axis::logarithmic("", ends(low, high)), Axis::linear("", ends(low, high))] {
                 let ticks = axis.ticks();

@@ -3,12 +3,19 @@
 mod atoms;
 mod before_after;
 mod chart;
+mod document;
+mod facts;
 mod invocation;
-mod page;
+mod learning;
 mod pictures;
+mod pursuit;
+mod streaming;
 
 pub use before_after::BeforeAfter;
-pub use page::{Fact, Page};
+pub use facts::Fact;
+pub use learning::{LearningPage, PictureRow};
+pub use pursuit::PursuitPage;
+pub use streaming::StreamPage;
 
 use crate::output::summary;
 use crate::output::table::{count, number};

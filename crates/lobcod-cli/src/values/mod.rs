@@ -8,7 +8,7 @@ pub use tasks::{ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, Mode
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lobcod::{Extent, Local, Schedule};
+use lobcod::{Embedded, Extent, Local, Schedule};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -53,8 +53,8 @@ impl FromStr for Bytes {
 pub enum DictionaryChoice {
     /// Cosines, made at run time.
     Dct,
-    /// The embedded dictionary learnt on natural pictures.
-    Natural,
+    /// One that comes with the program.
+    Embedded(Embedded),
     /// Read from a file.
     File(PathBuf),
 }
@@ -63,8 +63,10 @@ impl From<OsString> for DictionaryChoice {
     fn from(text: OsString) -> Self {
         match text.to_str() {
             Some("dct") => Self::Dct,
-            Some("natural") => Self::Natural,
-            _ => Self::File(text.into()),
+            name => match name.and_then(|name| name.parse().ok()) {
+                Some(embedded) => Self::Embedded(embedded),
+                None => Self::File(text.into()),
+            },
         }
     }
 }
@@ -102,6 +104,17 @@ pub enum MethodChoice {
     Stochastic,
     /// Projected steepest descent between pursuits.
     Batch,
+}
+
+impl MethodChoice {
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            MethodChoice::Atomwise => "atomwise",
+            MethodChoice::Stochastic => "stochastic",
+            MethodChoice::Batch => "batch",
+        }
+    }
 }
 
 /// First needles.

@@ -7,7 +7,8 @@ use lobcod::{Extent, Signal};
 use lobcod_image::{Depth, WriteOptions, write_picture};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A folder with pictures, in which the program runs.
@@ -46,12 +47,27 @@ impl Desk {
     /// Runs the program with `--json`, interrupts it after a moment, and gives the report it ends with.
     #[cfg(unix)]
     pub fn interrupt(&self, line: &str) -> Value {
-        let child = self.command(line).stdout(std::process::Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(400));
+        self.interrupt_when(line, |waited| waited.as_millis() >= 400)
+    }
+
+    /// The same, interrupted once it has begun the file `name`.
+    #[cfg(unix)]
+    pub fn interrupt_after(&self, name: &str, line: &str) -> Value {
+        self.interrupt_when(line, |_| self.path(name).exists())
+    }
+
+    #[cfg(unix)]
+    fn interrupt_when(&self, line: &str, due: impl Fn(Duration) -> bool) -> Value {
+        let child = self.command(&format!("{line} --json")).stdout(Stdio::piped()).spawn().unwrap();
+        let began = Instant::now();
+        while !due(began.elapsed()) {
+            assert!(began.elapsed().as_secs() < 120, "lobcod {line} never came so far");
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130));
+        assert_eq!(output.status.code(), Some(130), "lobcod {line}");
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["status"], "interrupted");
         report

@@ -1,7 +1,9 @@
 //! The local dictionary `D`.
 
+mod embedded;
 mod init;
-mod natural;
+
+pub use embedded::Embedded;
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -83,6 +85,26 @@ impl<T: Real> Dictionary<T> {
         self.data[k * n..(k + 1) * n].iter_mut().zip(change).for_each(|(d, &c)| *d += c);
     }
 
+    /// The same shape with other samples, taken bit for bit; `None` unless they are as many atoms of unit norm.
+    pub(crate) fn with_data(&self, data: Vec<T>) -> Option<Self> {
+        let norm = |atom: &[T]| atom.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+        let unit = data.chunks(self.atom_len()).all(|atom| (norm(atom) - 1.0).abs() < 1e-3);
+        (data.len() == self.data.len() && unit).then_some(Self { data, normalised: 0, ..*self })
+    }
+
+    /// The same shape with other samples, each atom scaled to unit norm; one that vanished or is not finite stays as it is.
+    pub(crate) fn replaced_by(&self, data: &[f64]) -> Self {
+        let mut atoms = self.clone();
+        let n = self.atom_len();
+        for (atom, new) in atoms.data.chunks_exact_mut(n).zip(data.chunks_exact(n)) {
+            let scale = 1.0 / energy(new).sqrt();
+            if scale.is_finite() && scale > 0.0 {
+                atom.iter_mut().zip(new).for_each(|(d, x)| *d = T::from_f64(x * scale));
+            }
+        }
+        atoms
+    }
+
     /// All atoms, one after the other.
     pub fn data(&self) -> &[T] {
         &self.data
@@ -115,4 +137,14 @@ impl<T: Real> Dictionary<T> {
             ..Dictionary::new(self.extent, self.channels, data).expect("atoms were checked")
         }
     }
+}
+
+/// Sum of squares, in four chains that the compiler can vectorise.
+pub(crate) fn energy(numbers: &[f64]) -> f64 {
+    let mut chains = [0.0; 4];
+    let (fours, rest) = numbers.as_chunks::<4>();
+    for four in fours {
+        chains.iter_mut().zip(four).for_each(|(chain, x)| *chain += x * x);
+    }
+    chains.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }

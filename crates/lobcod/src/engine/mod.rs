@@ -51,6 +51,8 @@ pub struct Problem<T> {
     pub local: Local,
     /// Cap on the non-zeros of a needle.
     pub cap: Option<usize>,
+    /// Will the atoms change too? Takes more memory.
+    pub learning: bool,
 }
 
 /// Which needles a discovery sweep visits.
@@ -62,6 +64,18 @@ pub enum Visit {
     Candidates,
     /// All of them, each coding its share (1 over the volume of the box) of its patch from zero, none seeing the others: the start of section III-B.
     Spread,
+    /// Those of one layer.
+    Layer(PlaneLayer),
+}
+
+/// The needles of one layer of a plane: in every tile those of the layer with this number. Their patches do not overlap inside a
+/// tile, and nowhere when positions are grouped into whole layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlaneLayer {
+    /// Number of the plane.
+    pub plane: usize,
+    /// Number of the layer, below [`Session::layers`].
+    pub layer: usize,
 }
 
 /// A sweep over needles.
@@ -170,8 +184,18 @@ pub trait Session<T> {
     /// Replaces the state; follow with [`Session::refresh`].
     fn restore(&mut self, state: &State<T>);
     /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The
-    /// objective does not rise. Returns the largest move of an atom.
+    /// objective does not rise. Returns the largest move of an atom. Only in a session opened for learning.
     fn improve_atoms(&mut self) -> f64;
+    /// Layers of a plane.
+    fn layers(&self, plane: usize) -> usize;
+    /// Gradient of the data term in the dictionary, eq. (11): `- sum_i P_i R a_i^T` over the needles of one layer, or over all
+    /// needles for `None`; atom after atom, the residual taken as it stands.
+    fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64>;
+    /// Energy `|| A sum_i P_i^T G a_i ||^2` of what the codes make of other atoms `G` (atom after atom, of any norm): the curvature
+    /// of the data term along `G`. The residual is lost; follow with [`Session::refresh`].
+    fn energy_along(&mut self, direction: &[f64]) -> f64;
+    /// The residual of a plane, weights squared in it: `A^2 (Y - B - sum P_i^T D a_i)` over the signal, channel after channel.
+    fn residual(&self, plane: usize) -> Vec<T>;
     /// The dictionary as it stands.
     fn dictionary(&self) -> &Dictionary<T>;
     /// Replaces the dictionary by one of the same shape; follow with [`Session::refresh`].

@@ -124,6 +124,13 @@ impl Grid {
         })
     }
 
+    /// The same domain as a single tile, whose needles are grouped as asked.
+    pub(crate) fn as_one_tile(&self) -> Self {
+        let wraps = std::array::from_fn(|a| self.periodic && self.atom[a] > 1);
+        let whole = Tile { origin: self.first, size: self.positions, colour: 0 };
+        Self { wraps, tiles: vec![whole], tile_counts: [1; 3], colours: 1, ..self.clone() }
+    }
+
     /// Largest tile along each axis.
     pub fn largest_tile(&self) -> [usize; 3] {
         std::array::from_fn(|a| self.tiles.iter().map(|t| t.size[a]).max().unwrap_or(0))

@@ -1,36 +1,53 @@
 //! Learning: the dictionary as well as the needles.
 
 mod atomwise;
+mod batch;
+mod course;
+mod decay;
+mod optimiser;
 mod params;
 mod recentre;
 mod replace;
-mod residual;
+mod statistics;
+mod step;
+mod stochastic;
+mod stream;
 
-pub use params::LearnParams;
+pub use decay::Decay;
+pub use params::{LearnParams, Method};
+pub use step::Step;
+pub use stream::Stream;
 
+use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine};
+use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::Result;
 use crate::needles::Needles;
-use crate::observe::Observer;
-use crate::pursuit::{Observed, Penalty, Start, check_memory, problem};
+use crate::observe::{Control, Observer, Progress};
+use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles, problem};
 use crate::real::Real;
 use crate::report::{Report, Status};
+use atomwise::Atomwise;
+use batch::Batch;
+use course::{Course, Way};
+use std::time::Duration;
+use stochastic::Stochastic;
 
 /// A learner whose parameters were checked.
 ///
-/// Minimises the objective of [`Pursuit`](crate::Pursuit) over needles *and* dictionary (unit atoms). A pass is a discovery sweep
+/// Minimises the objective of [`Pursuit`](crate::Pursuit) over needles *and* dictionary (unit atoms), by one of several [`Method`]s.
+/// Of the default one a pass is a discovery sweep
 /// over all signals, then several times in turn: support sweeps over the non-zero codes, and a pass over the atoms, each of which
 /// becomes the best of its direction while codes and other atoms hold still. Between passes the dictionary is carried on a little
-/// along its last move; a pass that raised the objective is taken back. So the objective never rises, except where an atom that
-/// nothing uses is replaced, which is counted.
+/// along its last move; a pass that raised the objective is taken back. So the objective never rises, except where an atom hands
+/// its codes to a near-duplicate, which is counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner {
     pub(crate) params: LearnParams,
 }
 
 /// A point of the curve objective against time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LearnPoint {
     /// Seconds since the learning began.
     pub seconds: f64,
@@ -38,10 +55,14 @@ pub struct LearnPoint {
     pub pass: usize,
     /// Objective, recomputed from dictionary and needles.
     pub objective: f64,
+    /// Its data term.
+    pub data_term: f64,
     /// Non-zero codes.
     pub nonzeros: usize,
-    /// Atoms replaced after this pass.
+    /// Atoms replaced in this pass.
     pub replaced_atoms: usize,
+    /// Near-duplicates that handed their codes to their twin in this pass.
+    pub merged_atoms: usize,
 }
 
 /// What the learner says of its work.
@@ -53,6 +74,8 @@ pub struct LearnReport {
     pub passes: usize,
     /// Atoms replaced in all.
     pub replaced_atoms: usize,
+    /// Near-duplicates that handed their codes to their twin, in all.
+    pub merged_atoms: usize,
     /// Seconds of learning and of the pursuit that ends it.
     pub seconds: f64,
     /// Objective against time.
@@ -94,6 +117,24 @@ impl Learner {
         self.run_on(&CpuEngine::new(self.params.threads)?, signals, first, observer)
     }
 
+    /// Learns from signals that come one after the other, starting from `first`.
+    ///
+    /// ```
+    /// use lobcod::{Dictionary, Extent, LearnParams, Penalty, Signal};
+    /// let first = Dictionary::random(Extent::new(&[5, 5])?, 1, 4, 0)?;
+    /// let mut stream = LearnParams::new(Penalty::Absolute(0.2)).check()?.stream(&first)?;
+    /// for day in 0..3 {
+    ///     let stripes = |i: usize| ((i % 30) as f32 * 0.8 + day as f32).sin();
+    ///     let image = Signal::from_planar(Extent::new(&[30, 30])?, 1, (0..900).map(stripes).collect())?;
+    ///     stream.partial_fit(&[image.into()], &mut ())?;
+    /// }
+    /// assert_eq!(stream.dictionary().len(), 4);
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn stream<T: Real>(&self, first: &Dictionary<T>) -> Result<Stream<T>> {
+        Stream::new(&self.params, first)
+    }
+
     /// Learns on a given engine.
     pub fn run_on<T: Real>(
         &self,
@@ -102,29 +143,96 @@ impl Learner {
         first: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
-        let clock = std::time::Instant::now();
-        let params = self.params.pursuit(self.params.penalty);
-        let problem = problem(&params, signals, first)?;
-        check_memory(engine, &problem, self.params.max_memory)?;
-        let outcome = atomwise::learn(&self.params, engine, problem, observer)?;
+        self.learn(engine, signals, first, None, observer)
+    }
+
+    /// Goes on from a checkpoint of the same learning; the answer is the one the unbroken run would have given, bit for bit.
+    pub fn resume<T: Real>(
+        &self,
+        checkpoint: &LearnCheckpoint,
+        signals: &[Observed<T>],
+        first: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Learnt<T>> {
+        self.resume_on(&CpuEngine::new(self.params.threads)?, checkpoint, signals, first, observer)
+    }
+
+    /// Goes on from a checkpoint on a given engine.
+    pub fn resume_on<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        checkpoint: &LearnCheckpoint,
+        signals: &[Observed<T>],
+        first: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Learnt<T>> {
+        self.learn(engine, signals, first, Some(checkpoint), observer)
+    }
+
+    /// Bytes of working memory the learning is expected to need on the CPU.
+    pub fn estimate_memory<T: Real>(&self, signals: &[Observed<T>], first: &Dictionary<T>) -> Result<u64> {
+        CpuEngine::new(self.params.threads)?.estimate_memory(&self.problem(signals, first)?, EXPECTED_DENSITY)
+    }
+
+    fn problem<T: Real>(&self, signals: &[Observed<T>], first: &Dictionary<T>) -> Result<Problem<T>> {
+        Ok(Problem { learning: true, ..problem(&self.params.problem(), signals, first)? })
+    }
+
+    fn learn<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        signals: &[Observed<T>],
+        first: &Dictionary<T>,
+        checkpoint: Option<&LearnCheckpoint>,
+        observer: &mut dyn Observer,
+    ) -> Result<Learnt<T>> {
+        let params = &self.params;
+        let problem = self.problem(signals, first)?;
+        check_memory(engine, &problem, params.max_memory)?;
+        let fingerprint = learning_fingerprint(params, signals, first);
+        let mut course = Course::open(params, engine, problem, fingerprint)?;
+        if let Some(checkpoint) = checkpoint {
+            check_fingerprint(checkpoint.fingerprint, fingerprint)?;
+            check_codes(&params.pursuit(params.penalty), signals, first, &checkpoint.codes)?;
+            course.take_up(checkpoint)?;
+        }
+        let status = course.run(observer);
+        let (penalty, seconds) = (course.penalty, course.seconds());
+        let (dictionary, state, history) = course.finish();
         // The pursuit that proves what the dictionary is worth goes on from the needles of the learning.
-        let warm: Vec<Observed<T>> = signals
-            .iter()
-            .zip(outcome.needles(signals, first.channels(), self.params.border))
-            .map(|(s, needles)| Observed { start: Start::Needles(needles), ..s.clone() })
-            .collect();
-        let mut pursuit = self.params.pursuit(Penalty::Absolute(outcome.penalty));
-        pursuit.time_limit = self.params.time_limit.map(|limit| limit.saturating_sub(clock.elapsed()));
-        let pursuit = pursuit.check()?;
-        let answer = pursuit.run_on(engine, &warm, &outcome.dictionary, observer)?;
+        let needles = gather_needles(signals, first.channels(), params.border, state.codes);
+        let warm = |(s, needles): (&Observed<T>, _)| Observed { start: Start::Needles(needles), ..s.clone() };
+        let warm: Vec<Observed<T>> = signals.iter().zip(needles).map(warm).collect();
+        let mut pursuit = params.pursuit(Penalty::Absolute(penalty));
+        pursuit.time_limit = params.time_limit.map(|limit| limit.saturating_sub(Duration::from_secs_f64(seconds)));
+        let answer = pursuit.check()?.run_on(engine, &warm, &dictionary, &mut WithoutCheckpoints(observer))?;
         let report = LearnReport {
-            status: outcome.status,
-            passes: outcome.passes,
-            replaced_atoms: outcome.history.iter().map(|p| p.replaced_atoms).sum(),
-            seconds: clock.elapsed().as_secs_f64(),
-            history: outcome.history,
+            status,
+            passes: history.len(),
+            replaced_atoms: history.iter().map(|p| p.replaced_atoms).sum(),
+            merged_atoms: history.iter().map(|p| p.merged_atoms).sum(),
+            seconds: seconds + answer.report.seconds,
+            history,
             pursuit: answer.report,
         };
-        Ok(Learnt { dictionary: outcome.dictionary, needles: answer.needles, report })
+        Ok(Learnt { dictionary, needles: answer.needles, report })
+    }
+}
+
+/// The method asked for, knowing nothing yet.
+fn way<T: Real>(params: &LearnParams, first: &Dictionary<T>) -> Box<dyn Way<T>> {
+    match params.method {
+        Method::Atomwise => Box::new(Atomwise::new(first)),
+        Method::Stochastic { step, decay } => Box::new(Stochastic::new(step, decay, first)),
+        Method::Batch => Box::new(Batch::new()),
+    }
+}
+
+/// The pursuit that ends a learning leaves no checkpoints: a resumed learning runs it again.
+struct WithoutCheckpoints<'a>(&'a mut dyn Observer);
+
+impl Observer for WithoutCheckpoints<'_> {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        self.0.progress(progress)
     }
 }

@@ -4,21 +4,22 @@
 //! leads out. The residual around its codes shows what lies beyond the box: where a shifted box would hold more energy, the atom moves
 //! there and its codes with it.
 
-use super::residual::residual_of;
+use super::course::Pass;
+use super::replace::residual_of;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{Plane, Session, State};
+use crate::engine::State;
 use crate::needles::Code;
 use crate::real::Real;
 
 /// A shifted box must hold this much more energy than the present one.
-const GAIN: f64 = 1.05;
+const GAIN: f64 = 1.005;
 
 /// Moves atoms whose pattern goes on beyond their box, and their codes with them; returns how many moved.
-pub(super) fn recentre<T: Real>(session: &mut dyn Session<T>, planes: &[Plane<T>], border: Border) -> usize {
-    let dictionary = session.dictionary().clone();
-    let codes = session.fetch().codes;
-    let patterns = Patterns::gather(planes, &codes, &dictionary, border);
+pub(super) fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> usize {
+    let (dictionary, border) = (pass.session.dictionary().clone(), pass.border());
+    let codes = pass.session.fetch().codes;
+    let patterns = Patterns::gather(pass, &codes, &dictionary);
     let n = dictionary.atom_len();
     let mut data = dictionary.data().to_vec();
     let mut shifts = vec![[0i32; 3]; dictionary.len()];
@@ -35,8 +36,8 @@ pub(super) fn recentre<T: Real>(session: &mut dyn Session<T>, planes: &[Plane<T>
     }
     let Ok(moved_dictionary) = Dictionary::new(dictionary.extent(), dictionary.channels(), data) else { return 0 };
     let h = dictionary.extent().padded().map(|l| l as i32);
-    let shifted = planes.iter().zip(codes).map(|(plane, codes)| {
-        let l = plane.extent.padded().map(|l| l as i32);
+    let shifted = pass.extents.iter().zip(codes).map(|(extent, codes)| {
+        let l = extent.padded().map(|l| l as i32);
         let place = |code: Code<T>| {
             let s = shifts[code.atom as usize];
             let mut position: [i32; 3] = std::array::from_fn(|a| code.position[a] + s[a]);
@@ -49,9 +50,9 @@ pub(super) fn recentre<T: Real>(session: &mut dyn Session<T>, planes: &[Plane<T>
         codes.into_iter().filter_map(place).collect()
     });
     let state = State { codes: shifted.collect(), pending: Vec::new() };
-    session.set_dictionary(moved_dictionary);
-    session.restore(&state);
-    session.refresh();
+    pass.session.set_dictionary(moved_dictionary);
+    pass.session.restore(&state);
+    pass.session.refresh();
     moved
 }
 
@@ -65,7 +66,7 @@ struct Patterns {
 }
 
 impl Patterns {
-    fn gather<T: Real>(planes: &[Plane<T>], codes: &[Vec<Code<T>>], dictionary: &Dictionary<T>, border: Border) -> Self {
+    fn gather<T: Real>(pass: &Pass<'_, '_, T>, codes: &[Vec<Code<T>>], dictionary: &Dictionary<T>) -> Self {
         let size = dictionary.extent().padded();
         let reach = size.map(|h| h / 2);
         let channels = dictionary.channels();
@@ -73,9 +74,9 @@ impl Patterns {
         let window = patterns.window();
         patterns.windows = vec![vec![0.0; channels * window.iter().product::<usize>()]; dictionary.len()];
         let mut energy = vec![0.0; dictionary.len()];
-        for (plane, codes) in planes.iter().zip(codes) {
-            let residual = residual_of(plane, codes, dictionary, border);
-            let l = plane.extent.padded();
+        for (plane, codes) in codes.iter().enumerate() {
+            let residual = residual_of(pass, plane);
+            let l = pass.extents[plane].padded();
             for code in codes {
                 let value = code.value.to_f64();
                 energy[code.atom as usize] += value * value;

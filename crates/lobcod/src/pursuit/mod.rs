@@ -5,7 +5,7 @@ mod params;
 mod setup;
 mod solver;
 
-pub(crate) use setup::{check_memory, gather_needles, problem};
+pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
 pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 

@@ -12,7 +12,7 @@ use crate::real::Real;
 use crate::signal::Signal;
 
 /// Non-zeros a position that memory estimates count with; the paper's settings have about 0.3.
-pub(super) const EXPECTED_DENSITY: f64 = 0.5;
+pub(crate) const EXPECTED_DENSITY: f64 = 0.5;
 
 /// Error if the engine is expected to need more than the limit.
 pub(crate) fn check_memory<T: Real>(engine: &dyn Engine<T>, problem: &Problem<T>, limit: Option<u64>) -> Result<()> {
@@ -69,6 +69,7 @@ pub(crate) fn problem<T: Real>(
         nonnegative: params.nonnegative,
         local: params.local,
         cap: params.max_nonzeros,
+        learning: false,
     })
 }
 
@@ -193,12 +194,12 @@ pub(super) fn given_needles<T: Real>(signals: &[Observed<T>], dictionary_channel
     planes
 }
 
-/// Error unless the codes are those of these signals' planes.
-pub(super) fn check_codes<T: Real>(
+/// Error unless the codes of a checkpoint are those of these signals' planes.
+pub(crate) fn check_codes<T: Real, U: Real>(
     params: &PursuitParams,
     signals: &[Observed<T>],
     dictionary: &Dictionary<T>,
-    planes: &[Vec<Code<T>>],
+    planes: &[Vec<Code<U>>],
 ) -> Result<()> {
     let extents = signals
         .iter()
@@ -208,7 +209,7 @@ pub(super) fn check_codes<T: Real>(
         return Err(Error::Data("the checkpoint holds codes of another number of signals; it is damaged".into()));
     }
     for (&extent, codes) in extents.iter().zip(planes) {
-        Needles::new(extent, 1, params.border, codes.clone()).check_fits(dictionary)?;
+        Needles::new(extent, 1, params.border, codes.clone()).check_fits(&dictionary.cast())?;
     }
     Ok(())
 }

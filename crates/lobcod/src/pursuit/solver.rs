@@ -3,7 +3,7 @@
 use super::Answer;
 use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
 use super::setup::{check_codes, given_needles, planes_of};
-use crate::checkpoint::{Checkpoint, ScheduleState, fingerprint};
+use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
 use crate::error::{Error, Result};
@@ -94,6 +94,7 @@ impl<'a, T: Real> Solver<'a, T> {
             discovery_sweeps: 0,
             support_sweeps: 0,
             stage_penalty,
+            pass: None,
         };
         Ok(Self {
             params,
@@ -134,7 +135,7 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        checkpoint.check(fingerprint(self.params, self.signals, self.dictionary))?;
+        check_fingerprint(checkpoint.fingerprint, fingerprint(self.params, self.signals, self.dictionary))?;
         let state: State<T> = checkpoint.state.cast();
         check_codes(self.params, self.signals, self.dictionary, &state.codes)?;
         self.earlier = checkpoint.seconds;

@@ -18,14 +18,13 @@ pub(crate) struct PackedAtoms<T> {
 impl<T: Real> PackedAtoms<T> {
     pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
         let (samples, stride) = (dictionary.atom_len(), dictionary.len().next_multiple_of(lanes));
-        let mut panels = Vec::with_capacity(stride * samples);
-        let mut first = 0;
-        while first < stride {
-            let width = (2 * lanes).min(stride - first);
-            for p in 0..samples {
-                panels.extend((first..first + width).map(|k| if k < dictionary.len() { dictionary.atom(k)[p] } else { T::ZERO }));
+        let mut panels = vec![T::ZERO; stride * samples];
+        for (panel, first) in panels.chunks_mut(2 * lanes * samples).zip((0..).step_by(2 * lanes)) {
+            let width = panel.len() / samples;
+            for k in first..(first + width).min(dictionary.len()) {
+                let lane = panel[k - first..].iter_mut().step_by(width);
+                lane.zip(dictionary.atom(k)).for_each(|(to, &d)| *to = d);
             }
-            first += width;
         }
         Self { panels, samples, stride, lanes }
     }

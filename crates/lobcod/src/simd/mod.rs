@@ -9,7 +9,7 @@ mod rates;
 mod vector;
 
 pub(crate) use correlate::{PackedAtoms, correlate};
-pub(crate) use patch::{AtomRows, PatchRows, add_atom, dot_atom, weighted_energy};
+pub(crate) use patch::{AtomRows, PatchRows, add_atom, dot_atom, gather_patch, weighted_energy};
 pub use rates::{Rates, measure_rates};
 pub use vector::Vector;
 

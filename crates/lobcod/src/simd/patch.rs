@@ -10,19 +10,24 @@ pub(crate) struct AtomRows<T> {
     data: Vec<T>,
     /// Numbers in a padded row.
     pub(crate) width: usize,
-    rows: usize,
+    /// Rows of an atom.
+    pub(crate) rows: usize,
 }
 
 impl<T: Real> AtomRows<T> {
     pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
-        let row = dictionary.extent().padded()[2];
+        Self::from_data(dictionary.data(), dictionary.extent().padded()[2], dictionary.atom_len(), lanes)
+    }
+
+    /// Rows of `row` numbers, `atom_len` numbers an atom, of any norm.
+    pub(crate) fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut data = Vec::with_capacity(dictionary.data().len() / row * width);
-        for line in dictionary.data().chunks_exact(row) {
+        let mut data = Vec::with_capacity(atoms.len() / row * width);
+        for line in atoms.chunks_exact(row) {
             data.extend_from_slice(line);
             data.resize(data.len() + width - row, T::ZERO);
         }
-        Self { data, width, rows: dictionary.atom_len() / row }
+        Self { data, width, rows: atom_len / row }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -138,6 +143,24 @@ pub(crate) fn add_atom<V: Vector>(
                 V::load(d.add(i)).mul_add(s, V::load(base.add(at))).store(base.add(at));
             });
         }
+    }
+}
+
+/// `into += scale * patch`, rows padded; what stands behind a row of `into` has no meaning.
+#[inline(always)]
+pub(crate) fn gather_patch<V: Vector>(rows: &PatchRows, field: &[V::Elem], offset: usize, scale: V::Elem, into: &mut [V::Elem])
+where
+    V::Elem: Real,
+{
+    let width = into.len() / rows.offsets.len();
+    assert!(offset + rows.reach < field.len() && width * rows.offsets.len() == into.len() && width.is_multiple_of(V::LANES));
+    let s = V::splat(scale);
+    // SAFETY: the assertion keeps every padded row inside the field and the sums.
+    unsafe {
+        let (base, sums) = (field.as_ptr().add(offset), into.as_mut_ptr());
+        for_vectors!(V, rows, width, |i, at| {
+            V::load(base.add(at)).mul_add(s, V::load(sums.add(i))).store(sums.add(i));
+        });
     }
 }
 

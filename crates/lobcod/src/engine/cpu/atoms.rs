@@ -4,7 +4,7 @@ use super::footprint::Layout;
 use crate::dictionary::Dictionary;
 use crate::lasso::Columns;
 use crate::real::Real;
-use crate::simd::{AtomRows, Level, PackedAtoms, Vector, correlate, weighted_energy};
+use crate::simd::{AtomRows, Kernel, Level, PackedAtoms, Vector, correlate, weighted_energy};
 use std::marker::PhantomData;
 
 pub(super) struct Atoms<T> {
@@ -27,17 +27,15 @@ impl<T: Real> Atoms<T> {
         let (m, lanes) = (dictionary.len(), level.lanes::<T>());
         let packed = PackedAtoms::new(&dictionary, lanes);
         let stride = packed.stride;
-        let mut gram = vec![T::ZERO; m * stride];
-        for (padded, row) in gram.chunks_exact_mut(stride).zip(dictionary.gram().chunks_exact(m)) {
-            padded[..m].copy_from_slice(row);
-        }
+        let straight: Vec<u32> = (0..dictionary.atom_len() as u32).collect();
+        let gram = T::dispatch(level, Gram { packed: &packed, dictionary: &dictionary, straight: &straight });
         let pad = |f: &dyn Fn(T) -> T, with: T| (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect();
         Self {
             rows: AtomRows::new(&dictionary, lanes),
             gram,
             weights: pad(&|w| w, T::INFINITY),
             inverse_weights: pad(&|w| T::ONE / w, T::ZERO),
-            straight: (0..dictionary.atom_len() as u32).collect(),
+            straight,
             packed,
             dictionary,
             level,
@@ -61,6 +59,26 @@ impl<T: Real> Atoms<T> {
 
     pub(super) fn bytes(&self) -> usize {
         self.packed.bytes() + self.rows.bytes() + size_of_val(&self.gram[..]) + size_of_val(self.dictionary.data())
+    }
+}
+
+/// The Gram matrix, rows padded by zeros: the atoms correlated with themselves as patches.
+struct Gram<'a, T> {
+    packed: &'a PackedAtoms<T>,
+    dictionary: &'a Dictionary<T>,
+    straight: &'a [u32],
+}
+
+impl<T: Real> Kernel<T> for Gram<'_, T> {
+    type Output = Vec<T>;
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) -> Vec<T> {
+        let (m, n) = (self.dictionary.len(), self.dictionary.atom_len());
+        let offsets: Vec<u32> = (0..m).map(|k| (k * n) as u32).collect();
+        let mut gram = vec![T::ZERO; m * self.packed.stride];
+        correlate::<V>(self.packed, self.dictionary.data(), self.straight, &offsets, &mut gram);
+        gram
     }
 }
 

@@ -34,7 +34,10 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
         match self.sweep.visit {
             Visit::Candidates => std::mem::swap(&mut self.scratch.visits, &mut self.state.candidates),
             Visit::All | Visit::Spread => {
-                all_needles(plane, self.state, &mut self.scratch.needles, &mut self.scratch.visits);
+                list_needles(plane, self.state, None, &mut self.scratch.needles, &mut self.scratch.visits);
+            }
+            Visit::Layer(of) => {
+                list_needles(plane, self.state, Some(of.layer), &mut self.scratch.needles, &mut self.scratch.visits);
             }
         }
         self.visit_needles::<V>();
@@ -86,16 +89,16 @@ impl<T: Real> DiscoverTile<'_, T> {
     /// Puts the codes found in the place of the old ones; needles that were not visited keep theirs.
     fn collect_codes(&mut self) {
         let (scratch, old) = (&mut *self.scratch, &mut self.state.codes);
+        let (Some(first), Some(last)) = (scratch.visits.first(), scratch.visits.last()) else { return };
+        let (start, end) = (first.codes.0 as usize, last.codes.1 as usize);
         scratch.collected.clear();
-        let mut copied = 0;
+        let mut copied = start;
         for (visit, found) in scratch.visits.iter().zip(&scratch.found) {
             scratch.collected.extend_from_slice(&old[copied..visit.codes.0 as usize]);
             scratch.collected.extend_from_slice(&scratch.codes[found.0 as usize..found.1 as usize]);
             copied = visit.codes.1 as usize;
         }
-        scratch.collected.extend_from_slice(&old[copied..]);
-        old.clear();
-        old.extend_from_slice(&scratch.collected);
+        old.splice(start..end, scratch.collected.iter().copied());
     }
 
     /// Solves the needle whose correlations stand at place `j` of the batch, unless it is zero and stays so.
@@ -164,12 +167,19 @@ impl<T: Real> DiscoverTile<'_, T> {
     }
 }
 
-/// Lists every needle of the tile with the range of its codes.
-fn all_needles<T: Real>(plane: &PlaneState<T>, state: &TileState<T>, needles: &mut Vec<u32>, into: &mut Vec<Candidate>) {
+/// Lists the needles of one layer of the tile, or of all, each with the range of its codes.
+fn list_needles<T: Real>(
+    plane: &PlaneState<T>,
+    state: &TileState<T>,
+    layer: Option<usize>,
+    needles: &mut Vec<u32>,
+    into: &mut Vec<Candidate>,
+) {
     let layers = Layers::of(&plane.grid, &state.tile);
-    let mut cursor = 0;
+    let listed = layer.map_or(0..layers.count(), |layer| layer..layers.count().min(layer + 1));
+    let mut cursor = layer.map_or(0, |layer| state.codes_of_layer(plane, layer).start);
     into.clear();
-    for layer in 0..layers.count() {
+    for layer in listed {
         layers.needles(layer, &plane.layout, needles);
         for &offset in needles.iter() {
             let end = cursor + count_at(&state.codes[cursor..], offset);

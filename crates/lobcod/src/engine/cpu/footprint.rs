@@ -204,6 +204,10 @@ impl<T: Real> Footprint<T> {
         Self { residual: vec![T::ZERO; len], weights: vec![T::ZERO; len], weighted: false, masked: false, inside: [(0, 0); 3] }
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.residual[..]) + size_of_val(&self.weights[..])
+    }
+
     /// Are all weights of the patch 1?
     #[inline(always)]
     pub(super) fn is_plain(&self, offset: usize, layout: &Layout) -> bool {

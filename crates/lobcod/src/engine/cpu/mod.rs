@@ -2,9 +2,11 @@
 
 mod atom_pass;
 mod atoms;
+mod canvas;
 mod discovery;
 mod field;
 mod footprint;
+mod gradient;
 mod measure;
 mod plane;
 mod scratch;
@@ -17,9 +19,11 @@ mod tile;
 use super::{Engine, Plane, Problem, Session};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
+use crate::needles::Code;
 use crate::real::Real;
 use crate::simd::Level;
 use atoms::Atoms;
+use canvas::Canvas;
 use plane::PlaneState;
 use scratch::BATCH;
 use session::{CpuSession, Surroundings};
@@ -85,6 +89,12 @@ impl<T: Real> Engine<T> for CpuEngine {
             let tile = grid.largest_tile();
             let size = (0..2).map(|a| tile[a] + grid.atom[a] - 1).product::<usize>() * (tile[2] + row);
             footprint = footprint.max(size * dictionary.channels());
+            if problem.learning {
+                let whole = (0..2).map(|a| grid.positions[a] + grid.atom[a] - 1).product::<usize>() * (grid.positions[2] + row);
+                bytes += 2 * whole * dictionary.channels() * real;
+                // Codes by atom, those of the last pass, and those of the codes at the beginning of this one.
+                bytes += (density * positions as f64) as usize * (12 + real + 2 * size_of::<Code<T>>());
+            }
             largest_tile = largest_tile.max(tile.iter().product());
         }
         let visits = 2 * largest_tile * (size_of::<Candidate>() + size_of::<(u32, u32)>() + size_of::<u32>());
@@ -126,6 +136,9 @@ impl CpuEngine {
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
         let planes =
             planes.into_iter().map(|p| PlaneState::new(p, &problem, atoms.rows.width)).collect::<Result<Vec<PlaneState<T>>>>()?;
-        Ok(Box::new(CpuSession::new(Arc::clone(&self.threads), self.level, self.reversed, &problem, atoms, planes)))
+        let canvases = if problem.learning { &planes[..] } else { &[] }.iter().map(|p| Canvas::new(p, &atoms.rows));
+        let canvases = canvases.collect::<Result<Vec<Canvas<T>>>>()?;
+        let threads = Arc::clone(&self.threads);
+        Ok(Box::new(CpuSession::new(threads, self.level, self.reversed, &problem, atoms, planes, canvases)))
     }
 }

@@ -9,7 +9,9 @@ use crate::grid::{Grid, Tile};
 use crate::real::Real;
 
 pub(super) struct PlaneState<T> {
-    channels: usize,
+    pub(super) channels: usize,
+    /// Size of the signal.
+    signal: [usize; 3],
     pub(super) grid: Grid,
     pub(super) layout: Layout,
     /// `Y - B` over the domain.
@@ -48,6 +50,7 @@ impl<T: Real> PlaneState<T> {
         let residual = SharedField::new(target.clone());
         Ok(Self {
             channels,
+            signal,
             grid,
             layout,
             target,
@@ -78,12 +81,30 @@ impl<T: Real> PlaneState<T> {
         self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
     }
 
+    /// The residual over the signal, without the padding of the zero border.
+    pub(super) fn residual_of_signal(&self) -> Vec<T> {
+        let (signal, domain, at) = (self.signal, self.grid.domain, self.grid.signal_at);
+        let mut out = vec![T::ZERO; self.channels * signal.iter().product::<usize>()];
+        for (row, line) in out.chunks_exact_mut(signal[2]).enumerate() {
+            let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
+            let start = ((c * domain[0] + z + at[0]) * domain[1] + y + at[1]) * domain[2] + at[2];
+            // SAFETY: `&self` of a session that is not at work: nobody writes.
+            unsafe { self.residual.read(start, line) };
+        }
+        out
+    }
+
     /// Makes the residual that of all-zero codes: `A^2 (Y - B)`.
     pub(super) fn reset_residual(&mut self, team: &Team<T>) {
         team.each(&mut self.blocks(), |block, _| match block.weights {
             None => block.residual.copy_from_slice(block.target),
             Some(w) => block.residual.iter_mut().zip(block.target).zip(w).for_each(|((r, &t), &w)| *r = t * w),
         });
+    }
+
+    /// Makes the residual zero.
+    pub(super) fn clear_residual(&mut self) {
+        self.residual.as_mut_slice().fill(T::ZERO);
     }
 
     /// `||r||^2` and `<A (Y - B), r>` in f64, added block by block in order.
@@ -103,10 +124,10 @@ impl<T: Real> PlaneState<T> {
         residual.zip(self.target.chunks(BLOCK)).enumerate().map(block).collect()
     }
 
-    /// Calls `f(first sample of the patch, residual, weights)` for the runs of the patch at `at` that lie in the domain.
+    /// Calls `f(first sample of the patch, residual)` for the runs of the patch at `at` that lie in the domain.
     #[inline(always)]
-    pub(super) fn with_patch(&mut self, at: [i32; 3], mut f: impl FnMut(usize, &mut [T], Option<&[T]>)) {
-        let Self { grid, residual, weights, channels, .. } = self;
+    pub(super) fn with_patch(&mut self, at: [i32; 3], mut f: impl FnMut(usize, &[T])) {
+        let Self { grid, residual, channels, .. } = self;
         let ([depth, height, width], domain) = (grid.atom, grid.domain);
         let residual = residual.as_mut_slice();
         if (0..3).all(|a| at[a] >= 0 && at[a] as usize + grid.atom[a] <= domain[a]) {
@@ -115,7 +136,7 @@ impl<T: Real> PlaneState<T> {
             for row in 0..*channels * depth * height {
                 let (c, z, y) = (row / (depth * height), row / height % depth, row % height);
                 let start = ((c * domain[0] + first[0] + z) * domain[1] + first[1] + y) * domain[2] + first[2];
-                f(row * width, &mut residual[start..start + width], weights.as_ref().map(|w| &w[start..start + width]));
+                f(row * width, &residual[start..start + width]);
             }
             return;
         }
@@ -133,8 +154,7 @@ impl<T: Real> PlaneState<T> {
                     while x < width {
                         let Some(gx) = place(2, x) else { break };
                         let run = (width - x).min(domain[2] - gx);
-                        let range = line + gx..line + gx + run;
-                        f(row + x, &mut residual[range.clone()], weights.as_ref().map(|w| &w[range]));
+                        f(row + x, &residual[line + gx..line + gx + run]);
                         x += run;
                     }
                 }

@@ -42,7 +42,8 @@ impl<T: Real> Scratch<T> {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        (self.footprint.residual.len() + self.footprint.weights.len() + self.correlations.len()) * size_of::<T>()
+        self.footprint.bytes()
+            + self.correlations.len() * size_of::<T>()
             + (self.codes.capacity() + self.collected.capacity()) * size_of::<LocalCode<T>>()
             + self.visits.capacity() * size_of::<Candidate>()
             + self.found.capacity() * size_of::<(u32, u32)>()

@@ -1,21 +1,23 @@
 //! The verbs of a session on the CPU.
 
-use super::atom_pass::ImproveAtoms;
+use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
+use super::canvas::Canvas;
 use super::discovery::DiscoverTile;
+use super::gradient::{layer_gradient, whole_gradient};
 use super::measure::MeasureTile;
 use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::support::{SupportTile, SynthesiseTile};
 use super::team::Team;
 use super::threads::Threads;
-use super::tile::{LocalCode, TileState};
+use super::tile::{Layers, LocalCode, TileState};
 use crate::dictionary::Dictionary;
-use crate::engine::{Discovery, Measure, Measurement, Problem, Session, State, Support, Sweep, Visit};
+use crate::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
 use crate::needles::Code;
 use crate::pursuit::Local;
 use crate::real::Real;
-use crate::simd::Level;
+use crate::simd::{AtomRows, Level};
 use std::sync::Arc;
 
 /// A pursuit on the threads of this machine.
@@ -26,6 +28,8 @@ pub(super) struct CpuSession<T> {
     local: Local,
     atoms: Atoms<T>,
     planes: Vec<PlaneState<T>>,
+    /// Each plane laid out for the pass over the atoms; none unless the session is for learning.
+    canvases: Vec<Canvas<T>>,
     /// Tiles of every colour, planes in order.
     tiles: Vec<Vec<TileState<T>>>,
     /// What happened around each tile of each plane.
@@ -70,6 +74,7 @@ impl<T: Real> CpuSession<T> {
         problem: &Problem<T>,
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
+        canvases: Vec<Canvas<T>>,
     ) -> Self {
         let colours = planes.iter().map(|p| p.grid.colours).max().unwrap_or(1);
         let mut tiles: Vec<Vec<TileState<T>>> = (0..colours).map(|_| Vec::new()).collect();
@@ -89,7 +94,7 @@ impl<T: Real> CpuSession<T> {
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
-        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, tiles, surroundings };
+        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
         session.refresh();
         session
     }
@@ -122,6 +127,17 @@ impl<T: Real> CpuSession<T> {
         sum
     }
 
+    /// Takes what the codes make of `atoms` off the residuals.
+    fn synthesise(&mut self, atoms: Option<&AtomRows<T>>) {
+        let Self { team, planes, tiles, level, .. } = self;
+        let atoms = atoms.unwrap_or(&self.atoms.rows);
+        for colour in tiles {
+            team.each(colour, |state, scratch| {
+                T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
+            });
+        }
+    }
+
     /// Forgets what was known about the surroundings: every tile is swept and measured again.
     fn forget(&mut self) {
         for around in self.surroundings.iter_mut().flatten() {
@@ -132,20 +148,20 @@ impl<T: Real> CpuSession<T> {
 
 impl<T: Real> Session<T> for CpuSession<T> {
     fn refresh(&mut self) {
-        let Self { team, atoms, planes, tiles, level, .. } = self;
+        let Self { team, planes, .. } = self;
         planes.iter_mut().for_each(|plane| plane.reset_residual(team));
-        for colour in tiles {
-            team.each(colour, |state, scratch| {
-                T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
-            });
-        }
+        self.synthesise(None);
     }
 
     fn discover(&mut self, sweep: &Discovery) -> Sweep {
         let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
         let sum = self.sweep(
-            sweep.visit != Visit::Candidates,
-            |state, _| sweep.visit != Visit::Candidates || !state.candidates.is_empty(),
+            matches!(sweep.visit, Visit::All | Visit::Spread),
+            |state, _| match sweep.visit {
+                Visit::All | Visit::Spread => true,
+                Visit::Candidates => !state.candidates.is_empty(),
+                Visit::Layer(of) => state.plane == of.plane,
+            },
             |atoms, plane, state, scratch| {
                 T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
             },
@@ -268,11 +284,40 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn improve_atoms(&mut self) -> f64 {
+        assert_eq!(self.canvases.len(), self.planes.len(), "the session was opened for learning");
         let mut dictionary = self.atoms.dictionary.clone();
-        let pass = ImproveAtoms { dictionary: &mut dictionary, planes: &mut self.planes, tiles: &self.tiles };
-        let moved = T::dispatch(self.level, pass);
+        let Self { canvases, planes, tiles, team, level, .. } = self;
+        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level);
         self.set_dictionary(dictionary);
         moved
+    }
+
+    fn layers(&self, plane: usize) -> usize {
+        let grid = &self.planes[plane].grid;
+        grid.tiles.iter().map(|tile| Layers::of(grid, tile).count()).max().unwrap_or(0)
+    }
+
+    fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
+        let Self { team, planes, tiles, level, atoms, .. } = self;
+        let numbers = atoms.dictionary.data().len();
+        match of {
+            Some(PlaneLayer { plane, layer }) => layer_gradient(*level, &mut planes[plane], tiles, plane, layer, numbers),
+            None => whole_gradient(*level, team, planes, tiles, numbers),
+        }
+    }
+
+    fn energy_along(&mut self, direction: &[f64]) -> f64 {
+        let data: Vec<T> = direction.iter().map(|&g| T::from_f64(g)).collect();
+        let row = self.atoms.dictionary.extent().padded()[2];
+        let rows = AtomRows::from_data(&data, row, self.atoms.dictionary.atom_len(), self.level.lanes::<T>());
+        self.planes.iter_mut().for_each(PlaneState::clear_residual);
+        self.synthesise(Some(&rows));
+        let team = &self.team;
+        self.planes.iter_mut().map(|plane| plane.energies(team).0).sum()
+    }
+
+    fn residual(&self, plane: usize) -> Vec<T> {
+        self.planes[plane].residual_of_signal()
     }
 
     fn dictionary(&self) -> &Dictionary<T> {
@@ -289,6 +334,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
         let tiles: usize = self.tiles.iter().flatten().map(TileState::bytes).sum();
         let around = self.surroundings.iter().flatten().map(|a| size_of_val(a) + a.neighbours.capacity() * 8).sum::<usize>();
-        (self.team.bytes() + planes + tiles + around + self.atoms.bytes()) as u64
+        let canvases: usize = self.canvases.iter().map(Canvas::bytes).sum();
+        (self.team.bytes() + planes + canvases + tiles + around + self.atoms.bytes()) as u64
     }
 }

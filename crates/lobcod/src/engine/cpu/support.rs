@@ -7,7 +7,7 @@ use super::tile::TileState;
 use crate::engine::Support;
 use crate::lasso::Rules;
 use crate::real::Real;
-use crate::simd::{Kernel, Vector, add_atom, dot_atom};
+use crate::simd::{AtomRows, Kernel, Vector, add_atom, dot_atom};
 
 /// Coordinate descent over the non-zero codes of one tile. Each costs `2 n` multiply-adds: its correlation, then the update.
 pub(super) struct SupportTile<'a, T> {
@@ -77,7 +77,7 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
 
 /// Takes the codes of one tile off the residual.
 pub(super) struct SynthesiseTile<'a, T> {
-    pub(super) atoms: &'a Atoms<T>,
+    pub(super) atoms: &'a AtomRows<T>,
     pub(super) plane: &'a PlaneState<T>,
     pub(super) state: &'a TileState<T>,
     pub(super) scratch: &'a mut Scratch<T>,
@@ -101,7 +101,7 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
             let cut = code.cut || (!state.curvature_holds && footprint.weighted);
             let weights = cut.then_some(&footprint.weights[..]);
             let at = code.offset as usize;
-            add_atom::<V>(&atoms.rows, code.atom as usize, &layout.rows, &mut footprint.residual, weights, at, -code.value);
+            add_atom::<V>(atoms, code.atom as usize, &layout.rows, &mut footprint.residual, weights, at, -code.value);
             if wraps {
                 layout.repeat_wrapped(&plane.grid, &state.tile, at, &mut footprint.residual);
             }

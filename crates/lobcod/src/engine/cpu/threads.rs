@@ -13,15 +13,19 @@ use std::thread::{self, JoinHandle};
 /// Looks for a new job before a worker goes to sleep: about a tenth of a millisecond.
 const SPINS: usize = 20_000;
 
-/// A job as the workers see it: called once by every thread, with its number.
+/// A job as the workers see it: called with the number of the thread.
 type Job = *const (dyn Fn(usize) + Sync);
+
+/// The door of a job: open, and one worker inside.
+const OPEN: usize = 1;
+const INSIDE: usize = 2;
 
 struct Shared {
     /// Number of the newest job; workers wait for it to change.
     newest: AtomicUsize,
     job: Mutex<Option<SendJob>>,
-    /// Workers that have not finished the newest job.
-    busy: AtomicUsize,
+    /// Is the newest job open to workers (bit 0), and how many are at it (twice their number)?
+    door: AtomicUsize,
     sleepers: AtomicUsize,
     wake: Condvar,
     bed: Mutex<()>,
@@ -51,7 +55,7 @@ impl Threads {
         let shared = Arc::new(Shared {
             newest: AtomicUsize::new(0),
             job: Mutex::new(None),
-            busy: AtomicUsize::new(0),
+            door: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
             wake: Condvar::new(),
             bed: Mutex::new(()),
@@ -73,7 +77,8 @@ impl Threads {
         self.workers.len() + 1
     }
 
-    /// Calls `job(i)` on every thread, `i` its number, and returns when all are done.
+    /// Calls `job(i)` on the calling thread (`i` is 0) and on every worker that comes before that call is over, and returns when all
+    /// are done. A worker that the machine has no time for is not waited for, so a job must leave it to whoever is there to do it all.
     pub(super) fn run(&self, job: &(dyn Fn(usize) + Sync)) {
         if self.workers.is_empty() {
             return job(0);
@@ -84,7 +89,7 @@ impl Threads {
         // for them even when the job panics.
         let erased = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), Job>(job) };
         *hold(&shared.job) = Some(SendJob(erased));
-        shared.busy.store(self.workers.len(), SeqCst);
+        shared.door.store(OPEN, SeqCst);
         shared.newest.fetch_add(1, SeqCst);
         if shared.sleepers.load(SeqCst) > 0 {
             let _bed = hold(&shared.bed);
@@ -92,7 +97,8 @@ impl Threads {
         }
         let own = catch_unwind(AssertUnwindSafe(|| job(0)));
         let mut spins = 0;
-        while shared.busy.load(SeqCst) > 0 {
+        shared.door.fetch_sub(OPEN, SeqCst);
+        while shared.door.load(SeqCst) > 0 {
             spins += 1;
             if spins < shared.spins {
                 spin_loop();
@@ -111,14 +117,23 @@ impl Shared {
     fn work(&self, number: usize) {
         let mut seen = 0;
         while self.wait_for_job(&mut seen) {
-            let job = hold(&self.job).expect("a job is there until all have done it").0;
-            // SAFETY: `Threads::run` keeps the closure alive until `busy` has fallen to 0.
+            if !self.enter() {
+                continue;
+            }
+            let job = hold(&self.job).expect("a job is there while one is at it").0;
+            // SAFETY: `Threads::run` keeps the closure alive until nobody is at it any more.
             let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*job)(number) }));
             if let Err(panic) = done {
                 hold(&self.panic).get_or_insert(panic);
             }
-            self.busy.fetch_sub(1, SeqCst);
+            self.door.fetch_sub(INSIDE, SeqCst);
         }
+    }
+
+    /// Joins the newest job, unless it is closed already.
+    fn enter(&self) -> bool {
+        let step = |door: usize| (door & OPEN == OPEN).then_some(door + INSIDE);
+        self.door.fetch_update(SeqCst, SeqCst, step).is_ok()
     }
 
     /// Waits until there is a job this worker has not seen; false when there will be none any more.
@@ -163,19 +178,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_thread_does_every_job_once() {
+    fn all_work_is_done_once_and_every_thread_comes_to_a_long_job() {
         for count in [1, 2, 3, 8] {
             let threads = Threads::new(count).unwrap();
-            let calls: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
             for round in 1..200 {
-                threads.run(&|i| {
-                    calls[i].fetch_add(1, SeqCst);
+                let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                threads.run(&|_| {
+                    while next.fetch_add(1, SeqCst) < 50 {
+                        done.fetch_add(1, SeqCst);
+                    }
                 });
-                assert!(calls.iter().all(|c| c.load(SeqCst) == round), "{count} threads, round {round}");
+                assert_eq!(done.load(SeqCst), 50, "{count} threads, round {round}");
                 if round % 50 == 0 {
                     thread::sleep(std::time::Duration::from_millis(3));
                 }
             }
+            let here = AtomicUsize::new(0);
+            threads.run(&|_| {
+                here.fetch_add(1, SeqCst);
+                while here.load(SeqCst) < count {
+                    thread::yield_now();
+                }
+            });
+            assert_eq!(here.load(SeqCst), count);
         }
     }
 
@@ -183,13 +208,15 @@ mod tests {
     fn a_panic_is_passed_on_and_the_threads_live() {
         let threads = Threads::new(3).unwrap();
         for bad in 0..3 {
-            let caught = catch_unwind(AssertUnwindSafe(|| threads.run(&|i| assert!(i != bad, "thread {i}"))));
-            assert!(caught.is_err());
+            let here = AtomicUsize::new(0);
+            let together = |i: usize| {
+                here.fetch_add(1, SeqCst);
+                while here.load(SeqCst) < 3 {
+                    thread::yield_now();
+                }
+                assert!(i != bad, "thread {i}");
+            };
+            assert!(catch_unwind(AssertUnwindSafe(|| threads.run(&together))).is_err());
         }
-        let calls = AtomicUsize::new(0);
-        threads.run(&|_| {
-            calls.fetch_add(1, SeqCst);
-        });
-        assert_eq!(calls.load(SeqCst), 3);
     }
 }

@@ -1,8 +1,10 @@
 //! A tile's needles, and the layers they are visited in.
 
 use super::footprint::Layout;
+use super::plane::PlaneState;
 use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
 use crate::real::Real;
+use std::ops::Range;
 
 /// A non-zero code of a tile.
 #[derive(Clone, Copy)]
@@ -61,6 +63,25 @@ impl<T: Real> TileState<T> {
         size_of::<Self>()
             + self.codes.capacity() * size_of::<LocalCode<T>>()
             + self.candidates.capacity() * size_of::<Candidate>()
+    }
+
+    /// First sample of the patch at `offset`, in samples of the domain.
+    pub(super) fn place(&self, layout: &Layout, offset: u32) -> [i32; 3] {
+        let local = layout.coordinates(offset as usize);
+        std::array::from_fn(|a| (self.tile.origin[a] + local[a] as i64) as i32)
+    }
+
+    /// Where the codes of a layer stand.
+    pub(super) fn codes_of_layer(&self, plane: &PlaneState<T>, layer: usize) -> Range<usize> {
+        let (grid, layout) = (&plane.grid, &plane.layout);
+        let layers = Layers::of(grid, &self.tile);
+        let of = |code: &LocalCode<T>| {
+            let at = layout.coordinates(code.offset as usize);
+            let [z, y, x]: [usize; 3] =
+                std::array::from_fn(|a| axis_order(at[a], self.tile.size[a], grid.period[a], grid.wraps[a]).0);
+            (z * layers.axes[1].len() + y) * layers.axes[2].len() + x
+        };
+        self.codes.partition_point(|c| of(c) < layer)..self.codes.partition_point(|c| of(c) <= layer)
     }
 
     /// Sorts the codes into the order of the layers.

@@ -62,6 +62,7 @@ fn progress(round: usize, params: &DenoiseParams, clock: &Instant) -> Progress {
         discovery_sweeps: round,
         support_sweeps: 0,
         stage_penalty: 0.0,
+        pass: None,
     }
 }
 

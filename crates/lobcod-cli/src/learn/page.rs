@@ -1,0 +1,56 @@
+//! The page that shows what was learnt.
+
+use super::details::Details;
+use super::task::ending;
+use super::work::Work;
+use crate::report::{Fact, LearningPage, PictureRow, View};
+use crate::synthesis::reconstruct;
+use anyhow::Result;
+use lobcod::Real;
+use lobcod_image::Depth;
+use maud::Markup;
+use std::path::{Path, PathBuf};
+
+/// Writes the page.
+pub fn write<T: Real>(work: &Work<'_, T>, details: &Details<T>, path: &Path) -> Result<()> {
+    let (task, report) = (&work.task, &work.learnt.report);
+    let row = |(i, image): (usize, &PathBuf)| {
+        let certificate = report.pursuit.signals[i];
+        let psnr_db = work.closeness.psnr_db_of(i, certificate.data_term);
+        PictureRow { name: image.display().to_string(), shape: work.shapes[i], certificate, psnr_db }
+    };
+    let page = LearningPage {
+        title: task.title(),
+        status: (work.status(), ending(work.status())),
+        first: &task.first.dictionary,
+        learnt: &work.learnt,
+        psnr_db: report.history.iter().map(|point| work.closeness.psnr_db(point.data_term)).collect(),
+        shown: first_picture(work, details)?,
+        pictures: task.images.iter().enumerate().map(row).collect(),
+        tolerance: task.args.run.tolerance,
+        facts: vec![
+            Fact::new("PSNR", format!("{:.2} dB", work.psnr_db()), "of the reconstructions, where the pictures are known"),
+            Fact::new("first atoms", &task.first.name, ""),
+            Fact::new("base", task.args.problem.base, "the layer taken off before learning"),
+        ],
+    };
+    page.write(path)
+}
+
+/// The first picture beside what the learnt atoms make of it.
+fn first_picture<T: Real>(work: &Work<'_, T>, details: &Details<T>) -> Result<Markup> {
+    let (source, observed, needles) = (&details.first, &details.observed[0], &work.learnt.needles[0]);
+    let base = source.base.as_ref();
+    let view = View {
+        name: &source.path.display().to_string(),
+        original: &base.map_or(Ok(observed.signal.clone()), |base| observed.signal.plus(base))?,
+        reconstruction: &reconstruct(needles, &work.learnt.dictionary, base)?,
+        known: observed.mask.as_ref(),
+        needles,
+        certificate: &work.learnt.report.pursuit.signals[0],
+        dictionary: &work.learnt.dictionary,
+        white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(work.task.args.picture.scale),
+        sample_rate: source.sample_rate,
+    };
+    view.section()
+}

@@ -1,0 +1,155 @@
+//! What learning from a stream saves and tells.
+
+use crate::learn::task::{Task, ending, passes};
+use crate::machine;
+use crate::output::json;
+use crate::output::table::{Table, count, number, plural};
+use crate::report::{Fact, StreamPage};
+use anyhow::Result;
+use lobcod::engine::{CpuEngine, Engine};
+use lobcod::{LearnPoint, Real, Status, Stream};
+use serde_json::{Map, Value, json};
+
+/// Everything there is to save and tell.
+pub struct StreamWork<'a, T> {
+    /// What was asked, and what the learning started from.
+    pub task: Task<'a, T>,
+    /// Dictionary and history.
+    pub stream: Stream<T>,
+    /// How the learning ended.
+    pub status: Status,
+    /// What the work was done with.
+    pub engine: CpuEngine,
+}
+
+impl<T: Real> StreamWork<'_, T> {
+    /// Writes the dictionary and how it was learnt.
+    pub fn save(&self) -> Result<()> {
+        self.task.save(self.stream.dictionary(), self.stream.penalty(), self.passes(), self.sum(|point| point.objective))
+    }
+
+    /// Tells the outcome on standard output, the way it was asked for.
+    pub fn tell(&self) -> Result<()> {
+        self.task.tell(|| self.json(), || self.summary())
+    }
+
+    /// The page that shows it.
+    pub fn page(&self) -> StreamPage<'_, T> {
+        let seen = plural(self.history().len(), "picture");
+        let unproved = "each picture when it was learnt from last; no pursuit over the whole set proves a gap";
+        let mut facts = vec![
+            Fact::new("status", self.status, ""),
+            Fact::new("passes", count(self.passes()), format!("{seen} in all")),
+            Fact::new("objective", number(self.sum(|point| point.objective)), unproved),
+            Fact::new("non-zeros", count(self.nonzeros()), "likewise"),
+            Fact::new("replaced atoms", count(self.replaced()), "that nothing used"),
+            Fact::new("time", format!("{:.2} s", self.seconds()), "learning, without reading and writing"),
+            Fact::new("engine", Engine::<T>::name(&self.engine), self.means()),
+            Fact::new("first atoms", &self.task.first.name, ""),
+            Fact::new("base", self.task.args.problem.base, "the layer taken off before learning"),
+        ];
+        facts.extend(self.stream.penalty().map(|penalty| Fact::new("penalty", number(penalty), "")));
+        StreamPage {
+            title: self.task.title(),
+            status: (self.status, ending(self.status)),
+            first: &self.task.first.dictionary,
+            dictionary: self.stream.dictionary(),
+            pictures: self.history().iter().enumerate().map(|(i, point)| (self.file(i), *point)).collect(),
+            facts,
+        }
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = self.task.json(self.stream.dictionary());
+        let point = |(i, point): (usize, &LearnPoint)| {
+            json!({
+                "seconds": point.seconds,
+                "pass": i / self.task.images.len() + 1,
+                "file": self.file(i),
+                "objective": point.objective,
+                "data_term": point.data_term,
+                "nonzeros": point.nonzeros,
+                "replaced_atoms": point.replaced_atoms,
+            })
+        };
+        fields.extend(json::object(json!({
+            "status": self.status.to_string(),
+            "passes": self.passes(),
+            "objective": self.sum(|point| point.objective),
+            "data_term": self.sum(|point| point.data_term),
+            "nonzeros": self.nonzeros(),
+            "gap": null,
+            "relative_gap": null,
+            "penalty": self.stream.penalty(),
+            "seconds": self.seconds(),
+            "peak_memory_bytes": machine::peak_memory(),
+            "threads": Engine::<T>::threads(&self.engine),
+            "engine": Engine::<T>::name(&self.engine),
+            "precision": T::NAME,
+            "history": self.history().iter().enumerate().map(point).collect::<Vec<_>>(),
+            "replaced_atoms": self.replaced(),
+            "images": self.task.images.iter().map(|path| json!({ "file": path.display().to_string() })).collect::<Vec<_>>(),
+        })));
+        fields
+    }
+
+    fn summary(&self) -> String {
+        let mut table = Table::default();
+        self.task.begin(&mut table, ", one at a time");
+        if let Some(penalty) = self.stream.penalty() {
+            table.row("penalty", number(penalty));
+        }
+        let seen = plural(self.history().len(), "picture");
+        let objective = match self.last_looks().len() {
+            0 => "none: no picture was learnt from, so these are the first atoms".into(),
+            n => format!("{}, summed over the last {}", number(self.sum(|point| point.objective)), plural(n, "picture")),
+        };
+        table
+            .row("status", ending(self.status))
+            .row("objective", objective)
+            .row("replaced", format!("{} that nothing used", plural(self.replaced(), "atom")))
+            .row("work", format!("{:.2} s, {}, {seen} in all, {}", self.seconds(), passes(self.passes()), self.means()));
+        self.task.end(&mut table, self.status);
+        table.render()
+    }
+
+    fn history(&self) -> &[LearnPoint] {
+        self.stream.history()
+    }
+
+    /// Passes that came to their end.
+    fn passes(&self) -> usize {
+        self.history().len() / self.task.images.len()
+    }
+
+    /// The last look at every picture, so far as it was looked at.
+    fn last_looks(&self) -> &[LearnPoint] {
+        let history = self.history();
+        &history[history.len().saturating_sub(self.task.images.len())..]
+    }
+
+    fn sum(&self, value: impl Fn(&LearnPoint) -> f64) -> f64 {
+        self.last_looks().iter().map(value).sum()
+    }
+
+    fn nonzeros(&self) -> usize {
+        self.last_looks().iter().map(|point| point.nonzeros).sum()
+    }
+
+    fn replaced(&self) -> usize {
+        self.history().iter().map(|point| point.replaced_atoms).sum()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.history().last().map_or(0.0, |point| point.seconds)
+    }
+
+    fn means(&self) -> String {
+        format!("{}, {}", plural(Engine::<T>::threads(&self.engine), "thread"), T::NAME)
+    }
+
+    /// The picture that point `i` of the history belongs to.
+    fn file(&self, i: usize) -> String {
+        self.task.images[i % self.task.images.len()].display().to_string()
+    }
+}

@@ -1,0 +1,124 @@
+//! What learning was asked to do, and what all ways to learn save and tell.
+
+use crate::args::LearnArgs;
+use crate::checkpoint;
+use crate::dictionary::Chosen;
+use crate::output::table::{Table, count, plural};
+use crate::output::{json, tell};
+use anyhow::Result;
+use lobcod::{Dictionary, Real, Status};
+use lobcod_image::{MetaValue, write_dictionary};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// What was asked, and what the learning started from.
+pub struct Task<'a, T> {
+    /// What was asked.
+    pub args: &'a LearnArgs,
+    /// The pictures, folders replaced by what is in them.
+    pub images: Vec<PathBuf>,
+    /// The dictionary that the learning started from.
+    pub first: Chosen<T>,
+}
+
+impl<T: Real> Task<'_, T> {
+    /// Writes the dictionary and how it was learnt, but nothing that varies from run to run.
+    pub fn save(&self, dictionary: &Dictionary<T>, penalty: Option<f64>, passes: usize, objective: f64) -> Result<()> {
+        let (problem, seed) = (&self.args.problem, self.args.run.seed);
+        let text = |text: &dyn ToString| MetaValue::Text(text.to_string());
+        let mut remarks = vec![
+            ("method", text(&self.args.learning.method_name())),
+            ("init", text(&self.first.name)),
+            ("images", MetaValue::Integer(self.images.len() as i64)),
+            ("base", text(&problem.base)),
+            ("border", text(&problem.border)),
+            ("scale", MetaValue::Number(self.args.picture.scale)),
+            ("passes", MetaValue::Integer(passes as i64)),
+            ("seed", i64::try_from(seed).map_or_else(|_| text(&seed), MetaValue::Integer)),
+            ("objective", MetaValue::Number(objective)),
+            ("version", text(&env!("CARGO_PKG_VERSION"))),
+        ];
+        remarks.extend(penalty.map(|penalty| ("penalty", MetaValue::Number(penalty))));
+        Ok(write_dictionary(&self.args.output, dictionary, &remarks)?)
+    }
+
+    /// Tells the outcome on standard output, the way it was asked for.
+    pub fn tell(&self, report: impl Fn() -> Map<String, Value>, summary: impl Fn() -> String) -> Result<()> {
+        if self.args.telling.json {
+            return tell(&format!("{:#}", Value::Object(report())));
+        }
+        if self.args.telling.quiet { Ok(()) } else { tell(&summary()) }
+    }
+
+    /// The fields of a report that do not depend on the way to learn.
+    pub fn json(&self, dictionary: &Dictionary<T>) -> Map<String, Value> {
+        let mut fields = json::object(json!({
+            "method": self.args.learning.method_name(),
+            "normalised_atoms": self.first.normalised(),
+            "dictionary": self.args.output.display().to_string(),
+            "atoms": dictionary.len(),
+            "atom_shape": dictionary.extent().axes(),
+            "channels": dictionary.channels(),
+            "init": self.first.name,
+            "base": self.args.problem.base.to_string(),
+            "border": self.args.problem.border.to_string(),
+            "scale": self.args.picture.scale,
+            "seed": self.args.run.seed,
+        }));
+        if self.args.checkpoints.resume.is_some() {
+            fields.insert("resumed".into(), true.into());
+        }
+        if let Some(page) = &self.args.report {
+            fields.insert("report".into(), page.display().to_string().into());
+        }
+        fields
+    }
+
+    /// Adds what was learnt from what; `more` is said of the pictures.
+    pub fn begin(&self, table: &mut Table, more: &str) {
+        table
+            .row(plural(self.images.len(), "picture"), self.pictures() + more)
+            .row("first atoms", self.first.words())
+            .row("base, border", format!("{}, {}", self.args.problem.base, self.args.problem.border));
+    }
+
+    /// Adds what was written, and how to go on.
+    pub fn end(&self, table: &mut Table, status: Status) {
+        table.row("dictionary", self.args.output.display());
+        if let Some(page) = &self.args.report {
+            table.row("report", page.display());
+        }
+        if let (Some(words), false) = (checkpoint::words(&self.args.checkpoints), status == Status::Converged) {
+            let more = if status == Status::MaxSweeps { " and more --passes" } else { "" };
+            table.row("checkpoint", words + more);
+        }
+    }
+
+    /// Heading of a page.
+    pub fn title(&self) -> String {
+        format!("lobcod learn: {}", self.pictures())
+    }
+
+    fn pictures(&self) -> String {
+        match &self.images[..] {
+            [only] => only.display().to_string(),
+            images => format!("{} and {} more", images[0].display(), count(images.len() - 1)),
+        }
+    }
+}
+
+/// `1 pass`, `2 passes`.
+pub fn passes(n: usize) -> String {
+    if n == 1 { plural(n, "pass") } else { format!("{} passes", count(n)) }
+}
+
+/// How the learning ended, in words.
+pub fn ending(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "the target was reached",
+        Status::Stalled => "stalled: nothing changes any more",
+        Status::MaxSweeps => "all passes were done",
+        Status::TimeLimit => "stopped at the time limit",
+        Status::Interrupted => "interrupted; this is the dictionary so far",
+    }
+}

@@ -1,0 +1,167 @@
+//! What a session says of the dictionary's gradient, against the oracle.
+//!
+//! The data term is a quadratic of the dictionary. Moving every atom along a direction `E` is the same as giving atoms of one sample
+//! each, placed beside the dictionary, the codes `a_ik E_k[p]`; so differences of the oracle's data term over one step each way are
+//! slope and curvature themselves, nothing but rounding away.
+
+use crate::oracle::Oracle;
+use crate::problems::Problem;
+use crate::suite::Precision;
+use lobcod::engine::{Discovery, Engine, Plane, PlaneLayer, Problem as EngineProblem, Session, Support, Visit};
+use lobcod::grid::{Grid, Grouping, axis_layers, axis_order};
+use lobcod::{Code, Dictionary, Local, Needles, Penalty, PursuitParams, Real};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::collections::BTreeMap;
+
+/// The gradient over all codes and over single layers, and the energy along a direction, are those of the oracle; a visit to a layer
+/// changes its needles and no others.
+pub fn gradient_is_that_of_the_data_term<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
+    for grouping in [Grouping::WholeLayers, Grouping::Tiles(problem.shape.tile)] {
+        check(engine, problem, grouping);
+    }
+}
+
+fn check<T: Real>(engine: &dyn Engine<T>, problem: &Problem, grouping: Grouping) {
+    let dictionary = problem.dictionary.cast::<T>();
+    let (m, n) = (dictionary.len(), dictionary.atom_len());
+    let mut session = open(engine, problem, &dictionary, grouping);
+    let planes = session.fetch().codes.len();
+    session.discover(&Discovery { penalty: 0.5, visit: Visit::All, local_tolerance: 1e-3, layer_seed: None });
+    session.support(&Support { penalty: 0.5, rounds: 2, tolerance: 0.0 });
+    session.refresh();
+    let mut rng = ChaCha8Rng::seed_from_u64(problem.seed);
+    let direction: Vec<f64> = (0..m * n).map(|_| rng.random_range(-0.3..0.3)).collect();
+    let line = Line::new(problem, &dictionary, &session.fetch().codes, &direction);
+    let along = |gradient: &[f64]| gradient.iter().zip(&direction).map(|(g, e)| g * e).sum::<f64>();
+    let near = |what: &str, ours: f64, theirs: f64| {
+        let allowed = 50.0 * Precision::of::<T>().rounding * (line.at_rest + theirs.abs());
+        assert!((ours - theirs).abs() <= allowed, "{what} is {ours}, the oracle says {theirs} ({grouping:?}, {problem})");
+    };
+    let whole = session.gradient(None);
+    near("the slope along a direction", along(&whole), line.slope(&|_| true));
+    let grid =
+        Grid::new(problem.observed.signal.extent(), dictionary.extent(), problem.params.border, grouping).expect("it fits");
+    let mut sum = vec![0.0; m * n];
+    for plane in 0..planes {
+        let layers = session.layers(plane);
+        for layer in 0..layers {
+            let gradient = session.gradient(Some(PlaneLayer { plane, layer }));
+            sum.iter_mut().zip(&gradient).for_each(|(s, g)| *s += g);
+            // Some layers are proof enough for all.
+            if grouping == Grouping::WholeLayers && layer % 5 == plane {
+                let slope = line.slope(&|code| code.channel as usize == plane && layer_of(&grid, code.position) == layer);
+                near("the slope of a layer", along(&gradient), slope);
+            }
+        }
+    }
+    near("the slope of all layers", along(&sum), along(&whole));
+    if grouping == Grouping::WholeLayers {
+        let of = PlaneLayer { plane: planes - 1, layer: session.layers(planes - 1) / 2 };
+        let outside = |session: &dyn Session<T>| -> Vec<Vec<Code<T>>> {
+            let other = |p: usize, code: &Code<T>| p != of.plane || layer_of(&grid, code.position) != of.layer;
+            let planes = session.fetch().codes.into_iter().enumerate();
+            planes.map(|(p, codes)| codes.into_iter().filter(|code| other(p, code)).collect()).collect()
+        };
+        let (all, others) = (session.fetch(), outside(&*session));
+        session.discover(&Discovery { penalty: 0.1, visit: Visit::Layer(of), local_tolerance: 1e-3, layer_seed: None });
+        assert_eq!(others, outside(&*session), "a visit to one layer changed another ({problem})");
+        session.restore(&all);
+        session.refresh();
+    }
+    near("the energy along a direction", session.energy_along(&direction), line.curvature());
+}
+
+fn open<T: Real>(
+    engine: &dyn Engine<T>,
+    problem: &Problem,
+    dictionary: &Dictionary<T>,
+    grouping: Grouping,
+) -> Box<dyn Session<T>> {
+    let observed = problem.observed::<T>();
+    let signal = &observed.signal;
+    let groups = if dictionary.channels() == 1 { signal.channels() } else { 1 };
+    let plane = |group: usize| {
+        let channels = group..group + dictionary.channels();
+        let weights = observed.mask.as_ref().map(|m| channels.clone().flat_map(|c| m.channel(c).to_vec()).collect::<Vec<T>>());
+        let mut target: Vec<T> = channels.flat_map(|c| signal.channel(c).to_vec()).collect();
+        for (x, w) in target.iter_mut().zip(weights.iter().flatten()) {
+            *x = if *w == T::ZERO { T::ZERO } else { *x };
+        }
+        Plane { extent: signal.extent(), target, weights, position_weights: None, position_caps: None }
+    };
+    let opened = EngineProblem {
+        planes: (0..groups).map(plane).collect(),
+        dictionary: dictionary.clone(),
+        border: problem.params.border,
+        grouping,
+        atom_weights: vec![T::ONE; dictionary.len()],
+        nonnegative: false,
+        local: Local::Coordinate,
+        cap: None,
+        learning: true,
+    };
+    engine.open(opened).unwrap_or_else(|error| panic!("{error} ({problem})"))
+}
+
+/// Layer of a position where the whole plane is one tile.
+fn layer_of(grid: &Grid, position: [i32; 3]) -> usize {
+    (0..3).fold(0, |layer, a| {
+        let at = (i64::from(position[a]) + grid.signal_at[a] as i64 - grid.first[a]) as usize;
+        let (length, period, wraps) = (grid.positions[a], grid.period[a], grid.wraps[a]);
+        layer * axis_layers(length, period, wraps).len() + axis_order(at, length, period, wraps).0
+    })
+}
+
+/// The oracle's data term along a line of dictionaries.
+struct Line {
+    oracle: Oracle,
+    needles: Needles<f64>,
+    direction: Vec<f64>,
+    atoms: usize,
+    at_rest: f64,
+}
+
+impl Line {
+    fn new<T: Real>(problem: &Problem, dictionary: &Dictionary<T>, planes: &[Vec<Code<T>>], direction: &[f64]) -> Self {
+        let n = dictionary.atom_len();
+        let mut data: Vec<f64> = dictionary.data().iter().map(|x| x.to_f64()).collect();
+        data.extend((0..n * n).map(|i| if i / n == i % n { 1.0 } else { 0.0 }));
+        let with_samples = Dictionary::new(dictionary.extent(), dictionary.channels(), data).expect("unit atoms");
+        let params = PursuitParams { border: problem.params.border, ..PursuitParams::new(Penalty::Absolute(1.0)) };
+        let observed = lobcod::Observed { penalty_map: None, ..problem.observed::<f64>() };
+        let code =
+            |(p, c): (usize, &Code<T>)| Code { position: c.position, atom: c.atom, channel: p as u32, value: c.value.to_f64() };
+        let codes = planes.iter().enumerate().flat_map(|(p, codes)| codes.iter().map(move |c| code((p, c)))).collect();
+        let needles = Needles::new(observed.signal.extent(), observed.signal.channels(), params.border, codes);
+        let oracle = Oracle::new(&params, &observed, &with_samples);
+        let at_rest = oracle.data_term(&oracle.codes(&needles));
+        Self { oracle, needles, direction: direction.to_vec(), atoms: dictionary.len(), at_rest }
+    }
+
+    /// The data term when the atoms under some of the codes have gone `step` along the direction.
+    fn data_term(&self, step: f64, moved: &dyn Fn(&Code<f64>) -> bool) -> f64 {
+        let n = self.direction.len() / self.atoms;
+        let mut beside: BTreeMap<([i32; 3], u32, u32), f64> = BTreeMap::new();
+        for code in self.needles.codes().iter().filter(|c| moved(c)) {
+            for p in 0..n {
+                let value = step * code.value * self.direction[code.atom as usize * n + p];
+                *beside.entry((code.position, (self.atoms + p) as u32, code.channel)).or_default() += value;
+            }
+        }
+        let needles = &self.needles;
+        let beside = beside.into_iter().map(|((position, atom, channel), value)| Code { position, atom, channel, value });
+        let codes = needles.codes().iter().copied().chain(beside).collect();
+        let moved = Needles::new(needles.extent(), needles.channels(), needles.border(), codes);
+        self.oracle.data_term(&self.oracle.codes(&moved))
+    }
+
+    fn slope(&self, moved: &dyn Fn(&Code<f64>) -> bool) -> f64 {
+        (self.data_term(1.0, moved) - self.data_term(-1.0, moved)) / 2.0
+    }
+
+    fn curvature(&self) -> f64 {
+        self.data_term(1.0, &|_| true) + self.data_term(-1.0, &|_| true) - 2.0 * self.at_rest
+    }
+}

@@ -1,0 +1,66 @@
+//! Checkpoints of a learning.
+
+use super::codes::{from_arrays, to_arrays};
+use super::{Kind, open, rows, whole, write};
+use crate::array::Array;
+use crate::error::Result;
+use crate::fields::Fields;
+use lobcod::{LearnCheckpoint, LearnPoint, Memory};
+use std::path::Path;
+
+/// Stands between the names of what the method remembers.
+const SEPARATOR: char = '\n';
+
+/// Writes a checkpoint of a learning as a `.npz` file, whole or not at all; every array carries a checksum.
+///
+/// What the method remembers lies in arrays `memory.NAME`; the array `memory` lists the names, so that none can be lost.
+pub fn write_learn_checkpoint(path: &Path, checkpoint: &LearnCheckpoint) -> Result<()> {
+    let LearnCheckpoint { seconds, penalty, dictionary, codes, history, memory, .. } = checkpoint;
+    let row = |p: &LearnPoint| {
+        let counts = [p.pass, p.nonzeros, p.replaced_atoms, p.merged_atoms].map(|n| n as f64);
+        [p.seconds, p.objective, p.data_term, counts[0], counts[1], counts[2], counts[3]]
+    };
+    let vector = |numbers: &[f64]| Array::new(&[numbers.len()], numbers.iter().copied());
+    let names: Vec<&str> = memory.keys().map(String::as_str).collect();
+    let mut arrays = vec![
+        ("course", vector(&[*seconds, *penalty])),
+        ("dictionary", vector(dictionary)),
+        ("history", Array::new(&[history.len(), 7], history.iter().flat_map(row))),
+        ("memory", Array::from_text(&names.join(&SEPARATOR.to_string()))),
+    ];
+    arrays.extend(to_arrays(codes));
+    let places: Vec<String> = names.iter().map(|name| place(name)).collect();
+    arrays.extend(places.iter().zip(memory.values()).map(|(place, numbers)| (place.as_str(), vector(numbers))));
+    write(path, Kind::Learning, checkpoint.fingerprint, arrays)
+}
+
+/// Reads a checkpoint of a learning; a damaged file, or one of another kind or version, is refused.
+pub fn read_learn_checkpoint(path: &Path) -> Result<LearnCheckpoint> {
+    let (fields, fingerprint) = open(path, Kind::Learning)?;
+    let course = fields.numbers("course", Some(2))?;
+    let point = |[seconds, objective, data_term, pass, nonzeros, replaced, merged]: [f64; 7]| {
+        let count = |x: f64| whole(&fields, "history", x);
+        let (pass, nonzeros, replaced_atoms, merged_atoms) = (count(pass)?, count(nonzeros)?, count(replaced)?, count(merged)?);
+        Ok(LearnPoint { seconds, pass, objective, data_term, nonzeros, replaced_atoms, merged_atoms })
+    };
+    Ok(LearnCheckpoint {
+        fingerprint,
+        seconds: course[0],
+        penalty: course[1],
+        dictionary: fields.numbers("dictionary", None)?,
+        codes: from_arrays(&fields)?,
+        history: rows(&fields, "history")?.into_iter().map(point).collect::<Result<_>>()?,
+        memory: memory(&fields)?,
+    })
+}
+
+fn memory(fields: &Fields<'_>) -> Result<Memory> {
+    let names: String = fields.word("memory")?;
+    let names = names.split(SEPARATOR).filter(|name| !name.is_empty());
+    names.map(|name| Ok((name.into(), fields.numbers(&place(name), None)?))).collect()
+}
+
+/// Name of the array for what the method calls `name`.
+fn place(name: &str) -> String {
+    format!("memory.{name}")
+}

@@ -1,0 +1,44 @@
+//! A stream that changes: stripes at one angle, then at another, and what either kind costs with the dictionary of the moment.
+//!
+//! `cargo run --release --example stream`
+
+use lobcod::{Dictionary, Extent, LearnParams, Observed, Penalty, PursuitParams, Result, Signal};
+
+const SIDE: usize = 48;
+const PENALTY: Penalty = Penalty::Absolute(0.4);
+const UPRIGHT: f32 = 0.3;
+const LEVEL: f32 = 1.9;
+
+/// Stripes across the direction `angle`; every number has a phase of its own.
+fn stripes(angle: f32, number: usize) -> Result<Observed<f32>> {
+    let sample = |i: usize| {
+        let (y, x) = ((i / SIDE) as f32, (i % SIDE) as f32);
+        (1.1 * (x * angle.cos() + y * angle.sin()) + number as f32).sin()
+    };
+    Ok(Signal::from_planar(Extent::new(&[SIDE, SIDE])?, 1, (0..SIDE * SIDE).map(sample).collect())?.into())
+}
+
+/// Objective of the best codes of stripes that were never learnt from.
+fn cost(dictionary: &Dictionary<f32>, angle: f32) -> Result<f64> {
+    let answer = PursuitParams::new(PENALTY).check()?.run(&[stripes(angle, 99)?], dictionary, &mut ())?;
+    Ok(answer.report.total.objective)
+}
+
+fn main() -> Result<()> {
+    let first = Dictionary::random(Extent::new(&[6, 6])?, 1, 6, 1)?;
+    let params = LearnParams { stream_memory: 4, ..LearnParams::new(PENALTY) };
+    let mut stream = params.check()?.stream(&first)?;
+    println!("{:24} {:>8} {:>8}", "cost of stripes", "upright", "level");
+    let row = |name: &str, dictionary: &Dictionary<f32>| -> Result<()> {
+        println!("{name:24} {:8.1} {:8.1}", cost(dictionary, UPRIGHT)?, cost(dictionary, LEVEL)?);
+        Ok(())
+    };
+    row("at first", stream.dictionary())?;
+    for (name, angle) in [("after 8 upright ones", UPRIGHT), ("after 8 level ones", LEVEL)] {
+        for number in 0..8 {
+            stream.partial_fit(&[stripes(angle, number)?], &mut ())?;
+        }
+        row(name, stream.dictionary())?;
+    }
+    Ok(())
+}
