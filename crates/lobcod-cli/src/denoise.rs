@@ -3,20 +3,18 @@
 use crate::Outcome;
 use crate::args::DenoiseArgs;
 use crate::dictionary::Chosen;
-use crate::dry_run::Plan;
 use crate::output::paths::{check_page, check_picture};
 use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
 use crate::params::{check_engine, time_limit};
 use crate::progress::Watcher;
-use crate::report::{BeforeAfter, Fact, PursuitPage};
+use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
-use crate::values::Precision;
+use crate::values::{MethodOfDenoising, Precision};
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
-use lobcod::base::Base;
 use lobcod::tasks::denoise::{DenoiseParams, Denoised, Denoiser, Noise};
-use lobcod::{Answer, Penalty, PursuitParams, Signal, Status, metrics};
+use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Signal, Status, memory, metrics};
 use lobcod_image::{FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
 use serde_json::{Value, json};
 
@@ -60,7 +58,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
             ))
         }
     };
-    let shown = show(args, noisy, &denoised, scores.map(|s| s.0));
+    let shown = show(args, noisy, &chosen.dictionary, &denoised, scores.map(|s| s.0));
     told(args, &chosen, &denoised, scores)?;
     shown?;
     Ok(if denoised.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
@@ -82,27 +80,53 @@ fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
 }
 
 fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>) -> Result<()> {
-    let params = PursuitParams {
-        tolerance: args.run.tolerance,
-        max_memory: args.run.max_memory.map(|bytes| bytes.0),
-        ..PursuitParams::new(Penalty::Absolute(args.penalty.unwrap_or(1.0)))
+    let limit = args.run.max_memory.map(|bytes| bytes.0);
+    let whole = matches!(args.method, MethodOfDenoising::Convolutional) || matches!(args.noise.0, Noise::Impulse { .. });
+    let estimate = || -> lobcod::Result<u64> {
+        let params = PursuitParams { threads: args.run.threads, ..PursuitParams::new(Penalty::Absolute(1.0)) };
+        params.check()?.estimate_memory(&[noisy.clone().into()], &chosen.dictionary)
     };
-    let needed = params.clone().check()?.estimate_memory(&[noisy.clone().into()], &chosen.dictionary)?;
-    let plan = Plan {
-        images: std::slice::from_ref(&args.image),
-        shapes: &[(noisy.extent(), noisy.channels())],
-        dictionary: ("dictionary", chosen),
-        base: Base::LocalMean,
-        until: format!("what is left is what {} would leave", words(args.noise.0)),
-        output: ("picture", Some(&args.output)),
-        needed,
+    let needed = whole.then(estimate).transpose()?;
+    let fits = needed.is_none_or(|needed| limit.is_none_or(|limit| needed <= limit));
+    if args.telling.json {
+        let plan = json!({
+            "dry_run": true,
+            "images": [{ "file": args.image.display().to_string(), "shape": noisy.extent().axes(), "channels": noisy.channels(), "pixels": noisy.extent().volume() }],
+            "dictionary": chosen.name,
+            "atoms": chosen.dictionary.len(),
+            "atom_shape": chosen.dictionary.extent().axes(),
+            "noise": words(args.noise.0),
+            "working_memory_bytes": needed,
+            "max_memory_bytes": limit,
+            "fits": fits,
+        });
+        return tell(&format!("{plan:#}"));
+    }
+    let memory = match needed {
+        None => "not estimated: patches are coded one by one".into(),
+        Some(needed) if fits => format!("about {} of working memory", memory::words(needed)),
+        Some(needed) => format!("about {}, which is more than is allowed: it would be refused", memory::words(needed)),
     };
-    plan.tell(&params, &args.telling)
+    let mut table = Table::default();
+    table
+        .row("picture", format!("{}, {}", args.image.display(), summary::shape(noisy.extent(), noisy.channels())))
+        .row("dictionary", chosen.words())
+        .row("noise", words(args.noise.0))
+        .row("memory", memory)
+        .row("clean picture", args.output.display())
+        .row("", "nothing was done (--dry-run)");
+    tell(&table.render())
 }
 
 /// Writes the page, if it was asked for.
-fn show(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised, score: Option<Score>) -> Result<()> {
-    let (Some(path), Some(report)) = (&args.scoring.report, &denoised.report) else { return Ok(()) };
+fn show(
+    args: &DenoiseArgs,
+    noisy: &Signal<f32>,
+    first: &Dictionary<f32>,
+    denoised: &Denoised,
+    score: Option<Score>,
+) -> Result<()> {
+    let Some(path) = &args.scoring.report else { return Ok(()) };
     let view = BeforeAfter {
         name: &args.image.display().to_string(),
         before: ("noisy", noisy),
@@ -110,10 +134,16 @@ fn show(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised, score: Opt
         maps: Vec::new(),
         white: args.scale,
     };
+    let title = format!("lobcod denoise: {}", args.image.display());
     let mut facts = vec![Fact::new("noise", words(args.noise.0), format!("level {}", number(denoised.level)))];
     facts.extend(score.iter().flat_map(|score| Fact::scores(score, "against the reference")));
+    let Some(report) = &denoised.report else {
+        facts.push(Fact::new("time", format!("{:.2} s", denoised.seconds), "fitting the atoms included"));
+        let atoms = [first, &denoised.dictionary];
+        return DenoisedPage { title, view: view.section()?, atoms, status: denoised.status, facts }.write(path);
+    };
     let page = PursuitPage {
-        title: format!("lobcod denoise: {}", args.image.display()),
+        title,
         sections: vec![view.section()?],
         dictionary: &denoised.dictionary,
         answer: &Answer { needles: Vec::new(), report: report.clone() },
@@ -139,6 +169,7 @@ fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: O
             "dictionary": chosen.name,
             "scale": args.scale,
             "output": args.output.display().to_string(),
+            "report": args.scoring.report.as_ref().map(|path| path.display().to_string()),
         })));
         if let Some((score, written, before)) = scores {
             score.tell(&mut fields);
@@ -164,6 +195,9 @@ fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: O
         table.row("PSNR", format!("{} (noisy {before:.2} dB)", score.words()));
     }
     table.row("clean picture", args.output.display());
+    if let Some(page) = &args.scoring.report {
+        table.row("report", page.display());
+    }
     tell(&table.render())
 }
 

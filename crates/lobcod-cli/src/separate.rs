@@ -3,16 +3,18 @@
 use crate::Outcome;
 use crate::args::SeparateArgs;
 use crate::dictionary::Chosen;
+use crate::dry_run::Plan;
 use crate::output::paths::{check_picture, same_file};
-use crate::output::table::{Table, plural};
+use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
 use crate::params::{USUAL_PENALTY, check_engine, time_limit};
 use crate::progress::Watcher;
 use crate::values::Precision;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
+use lobcod::base::Base;
 use lobcod::tasks::separate::{SeparateParams, Separator};
-use lobcod::{Penalty, Real, Signal, Status};
+use lobcod::{Penalty, PursuitParams, Real, Signal, Status};
 use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
 use serde_json::{Value, json};
 
@@ -35,6 +37,9 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
     let chosen = Chosen::of(&args.dictionary, picture.signal.extent().rank())?;
     chosen.check_fits(picture.signal.extent())?;
+    if args.dry_run {
+        return dry_run(args, &picture.signal, &chosen, &separator).map(|()| Outcome::Done);
+    }
 
     let mut watcher = Watcher::new(&args.telling);
     let layers = separator.run(&picture.signal, &chosen.dictionary, &mut watcher)?;
@@ -92,6 +97,21 @@ fn separator(args: &SeparateArgs) -> Result<Separator> {
         ..SeparateParams::new(penalty)
     };
     Ok(params.check()?)
+}
+
+fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>, separator: &Separator) -> Result<()> {
+    let SeparateParams { penalty, tolerance, threads, max_memory, alternations, .. } = *separator.params();
+    let params = PursuitParams { tolerance, threads, max_memory, ..PursuitParams::new(penalty) };
+    let plan = Plan {
+        images: std::slice::from_ref(&args.image),
+        shapes: &[(signal.extent(), signal.channels())],
+        dictionary: ("dictionary", chosen),
+        base: Base::Smooth { mu: args.smooth },
+        until: format!("the joint gap is {} of the objective, or {}", number(tolerance), plural(alternations, "turn")),
+        output: ("smooth layer", Some(&args.smooth_out)),
+        needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
+    };
+    plan.tell(&params, &args.telling)
 }
 
 /// Texture has both signs, which whole numbers cannot show: there, 0 is drawn mid-grey.

@@ -90,15 +90,25 @@ fn denoise_scores_what_it_writes() {
     let noisy = clean.data().iter().enumerate().map(|(i, x)| x + ((i * 7919 + i * i * 31) % 61) as f32 - 30.0).collect();
     let noisy = Signal::from_planar(clean.extent(), 1, noisy).unwrap();
     desk.write("noisy.npy", &noisy, Depth::F32);
-    for options in
-        ["--noise gaussian:17.6", "--noise gaussian", "--noise gaussian:17.6 --method convolutional --report page.html"]
-    {
+    for options in [
+        "--noise gaussian:17.6 --report local.html",
+        "--noise gaussian",
+        "--noise gaussian:17.6 --method convolutional --report page.html",
+    ] {
         let report = desk.json(&format!("denoise noisy.npy -o out.npy {options} --reference true.png"));
         let (written, _) = read(&desk, "out.npy");
         assert!(near(number(&report, "psnr_db"), psnr(&written, &clean), 1e-3) && report["status"] == "converged", "{report}");
         assert!(number(&report, "psnr_db") > number(&report, "psnr_noisy_db") + 1.0, "{options}: {report}");
     }
-    assert!(desk.files().contains(&"page.html".to_string()));
+    for (page, word) in [("page.html", "No codes have an objective lower"), ("local.html", "no certificate")] {
+        let page = std::fs::read_to_string(desk.path(page)).unwrap();
+        assert!(page.contains(word) && page.contains("PSNR") && page.contains("data:image/png") && !page.contains("http:"));
+    }
+    let plan = desk.json("denoise noisy.npy -o never.png --dry-run");
+    assert!(plan["working_memory_bytes"].is_null() && plan["fits"] == true, "{plan}");
+    let plan = desk.json("denoise noisy.npy -o never.png --dry-run --noise impulse --max-memory 1k");
+    assert!(number(&plan, "working_memory_bytes") > 1e5 && plan["fits"] == false, "{plan}");
+    assert!(!desk.files().contains(&"never.png".to_string()));
     for noise in ["poisson:2", "mixed:2,5", "impulse", "impulse:0.1"] {
         let report = desk.json(&format!("denoise noisy.npy -o out.png --noise {noise} --keep-atoms"));
         assert_eq!(report["output"], "out.png");
@@ -115,6 +125,8 @@ fn separate_splits_and_compare_compares() {
     let rest: f64 =
         (0..picture.data().len()).map(|i| f64::from(picture.data()[i] - smooth.data()[i] - layer.data()[i]).powi(2)).sum();
     assert!(near(0.5 * rest, number(&report, "data_term"), 1e-3), "{rest} {report}");
+    let plan = desk.json("separate a.png --smooth-out never.png --texture-out no.png --dry-run");
+    assert!(number(&plan, "working_memory_bytes") > 1e5 && !desk.files().contains(&"never.png".to_string()));
     desk.succeed("separate a.png --smooth-out smooth.png --texture-out texture.png --penalty 20 --alternations 1");
     assert!((read(&desk, "texture.png").0.data().iter().sum::<f32>() / 3072.0 - 127.5).abs() < 30.0);
 

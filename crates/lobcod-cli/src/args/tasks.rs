@@ -128,7 +128,8 @@ pub struct DenoiseArgs {
     /// Picture to write: png, jpeg, tiff, npy or npz, by the ending of its name.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Kind of noise: gaussian[:SIGMA], poisson[:GAIN], mixed:GAIN,SIGMA or impulse[:SHARE]; what is left out is estimated.
+    /// Kind of noise: gaussian[:SIGMA], poisson[:GAIN], mixed:GAIN,SIGMA or impulse[:SHARE]; SIGMA and SHARE are estimated when
+    /// left out, GAIN is 1 then.
     #[arg(long, value_name = "KIND", default_value = "gaussian")]
     pub noise: NoiseChoice,
     /// Way to take gaussian noise off.
@@ -190,6 +191,9 @@ pub struct SeparateArgs {
     /// How the work is run, and how far.
     #[command(flatten)]
     pub run: RunArgs,
+    /// Only say what would run and the memory it needs.
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,

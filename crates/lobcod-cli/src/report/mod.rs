@@ -3,6 +3,7 @@
 mod atoms;
 mod before_after;
 mod chart;
+mod denoised;
 mod document;
 mod facts;
 mod invocation;
@@ -12,6 +13,7 @@ mod pursuit;
 mod streaming;
 
 pub use before_after::BeforeAfter;
+pub use denoised::DenoisedPage;
 pub use facts::Fact;
 pub use learning::{LearningPage, PictureRow};
 pub use pursuit::PursuitPage;
