@@ -11,6 +11,7 @@ mod doctor;
 mod dry_run;
 mod encode;
 mod fuse;
+mod inpaint;
 mod input;
 mod interrupt;
 mod learn;
@@ -58,6 +59,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Verb::Demo(args) => demo::run(&args),
         Verb::Encode(args) => encode::run(&args),
         Verb::Learn(args) => learn::run(&args),
+        Verb::Inpaint(args) => inpaint::run(&args),
         Verb::Fuse(args) => fuse::run(&args),
         Verb::Denoise(args) => denoise::run(&args),
         Verb::Separate(args) => separate::run(&args),

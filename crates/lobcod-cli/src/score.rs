@@ -1,6 +1,6 @@
 //! How close reconstructions are to the true pictures.
 
-use crate::args::{EncodeArgs, ScoringArgs};
+use crate::args::{PictureArgs, RunArgs, ScoringArgs};
 use crate::input::read_options;
 use crate::output::summary;
 use crate::output::table::plural;
@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use lobcod::{Extent, Real, Signal, metrics};
 use lobcod_image::{ReadOptions, read_picture};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Scores of one picture, or of several together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub fn peak(asked: Option<f64>, scale: f64) -> Result<f64> {
 /// The true picture of one whose peak is checked, of this shape, if it was asked for.
 pub fn read_reference<T: Real>(args: &ScoringArgs, options: &ReadOptions, shape: (Extent, usize)) -> Result<Option<Signal<T>>> {
     args.check_peak()?;
-    let read = |path: &std::path::PathBuf| read_truth(path, options, shape);
+    let read = |path: &PathBuf| read_truth(path, options, shape);
     args.reference.as_ref().map(read).transpose()
 }
 
@@ -79,6 +79,18 @@ fn read_truth<T: Real>(path: &Path, options: &ReadOptions, (extent, channels): (
     Ok(truth.signal)
 }
 
+/// What scores were asked for.
+pub struct Asked<'a> {
+    /// The true pictures.
+    pub files: &'a [PathBuf],
+    /// Largest value of a picture, if it is not the scale.
+    pub peak: Option<f64>,
+    /// How pictures are read.
+    pub picture: &'a PictureArgs,
+    /// How the work is run.
+    pub run: &'a RunArgs,
+}
+
 /// The true pictures, if there are any: one for each picture that is coded, of its shape.
 pub struct References<T> {
     pictures: Vec<Signal<T>>,
@@ -87,20 +99,25 @@ pub struct References<T> {
 
 impl<T: Real> References<T> {
     /// Reads the pictures and makes sure that scores can be given, before long work.
-    pub fn read(args: &EncodeArgs, shapes: &[(Extent, usize)]) -> Result<Self> {
-        let (references, images) = (args.reference.len(), args.images.len());
+    pub fn read(asked: &Asked, shapes: &[(Extent, usize)]) -> Result<Self> {
+        let (references, images) = (asked.files.len(), shapes.len());
         ensure!(
             references == 0 || references == images,
             "{} for {} will not do; give --reference once for each picture, in the same order",
             plural(references, "reference"),
             plural(images, "picture")
         );
-        let peak = peak(args.peak, args.picture.scale)?;
+        let peak = peak(asked.peak, asked.picture.scale)?;
         let mut pictures = Vec::new();
-        for (path, &shape) in args.reference.iter().zip(shapes) {
-            pictures.push(read_truth(path, &read_options(&args.picture, &args.run), shape)?);
+        for (path, &shape) in asked.files.iter().zip(shapes) {
+            pictures.push(read_truth(path, &read_options(asked.picture, asked.run), shape)?);
         }
         Ok(Self { pictures, peak })
+    }
+
+    /// The truth of picture `i`, if it is known, and the peak.
+    pub fn truth(&self, i: usize) -> Option<(&Signal<T>, f64)> {
+        self.pictures.get(i).map(|truth| (truth, self.peak))
     }
 
     /// Scores the reconstruction of picture `i`; `None` if its truth is not known.

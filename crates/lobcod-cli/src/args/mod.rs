@@ -1,7 +1,10 @@
 //! The command tree: verbs, options, and how they are written. What they mean is said in the file of each verb.
 
 mod groups;
+mod inpaint;
 mod tasks;
+
+pub use inpaint::InpaintArgs;
 
 pub use groups::{
     CheckpointArgs, CodesArgs, DictionaryArgs, LearningArgs, PictureArgs, ProblemArgs, RunArgs, SolverArgs, TellingArgs,
@@ -36,6 +39,7 @@ impl Cli {
         let outputs = match &cli.verb {
             Verb::Encode(args) => (args.telling.json, args.output.as_deref()),
             Verb::Learn(args) => (args.telling.json, Some(args.output.as_path())),
+            Verb::Inpaint(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Decode(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Show(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Demo(args) => (args.telling.json, Some(args.output.as_path())),
@@ -70,6 +74,9 @@ pub enum Verb {
     /// Learn a dictionary from pictures.
     #[command(after_help = LEARN_EXAMPLES)]
     Learn(Box<LearnArgs>),
+    /// Fill what is missing in a picture.
+    #[command(after_help = inpaint::EXAMPLES)]
+    Inpaint(Box<InpaintArgs>),
     /// Make a picture from codes.
     #[command(after_help = "Example:\n  lobcod decode codes.npz -o picture.png")]
     Decode(DecodeArgs),

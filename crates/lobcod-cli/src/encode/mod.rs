@@ -14,7 +14,7 @@ use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::report::View;
-use crate::score::References;
+use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
 use crate::values::Precision;
 use anyhow::Result;
@@ -39,7 +39,8 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
     let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
     let shapes: Vec<_> = pictures.iter().map(shape).collect();
-    let references = References::read(args, &shapes)?;
+    let asked = Asked { files: &args.reference, peak: args.peak, picture: &args.picture, run: &args.run };
+    let references = References::read(&asked, &shapes)?;
     let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
     chosen.check_fits(shapes[0].0)?;
     if !args.telling.quiet {

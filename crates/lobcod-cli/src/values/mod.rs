@@ -156,6 +156,40 @@ impl From<OsString> for Cap {
     }
 }
 
+/// What atoms are learnt from besides those given.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum LearnChoice {
+    /// Nothing: the atoms stay as given.
+    None,
+    /// The damaged picture itself; the answers of given and learnt atoms are averaged.
+    Image,
+}
+
+/// How much work inpainting puts in.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Preset {
+    /// --learn none --windows 1 --kept-windows 1 --density 1
+    Fast,
+    /// --learn none --windows 1,0.5 --kept-windows 1 --density 0.5
+    Standard,
+    /// --learn image --windows 1,0.5 --kept-windows 2 --density 0.5 --dictionary natural-12x12-128 --dictionary natural
+    Best,
+}
+
+/// A penalty: a number, or chosen by the program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PenaltyChoice(pub Option<f64>);
+
+impl FromStr for PenaltyChoice {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        text.parse().map(|x| Self(Some(x))).map_err(|_| "a penalty is auto or a number".into())
+    }
+}
+
 /// Order in which needles are visited.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum ScheduleChoice {

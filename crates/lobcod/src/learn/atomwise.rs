@@ -9,7 +9,7 @@ use super::recentre::recentre;
 use super::replace::{Renewed, renew_atoms};
 use crate::checkpoint::Memory;
 use crate::dictionary::Dictionary;
-use crate::engine::{Discovery, Support, Visit};
+use crate::engine::{Discovery, Measure, Support, Visit};
 use crate::real::Real;
 
 /// Codes whose correlation exceeds the threshold by less than this share are left for later: the dictionary will have moved by then.
@@ -22,8 +22,9 @@ const FIRST_CARRY: f64 = 0.5;
 const MOST_CARRY: f64 = 3.0;
 const CARRY_GROWTH: f64 = 1.15;
 /// The first pass has this many times the penalty, and the next ones this share of the one before, down to what was asked: few codes
-/// suffice to give the atoms their shape.
+/// suffice to give the atoms their shape. But no more than this share of the largest correlation: too few would leave atoms idle.
 const FIRST_STAGE: f64 = 4.0;
+const MOST_STAGE: f64 = 0.3;
 const STAGE_FACTOR: f64 = 0.5;
 /// Passes between two looks at whether atoms are used, differ from each other, and sit well in their boxes.
 const RENEW_EVERY: usize = 4;
@@ -38,12 +39,14 @@ pub(super) struct Atomwise<T> {
     /// How far to carry on next, and at most.
     carry: f64,
     most_carry: f64,
+    /// Penalty of the next pass, in shares of the one asked for.
+    stage: f64,
 }
 
 impl<T: Real> Atomwise<T> {
     pub(super) fn new(first: &Dictionary<T>) -> Self {
         let standing = Standing { objective: f64::INFINITY, ..Standing::default() };
-        Self { standing, before: first.clone(), carry: 0.0, most_carry: MOST_CARRY }
+        Self { standing, before: first.clone(), carry: 0.0, most_carry: MOST_CARRY, stage: FIRST_STAGE }
     }
 
     /// Carries the dictionary on along its last move.
@@ -78,7 +81,13 @@ impl<T: Real> Way<T> for Atomwise<T> {
         }
         // Being shifted in its box is not a move of the atom to be carried on.
         let began = if shifted { pass.session.dictionary().clone() } else { pass.before.1.clone() };
-        sweep_and_improve(pass)?;
+        if pass.number == 1 {
+            let zero = pass.session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
+            let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);
+            self.stage = FIRST_STAGE.min(MOST_STAGE * most / pass.penalty).max(1.0);
+        }
+        sweep_and_improve(pass, self.stage)?;
+        self.stage = (STAGE_FACTOR * self.stage).max(1.0);
         let standing = pass.measure();
         if standing.objective <= self.standing.objective || renewed.merged > 0 {
             (self.standing, self.before) = (standing, began);
@@ -97,22 +106,22 @@ impl<T: Real> Way<T> for Atomwise<T> {
     fn remember(&self) -> Memory {
         let Standing { objective, data_term, nonzeros } = self.standing;
         let before = self.before.data().iter().map(|x| x.to_f64()).collect();
-        let scalars = vec![objective, data_term, nonzeros as f64, self.carry, self.most_carry];
+        let scalars = vec![objective, data_term, nonzeros as f64, self.carry, self.most_carry, self.stage];
         Memory::from([("before".into(), before), ("atomwise".into(), scalars)])
     }
 
     fn recall(&mut self, memory: &Memory) -> Option<()> {
-        let &[objective, data_term, nonzeros, carry, most_carry] = &memory.get("atomwise")?[..] else { return None };
+        let &[objective, data_term, nonzeros, carry, most_carry, stage] = &memory.get("atomwise")?[..] else { return None };
         let before = memory.get("before")?.iter().map(|&x| T::from_f64(x)).collect();
         let before = self.before.with_data(before)?;
         let standing = Standing { objective, data_term, nonzeros: nonzeros as usize };
-        *self = Self { standing, before, carry, most_carry };
+        *self = Self { standing, before, carry, most_carry, stage };
         Some(())
     }
 }
 
-fn sweep_and_improve<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<(), Stopped> {
-    let penalty = pass.penalty * (FIRST_STAGE * STAGE_FACTOR.powi(pass.number as i32 - 1)).max(1.0);
+fn sweep_and_improve<T: Real>(pass: &mut Pass<'_, '_, T>, stage: f64) -> Result<(), Stopped> {
+    let penalty = stage * pass.penalty;
     pass.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
     pass.go_on()?;
     for _ in 0..pass.params.rounds {

@@ -4,4 +4,5 @@ pub mod align;
 pub mod colour;
 pub mod denoise;
 pub mod fuse;
+pub mod inpaint;
 pub mod separate;

@@ -1,0 +1,97 @@
+//! `lobcod inpaint`: a picture without its holes.
+
+mod params;
+mod plan;
+mod work;
+
+use crate::Outcome;
+use crate::args::InpaintArgs;
+use crate::dictionary::Chosen;
+use crate::input::{about, read_pictures};
+use crate::interrupt;
+use crate::output::paths::{check_page, check_picture, same_file};
+use crate::output::warn;
+use crate::progress::Watcher;
+use crate::score::{Asked, References};
+use crate::values::{DictionaryChoice, Precision, Preset};
+use anyhow::{Result, ensure};
+use lobcod::{Dictionary, Embedded, Extent, Mask, Real, Signal, Status};
+use lobcod_image::{FileKind, Picture};
+use plan::Plan;
+use work::Work;
+
+/// Fills the picture in the precision asked for.
+pub fn run(args: &InpaintArgs) -> Result<Outcome> {
+    match args.run.precision {
+        Precision::F32 => run_in::<f32>(args),
+        Precision::F64 => run_in::<f64>(args),
+    }
+}
+
+fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
+    interrupt::listen();
+    let inpaint = params::inpaint(args)?;
+    check_outputs(args)?;
+    let mut pictures = read_pictures::<T>(std::slice::from_ref(&args.image), &args.picture, &args.run)?;
+    let Picture { signal, known, depth, axes, sample_rate } = pictures.remove(0);
+    let depth = FileKind::from_path(&args.output)?.nearest_depth(depth);
+    let files: Vec<_> = args.reference.iter().cloned().collect();
+    let asked = Asked { files: &files, peak: args.peak, picture: &args.picture, run: &args.run };
+    let references = References::read(&asked, &[(signal.extent(), signal.channels())])?;
+    let chosen = dictionaries::<T>(args, signal.extent())?;
+    let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
+    let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
+    if args.dry_run {
+        let needed = inpaint.estimate_memory(&signal, &known, &atoms).map_err(about(&args.image))?;
+        return Plan { args, signal: &signal, known: &known, chosen: &chosen, needed }
+            .tell(inpaint.params())
+            .map(|()| Outcome::Done);
+    }
+    let mut watcher = Watcher::new(&args.telling);
+    let answer = inpaint.run(&signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
+    drop(watcher);
+    if answer.report.answers.is_empty() && !args.telling.quiet {
+        warn("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");
+    }
+    let interrupted = answer.report.status == Status::Interrupted;
+    Work { args, params: inpaint.params(), signal, known, chosen, answer, depth, axes, sample_rate }.finish(&references)?;
+    Ok(if interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Error, before long work, if something cannot be written where it was asked for.
+fn check_outputs(args: &InpaintArgs) -> Result<()> {
+    check_picture(&args.output)?;
+    let inputs = [Some(&args.image), args.picture.known.as_ref(), args.picture.holes.as_ref(), args.reference.as_ref()];
+    for input in inputs.into_iter().flatten() {
+        let place = args.output.display();
+        ensure!(!same_file(input, &args.output), "{place} is read as well as written; name another file with -o");
+    }
+    args.report.as_deref().map(check_page).transpose().map(drop)
+}
+
+/// The dictionaries asked for, or the usual ones.
+fn dictionaries<T: Real>(args: &InpaintArgs, signal: Extent) -> Result<Vec<Chosen<T>>> {
+    let usual = match (signal.rank() == 2 && args.size.is_none(), args.preset) {
+        (false, _) => vec![DictionaryChoice::Dct],
+        (true, Preset::Best) => {
+            vec![DictionaryChoice::Embedded(Embedded::Natural12x12), DictionaryChoice::Embedded(Embedded::Natural)]
+        }
+        (true, _) => vec![DictionaryChoice::Embedded(Embedded::Natural)],
+    };
+    let choices = if args.dictionary.is_empty() { &usual } else { &args.dictionary };
+    let mut chosen = Vec::new();
+    for choice in choices {
+        let dictionary = Chosen::load(choice, args.size, signal.rank())?;
+        dictionary.check_fits(signal)?;
+        if !args.telling.quiet {
+            dictionary.warn_if_normalised();
+        }
+        chosen.push(dictionary);
+    }
+    Ok(chosen)
+}
+
+/// A mask by which everything is known.
+fn whole<T: Real>(extent: Extent) -> lobcod::Result<Mask<T>> {
+    Mask::new(Signal::from_planar(extent, 1, vec![T::ONE; extent.volume()])?)
+}

@@ -1,0 +1,259 @@
+//! What inpaint saves and tells.
+
+use crate::args::InpaintArgs;
+use crate::dictionary::Chosen;
+use crate::input::read_options;
+use crate::machine;
+use crate::output::table::{Table, count, number, plural};
+use crate::output::{json, summary, tell};
+use crate::report::{Fact, FilledPage};
+use crate::score::{References, Score};
+use anyhow::Result;
+use lobcod::memory::words;
+use lobcod::tasks::inpaint::{AnswerReport, InpaintParams, Inpainted, PathPoint};
+use lobcod::{Mask, Real, Signal, Status, metrics};
+use lobcod_image::{Axes, Depth, WriteOptions, read_picture, write_picture};
+use serde_json::{Map, Value, json};
+
+/// Everything there is to save and tell.
+pub struct Work<'a, T> {
+    /// What was asked.
+    pub args: &'a InpaintArgs,
+    /// The parameters it came to.
+    pub params: &'a InpaintParams,
+    /// The damaged picture.
+    pub signal: Signal<T>,
+    /// What is known of it.
+    pub known: Mask<T>,
+    /// The dictionaries.
+    pub chosen: Vec<Chosen<T>>,
+    /// The filled picture and the report.
+    pub answer: Inpainted<T>,
+    /// Type of the samples to write.
+    pub depth: Depth,
+    /// Order of the axes in the file.
+    pub axes: Axes,
+    /// Samples a second, if it is sound.
+    pub sample_rate: Option<u32>,
+}
+
+/// How close the answer is to the truth.
+struct Scores {
+    /// Of the fit, known pixels included.
+    fit: Score,
+    /// Of the file as written.
+    output: f64,
+    /// Of the written file's filled pixels alone.
+    holes: f64,
+    /// Of the file as written.
+    ssim: Option<f64>,
+}
+
+impl<T: Real> Work<'_, T> {
+    /// Writes the picture and the page, and tells the outcome.
+    pub fn finish(self, references: &References<T>) -> Result<()> {
+        let written = if self.args.refit_known { &self.answer.fit } else { &self.answer.picture };
+        let options =
+            WriteOptions { axes: self.axes, depth: self.depth, scale: self.args.picture.scale, sample_rate: self.sample_rate };
+        write_picture(&self.args.output, written, &options)?;
+        let scores = references.truth(0).map(|(truth, peak)| self.scores(truth, peak)).transpose()?;
+        let page = self.args.report.as_deref().map(|path| {
+            FilledPage {
+                name: self.args.image.display().to_string(),
+                damaged: &self.signal,
+                known: &self.known,
+                filled: written,
+                truth: references.truth(0).map(|(truth, _)| truth),
+                white: matches!(self.depth, Depth::U8 | Depth::U16).then_some(self.args.picture.scale),
+                report: &self.answer.report,
+                facts: self.facts(scores.as_ref()),
+            }
+            .write(path)
+        });
+        if self.args.telling.json {
+            tell(&format!("{:#}", Value::Object(self.json(scores.as_ref()))))?;
+        } else if !self.args.telling.quiet {
+            tell(&self.summary(scores.as_ref()))?;
+        }
+        page.unwrap_or(Ok(()))
+    }
+
+    fn scores(&self, truth: &Signal<T>, peak: f64) -> Result<Scores> {
+        let mut options = read_options(&self.args.picture, &self.args.run);
+        options.axes = Some(self.axes);
+        let written = read_picture::<T>(&self.args.output, &options)?.signal;
+        let mut error = (0.0, 0usize);
+        for c in 0..truth.channels() {
+            let samples = truth.channel(c).iter().zip(written.channel(c)).zip(self.known.channel(c));
+            for ((a, b), _) in samples.filter(|(_, w)| **w == T::ZERO) {
+                error = (error.0 + (a.to_f64() - b.to_f64()).powi(2), error.1 + 1);
+            }
+        }
+        Ok(Scores {
+            fit: Score::of(&self.answer.fit, truth, peak)?,
+            output: metrics::psnr(&written, truth, peak)?,
+            holes: 20.0 * (peak * (error.1 as f64 / error.0).sqrt()).log10(),
+            ssim: metrics::ssim(&written, truth, peak).ok(),
+        })
+    }
+
+    /// Samples that were filled in.
+    fn missing(&self) -> usize {
+        missing(&self.signal, &self.known)
+    }
+
+    fn json(&self, scores: Option<&Scores>) -> Map<String, Value> {
+        let report = &self.answer.report;
+        let mut fields = json::object(json!({
+            "status": report.status.to_string(),
+            "pixels": self.signal.extent().volume(),
+            "missing_samples": self.missing(),
+            "held_out_samples": report.held_out,
+            "penalty": report.penalty,
+            "penalty_path": report.path.iter().map(point).collect::<Vec<_>>(),
+            "answers": report.answers.iter().map(|a| self.answer_json(a)).collect::<Vec<_>>(),
+            "nonzeros": report.answers.iter().map(|a| a.nonzeros).sum::<usize>(),
+            "discovery_sweeps": report.discovery_sweeps,
+            "support_sweeps": report.support_sweeps,
+            "seconds": report.seconds,
+            "working_memory_bytes": report.working_memory_bytes,
+            "peak_memory_bytes": machine::peak_memory(),
+            "threads": report.threads,
+            "engine": report.engine,
+            "precision": report.precision,
+            "learn": if self.params.learn { "image" } else { "none" },
+            "refit_known": self.args.refit_known,
+            "depth": self.depth.to_string(),
+            "output": self.args.output.display().to_string(),
+        }));
+        if let Some(page) = &self.args.report {
+            fields.insert("report".into(), page.display().to_string().into());
+        }
+        if let Some(scores) = scores {
+            fields.insert("psnr_db".into(), json!(scores.fit.psnr_db));
+            fields.insert("psnr_output_db".into(), json!(scores.output));
+            fields.insert("psnr_holes_db".into(), json!(scores.holes));
+            fields.insert("ssim".into(), json!(scores.ssim));
+        }
+        fields
+    }
+
+    fn answer_json(&self, answer: &AnswerReport) -> Value {
+        json!({
+            "dictionary": self.chosen[answer.dictionary].name,
+            "learnt": answer.learnt,
+            "variant": answer.variant,
+            "window": answer.window,
+            "weight": answer.weight,
+            "penalty": answer.penalty,
+            "nonzeros": answer.nonzeros,
+            "penalty_path": answer.path.iter().map(point).collect::<Vec<_>>(),
+        })
+    }
+
+    fn summary(&self, scores: Option<&Scores>) -> String {
+        let report = &self.answer.report;
+        let mut table = Table::default();
+        table.row(
+            "picture",
+            format!("{}, {}", self.args.image.display(), summary::shape(self.signal.extent(), self.signal.channels())),
+        );
+        table.row("missing", self.share_missing());
+        for chosen in &self.chosen {
+            table.row("dictionary", chosen.words());
+        }
+        table.row("penalty", self.penalty_words());
+        if report.answers.len() > 1 {
+            table.row("averaged", self.answer_words());
+        }
+        table.row("status", ending(report.status));
+        let sweeps = format!(
+            "{} over all needles and {} over the non-zeros",
+            plural(report.discovery_sweeps, "sweep"),
+            count(report.support_sweeps)
+        );
+        table.row("work", format!("{:.2} s, {sweeps}, {}", report.seconds, self.means()));
+        if let Some(scores) = scores {
+            table.row(
+                "PSNR",
+                format!("{:.2} dB (fit {:.2} dB, filled pixels {:.2} dB)", scores.output, scores.fit.psnr_db, scores.holes),
+            );
+            scores.ssim.map(|ssim| table.row("SSIM", format!("{ssim:.4}")));
+        }
+        table.row("output", format!("{}, {}", self.args.output.display(), self.depth));
+        if let Some(page) = &self.args.report {
+            table.row("report", page.display());
+        }
+        table.render()
+    }
+
+    fn facts(&self, scores: Option<&Scores>) -> Vec<Fact> {
+        let report = &self.answer.report;
+        let mut facts = vec![
+            Fact::new("status", report.status, ""),
+            Fact::new("missing", self.share_missing(), ""),
+            Fact::new("penalty", number(report.penalty), self.penalty_words()),
+            Fact::new("answers", report.answers.len(), self.answer_words()),
+            Fact::new("time", format!("{:.2} s", report.seconds), "reading and writing not counted"),
+            Fact::new("working memory", words(report.working_memory_bytes), "of the largest session"),
+            Fact::new("engine", report.engine, format!("{}, {}", plural(report.threads, "thread"), report.precision)),
+        ];
+        if let Some(scores) = scores {
+            facts.push(Fact::new("PSNR", format!("{:.2} dB", scores.output), "of the written picture, against the reference"));
+            facts.push(Fact::new(
+                "PSNR of the fit",
+                format!("{:.2} dB", scores.fit.psnr_db),
+                "before clipping and rounding, known pixels included",
+            ));
+            facts.push(Fact::new("PSNR of the holes", format!("{:.2} dB", scores.holes), "filled pixels alone"));
+            facts.extend(scores.ssim.map(|ssim| Fact::new("SSIM", format!("{ssim:.4}"), "of the written picture")));
+        }
+        facts
+    }
+
+    fn share_missing(&self) -> String {
+        let missing = self.missing();
+        format!("{} ({:.1} %)", plural(missing, "sample"), 100.0 * missing as f64 / self.signal.data().len() as f64)
+    }
+
+    fn penalty_words(&self) -> String {
+        let penalty = number(self.answer.report.penalty);
+        match self.params.penalty {
+            Some(_) => format!("{penalty}, as asked for"),
+            None => format!("{penalty}, chosen by {}", plural(self.answer.report.held_out, "held-out sample")),
+        }
+    }
+
+    /// `natural 0.62 + natural, learnt 0.38`.
+    fn answer_words(&self) -> String {
+        let word = |a: &AnswerReport| {
+            let learnt = if a.learnt { ", learnt" } else { "" };
+            let variant = if a.variant > 0 { format!(", copy {}", a.variant) } else { String::new() };
+            let window = if self.params.windows.len() > 1 { format!(", window {}", number(a.window)) } else { String::new() };
+            format!("{:.2} {}{learnt}{variant}{window}", a.weight, self.chosen[a.dictionary].name)
+        };
+        self.answer.report.answers.iter().map(word).collect::<Vec<_>>().join(" + ")
+    }
+
+    fn means(&self) -> String {
+        let report = &self.answer.report;
+        format!("{}, {}, {}", plural(report.threads, "thread"), report.precision, words(report.working_memory_bytes))
+    }
+}
+
+/// Samples that are missing.
+pub fn missing<T: Real>(signal: &Signal<T>, known: &Mask<T>) -> usize {
+    (0..signal.channels()).map(|c| known.channel(c).iter().filter(|w| **w == T::ZERO).count()).sum()
+}
+
+fn point(point: &PathPoint) -> Value {
+    json!({ "penalty": point.penalty, "held_out_error": point.held_out_error })
+}
+
+/// How the run ended, in words.
+fn ending(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "done",
+        other => summary::ending(other),
+    }
+}

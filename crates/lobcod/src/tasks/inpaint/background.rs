@@ -1,0 +1,72 @@
+//! The base layer, re-estimated from the filled picture.
+//!
+//! The mean over known samples alone wavers with the pattern of the holes. So the picture is filled by a quick pursuit that follows
+//! the penalty from high to low, and the base layer is taken anew from what was filled.
+
+use super::fit::{Fit, problem};
+use super::pace::Pace;
+use super::path::PathPoint;
+use super::scene::{Scene, Use};
+use crate::dictionary::Dictionary;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::extent::Extent;
+use crate::real::Real;
+use crate::signal::Signal;
+
+/// Penalties in standard deviations of the details: where the path begins, and where it ends in either round.
+const FIRST: f64 = 8.0;
+const LAST: [f64; 2] = [0.6, 0.2];
+/// Fall of the penalty from stage to stage.
+const FALL: f64 = 0.6;
+/// Support sweeps (of two rounds) at a stage.
+const SUPPORTS: usize = 2;
+
+/// The base layer, and the penalty path of the pursuit that filled the picture.
+pub(super) struct Background<T> {
+    pub(super) base: Signal<T>,
+    pub(super) path: Vec<PathPoint>,
+}
+
+impl<T: Real> Background<T> {
+    pub(super) fn find(
+        engine: &dyn Engine<T>,
+        scene: &Scene<T>,
+        dictionary: &Dictionary<T>,
+        window: Extent,
+        max_memory: Option<u64>,
+        pace: &mut Pace,
+    ) -> Result<Self> {
+        let mut base = scene.first_base(Use::Fitted, window)?;
+        let mut path = Vec::new();
+        for last in LAST {
+            let detail = scene.detail(&base);
+            if detail == 0.0 || pace.is_over() {
+                break;
+            }
+            path.clear();
+            let mut fit = Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary), base.clone(), max_memory)?;
+            let mut share = FIRST;
+            while !pace.is_over() {
+                fit.step(share * detail, SUPPORTS, pace);
+                path.push(PathPoint::of(share * detail, scene, &fit.picture()?));
+                if share <= last {
+                    break;
+                }
+                share = f64::max(FALL * share, last);
+            }
+            base = scene.base_of(Use::Fitted, &fit.picture()?, window)?;
+        }
+        Ok(Self { base, path })
+    }
+
+    /// The penalty that predicted the held-out samples best: that of the noise, or the smallest where there is none.
+    pub(super) fn best_penalty(&self) -> f64 {
+        PathPoint::best(&self.path).map_or(0.0, |point| point.penalty)
+    }
+
+    /// Smallest error at the held-out samples on the path; 0 where none are held out.
+    pub(super) fn error(&self) -> f64 {
+        self.path.iter().filter_map(|p| p.held_out_error).reduce(f64::min).unwrap_or(0.0)
+    }
+}

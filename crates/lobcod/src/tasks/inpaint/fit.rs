@@ -1,0 +1,112 @@
+//! One fit of the scene: a session, its base layer, and what they make of the picture.
+
+use super::pace::Pace;
+use super::scene::{Scene, Use};
+use crate::border::Border;
+use crate::dictionary::Dictionary;
+use crate::engine::{Discovery, Engine, Plane, Problem, Session, State, Support, Visit};
+use crate::error::Result;
+use crate::grid::Grouping;
+use crate::needles::{Code, Needles};
+use crate::pursuit::{Local, check_memory};
+use crate::real::Real;
+use crate::signal::Signal;
+
+/// Changes that end the work on a needle or on the support, in shares of the threshold.
+const TOLERANCE: f64 = 0.05;
+/// Support rounds inside a tile before its neighbours follow.
+const ROUNDS: usize = 2;
+
+/// A session on the scene less a base layer.
+pub(super) struct Fit<T> {
+    base: Signal<T>,
+    pub(super) session: Box<dyn Session<T>>,
+}
+
+impl<T: Real> Fit<T> {
+    /// Opens a session with zero codes on the problem that `base` leaves.
+    pub(super) fn open(engine: &dyn Engine<T>, problem: Problem<T>, base: Signal<T>, max_memory: Option<u64>) -> Result<Self> {
+        check_memory(engine, &problem, max_memory)?;
+        Ok(Self { base, session: engine.open(problem)? })
+    }
+
+    /// Dense first codes: every needle codes its share of its patch, none seeing the others.
+    pub(super) fn spread(&mut self, penalty: f64, pace: &mut Pace) {
+        if pace.is_over() {
+            return;
+        }
+        let share = self.session.dictionary().extent().volume() as f64;
+        let sweep = Discovery { penalty: penalty / share, visit: Visit::Spread, local_tolerance: TOLERANCE, layer_seed: None };
+        self.session.discover(&sweep);
+        self.session.refresh();
+        pace.note(&mut *self.session, penalty, 0);
+    }
+
+    /// A sweep over all needles, then a few over the non-zero codes.
+    pub(super) fn step(&mut self, penalty: f64, supports: usize, pace: &mut Pace) {
+        if pace.is_over() {
+            return;
+        }
+        self.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: TOLERANCE, layer_seed: None });
+        pace.note(&mut *self.session, penalty, 0);
+        for _ in 0..supports {
+            if pace.is_over() || self.support(penalty, pace) < TOLERANCE {
+                break;
+            }
+        }
+    }
+
+    /// Sweeps over the non-zero codes; gives the largest change.
+    pub(super) fn support(&mut self, penalty: f64, pace: &mut Pace) -> f64 {
+        let change = self.session.support(&Support { penalty, rounds: ROUNDS, tolerance: TOLERANCE }).largest_change;
+        pace.note(&mut *self.session, penalty, ROUNDS);
+        change
+    }
+
+    /// Takes codes over.
+    pub(super) fn resume(&mut self, state: &State<T>) {
+        self.session.restore(state);
+        self.session.refresh();
+    }
+
+    /// The picture the codes stand for, base layer included.
+    pub(super) fn picture(&self) -> Result<Signal<T>> {
+        let planes = self.session.fetch().codes.into_iter().enumerate();
+        let codes = planes.flat_map(|(plane, codes)| codes.into_iter().map(move |c| Code { channel: plane as u32, ..c }));
+        let needles = Needles::new(self.base.extent(), self.base.channels(), Border::Free, codes.collect());
+        needles.synthesise(self.session.dictionary())?.plus(&self.base)
+    }
+}
+
+/// The problem of one fit, the atoms held still.
+pub(super) fn problem<T: Real>(scene: &Scene<T>, samples: Use, base: &Signal<T>, dictionary: &Dictionary<T>) -> Problem<T> {
+    let extent = scene.signal.extent();
+    let known = scene.weights(samples);
+    let target: Vec<T> = scene
+        .signal
+        .data()
+        .iter()
+        .zip(base.data())
+        .zip(known)
+        .map(|((&x, &b), &w)| if w == T::ZERO { T::ZERO } else { x - b })
+        .collect();
+    let length = dictionary.channels() * extent.volume();
+    let plane = |(target, weights): (&[T], &[T])| Plane {
+        extent,
+        target: target.to_vec(),
+        weights: Some(weights.to_vec()),
+        position_weights: None,
+        position_caps: None,
+    };
+    Problem {
+        planes: target.chunks_exact(length).zip(known.chunks_exact(length)).map(plane).collect(),
+        dictionary: dictionary.clone(),
+        border: Border::Free,
+        grouping: Grouping::default_tiles(extent.rank()),
+        atom_weights: vec![T::ONE; dictionary.len()],
+        nonnegative: false,
+        local: Local::Coordinate,
+        cap: None,
+        learning: false,
+    }
+}
