@@ -128,8 +128,8 @@ pub struct DenoiseArgs {
     /// Picture to write: png, jpeg, tiff, npy or npz, by the ending of its name.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Kind of noise: gaussian[:SIGMA], poisson[:GAIN], mixed:GAIN,SIGMA or impulse[:SHARE]; SIGMA and SHARE are estimated when
-    /// left out, GAIN is 1 then.
+    /// Kind of noise: gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:SHARE; SIGMA and SHARE
+    /// are estimated when left out, GAIN is 1 then.
     #[arg(long, value_name = "KIND", default_value = "gaussian")]
     pub noise: NoiseChoice,
     /// Way to take gaussian noise off.
