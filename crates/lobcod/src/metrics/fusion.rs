@@ -14,15 +14,15 @@ const SHADES: usize = 256;
 /// The edge score `Q_AB/F` of Xydeas and Petrovic, source after source: no two need to be in memory together.
 ///
 /// An edge (Sobel, the edge of the picture repeated) of a source is kept as far as the fused picture has one of the same strength
-/// and direction there; the mean over all sources and samples is weighted by the strength of the sources' edges. 1: all are kept.
-/// Pictures have one channel, samples as they are. Cost: some hundred operations a sample and source.
+/// and direction there; the mean over all sources and samples is weighted by the strength of the sources' edges. A picture against
+/// itself has 0.975: the published curves do not reach 1. Pictures have one channel, samples as they are. Cost: some hundred operations a sample and source.
 ///
 /// ```
 /// use lobcod::{Extent, Signal, metrics::EdgeScore};
 /// let picture = Signal::from_planar(Extent::new(&[9, 9])?, 1, (0..81).map(|i| (i * i % 17) as f32).collect())?;
 /// let mut score = EdgeScore::new(&picture, 1)?;
 /// score.add(&picture)?;
-/// assert!(score.value() > 0.98);
+/// assert!((score.value() - 0.975).abs() < 1e-3);
 /// # Ok::<(), lobcod::Error>(())
 /// ```
 pub struct EdgeScore {
