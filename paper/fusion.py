@@ -7,6 +7,7 @@
   8x8x32 dictionary, as published.
 - Real pairs: Q_AB/F, computed here from the definition, of lobcod, of enfuse and of focus-stack where they are installed.
   Pictures and decision maps are written to a folder to look at; they are not part of the repository.
+- Costs: wall time, processor seconds and peak memory of Barbara, and with --megapixels of four frames of 12 megapixels.
 
     pip install -r paper/requirements-tasks.txt && cargo build --release
     python paper/fusion.py                      # everything
@@ -17,9 +18,11 @@ The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the rep
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
+import time
 import warnings
 from pathlib import Path
 
@@ -179,13 +182,37 @@ def real(pictures):
         print(f"{name:18}" + "".join(f"{'-' if q is None else f'{q:.4f}':>14}" for q in line), flush=True)
 
 
+def costs(megapixels):
+    """Seconds and memory: Barbara with a disc, and four colour frames, each sharp in a quarter of the width."""
+    barbara = np.asarray(Image.open(DATA / "standard/barbara.png").convert("L")).astype(float)
+    disc, soft = splits(*barbara.shape)["disc"], blur(barbara, 9, 2)
+    stacks = {"two frames, 512x512": [np.where(disc, barbara, soft), np.where(disc, soft, barbara)]}
+    if megapixels:
+        height, width = 3000, 4000
+        large = np.tile(barbara, (6, 8))[:height, :width].astype(np.float32)
+        faint = ndimage.uniform_filter(large, 9)
+        frames = [np.where(np.arange(width) * 4 // width == i, large, faint).astype(np.uint8) for i in range(4)]
+        stacks["four colour frames, 4000x3000"] = [np.dstack([f, f // 2 + 60, 255 - f]) for f in frames]
+    for name, frames in stacks.items():
+        for options in ((), ("--fast",)):
+            with tempfile.TemporaryDirectory() as folder:
+                before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+                report, _ = lobcod(folder, frames, *options)
+                after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
+            spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            print(f"{name} {' '.join(options):7} {wall:8.1f} s, {spent:8.1f} processor seconds, {report['peak_memory_bytes'] / 1e9:.2f} GB", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=("synthetic", "real"))
+    parser.add_argument("--only", choices=("synthetic", "real", "costs"))
+    parser.add_argument("--megapixels", action="store_true", help="costs: four frames of 12 megapixels as well")
     parser.add_argument("--no-peers", action="store_true", help="leave Liu 2016 out, which is slow")
     parser.add_argument("--pictures", type=Path, default=ROOT / "fusion-pictures", help="folder for the fused real pairs")
     options = parser.parse_args()
-    if options.only != "real":
+    if options.only in (None, "synthetic"):
         synthetic(not options.no_peers)
-    if options.only != "synthetic":
+    if options.only in (None, "real"):
         real(options.pictures)
+    if options.only in (None, "costs"):
+        costs(options.megapixels)
