@@ -21,7 +21,7 @@ use crate::signal::Signal;
 use anscombe::Anscombe;
 use std::time::Instant;
 
-/// Penalty of the convolutional pursuit in units of the noise level; `docs/denoising.md` has the measurements.
+/// Penalty of the convolutional pursuit in units of the noise level.
 const PENALTY: f64 = 3.0;
 
 /// A denoiser whose parameters were checked.

@@ -6,7 +6,7 @@ use crate::dictionary::Dictionary;
 use crate::needles::{Code, Needles};
 
 /// Power of an atom's roughness that its codes are weighted by. Blur by a Gaussian takes off the more of an atom the rougher it
-/// is, so a high power tells sharp from blurred; `docs/fusion.md` has the measurements.
+/// is, so a high power tells sharp from blurred; `docs/fusion.md` says what it was tuned on.
 const POWER: f64 = 6.0;
 
 /// How much a code of every atom counts, 1 on average.
