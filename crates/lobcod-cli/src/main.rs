@@ -2,12 +2,15 @@
 
 mod args;
 mod checkpoint;
+mod compare;
 mod decode;
 mod demo;
+mod denoise;
 mod dictionary;
 mod doctor;
 mod dry_run;
 mod encode;
+mod fuse;
 mod inpaint;
 mod input;
 mod interrupt;
@@ -20,6 +23,7 @@ mod procedural;
 mod progress;
 mod report;
 mod score;
+mod separate;
 mod show;
 mod synthesis;
 mod values;
@@ -56,6 +60,10 @@ fn run(cli: Cli) -> Result<Outcome> {
         Verb::Encode(args) => encode::run(&args),
         Verb::Learn(args) => learn::run(&args),
         Verb::Inpaint(args) => inpaint::run(&args),
+        Verb::Fuse(args) => fuse::run(&args),
+        Verb::Denoise(args) => denoise::run(&args),
+        Verb::Separate(args) => separate::run(&args),
+        Verb::Compare(args) => compare::run(&args).map(|()| Outcome::Done),
         Verb::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
         Verb::Show(args) => show::run(&args).map(|()| Outcome::Done),
         Verb::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),

@@ -7,7 +7,7 @@ use lobcod::Penalty;
 use std::time::Duration;
 
 /// Share of penalty_max that serves when no penalty is given.
-const USUAL_PENALTY: f64 = 0.05;
+pub const USUAL_PENALTY: f64 = 0.05;
 
 /// The penalty asked for.
 pub fn penalty(problem: &ProblemArgs) -> Penalty {

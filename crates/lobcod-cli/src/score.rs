@@ -1,14 +1,14 @@
 //! How close reconstructions are to the true pictures.
 
-use crate::args::{PictureArgs, RunArgs};
+use crate::args::{PictureArgs, RunArgs, ScoringArgs};
 use crate::input::read_options;
 use crate::output::summary;
 use crate::output::table::plural;
 use anyhow::{Result, ensure};
 use lobcod::{Extent, Real, Signal, metrics};
-use lobcod_image::read_picture;
+use lobcod_image::{ReadOptions, read_picture};
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Scores of one picture, or of several together.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +58,27 @@ pub fn peak(asked: Option<f64>, scale: f64) -> Result<f64> {
     Ok(peak)
 }
 
+/// The true picture of one whose peak is checked, of this shape, if it was asked for.
+pub fn read_reference<T: Real>(args: &ScoringArgs, options: &ReadOptions, shape: (Extent, usize)) -> Result<Option<Signal<T>>> {
+    args.check_peak()?;
+    let read = |path: &PathBuf| read_truth(path, options, shape);
+    args.reference.as_ref().map(read).transpose()
+}
+
+fn read_truth<T: Real>(path: &Path, options: &ReadOptions, (extent, channels): (Extent, usize)) -> Result<Signal<T>> {
+    let truth = read_picture::<T>(path, options)?;
+    let found = (truth.signal.extent(), truth.signal.channels());
+    ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
+    ensure!(
+        found == (extent, channels),
+        "the reference {} is {}, but its picture is {}; they must have the same shape",
+        path.display(),
+        summary::shape(found.0, found.1),
+        summary::shape(extent, channels)
+    );
+    Ok(truth.signal)
+}
+
 /// What scores were asked for.
 pub struct Asked<'a> {
     /// The true pictures.
@@ -88,18 +109,8 @@ impl<T: Real> References<T> {
         );
         let peak = peak(asked.peak, asked.picture.scale)?;
         let mut pictures = Vec::new();
-        for (path, &(extent, channels)) in asked.files.iter().zip(shapes) {
-            let truth = read_picture::<T>(path, &read_options(asked.picture, asked.run))?;
-            let found = (truth.signal.extent(), truth.signal.channels());
-            ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
-            ensure!(
-                found == (extent, channels),
-                "the reference {} is {}, but its picture is {}; they must have the same shape",
-                path.display(),
-                summary::shape(found.0, found.1),
-                summary::shape(extent, channels)
-            );
-            pictures.push(truth.signal);
+        for (path, &shape) in asked.files.iter().zip(shapes) {
+            pictures.push(read_truth(path, &read_options(asked.picture, asked.run), shape)?);
         }
         Ok(Self { pictures, peak })
     }

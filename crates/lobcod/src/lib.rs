@@ -33,6 +33,7 @@ pub mod memory;
 pub mod metrics;
 mod needles;
 mod observe;
+mod parallel;
 mod pursuit;
 mod real;
 mod report;

@@ -103,3 +103,28 @@ pub struct Report {
     /// Objective against time.
     pub history: Vec<HistoryPoint>,
 }
+
+impl Report {
+    /// The report of several problems solved one after the other, as of one: objectives, gaps, sweeps and seconds added up, the
+    /// worst status; the history goes on from problem to problem. `None` if there are none.
+    pub fn together(reports: &[Report]) -> Option<Report> {
+        let mut whole = reports.first()?.clone();
+        for report in &reports[1..] {
+            let (objective, nonzeros) = (whole.total.objective, whole.total.nonzeros);
+            whole.history.extend(report.history.iter().map(|h| HistoryPoint {
+                seconds: whole.seconds + h.seconds,
+                objective: objective + h.objective,
+                nonzeros: nonzeros + h.nonzeros,
+                relative_gap: None,
+            }));
+            whole.total.add(&report.total);
+            whole.signals.extend(&report.signals);
+            whole.status = whole.status.max(report.status);
+            whole.discovery_sweeps += report.discovery_sweeps;
+            whole.support_sweeps += report.support_sweeps;
+            whole.seconds += report.seconds;
+            whole.working_memory_bytes = whole.working_memory_bytes.max(report.working_memory_bytes);
+        }
+        Some(whole)
+    }
+}

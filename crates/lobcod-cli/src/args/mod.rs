@@ -2,12 +2,15 @@
 
 mod groups;
 mod inpaint;
+mod tasks;
 
 pub use inpaint::InpaintArgs;
 
 pub use groups::{
     CheckpointArgs, CodesArgs, DictionaryArgs, LearningArgs, PictureArgs, ProblemArgs, RunArgs, SolverArgs, TellingArgs,
 };
+
+pub use tasks::{CompareArgs, DenoiseArgs, FuseArgs, ScoringArgs, SeparateArgs};
 
 use crate::output::paths::STDOUT;
 use crate::values::{DictionaryChoice, MethodChoice, Size, one_of};
@@ -40,6 +43,10 @@ impl Cli {
             Verb::Decode(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Show(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Demo(args) => (args.telling.json, Some(args.output.as_path())),
+            Verb::Fuse(args) => (args.telling.json, Some(args.output.as_path())),
+            Verb::Denoise(args) => (args.telling.json, Some(args.output.as_path())),
+            Verb::Compare(args) => (args.telling.json, args.output.as_deref()),
+            Verb::Separate(args) => (args.telling.json, Some(args.smooth_out.as_path())),
             Verb::Doctor(_) => (false, None),
         };
         if outputs == (true, Some(Path::new(STDOUT))) {
@@ -73,6 +80,18 @@ pub enum Verb {
     /// Make a picture from codes.
     #[command(after_help = "Example:\n  lobcod decode codes.npz -o picture.png")]
     Decode(DecodeArgs),
+    /// Make one picture of several of the same scene: all in focus, or well exposed everywhere.
+    #[command(after_help = tasks::FUSE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.1")))]
+    Fuse(Box<FuseArgs>),
+    /// Take noise off a picture.
+    #[command(after_help = tasks::DENOISE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
+    Denoise(Box<DenoiseArgs>),
+    /// Split a picture into a smooth layer and texture.
+    #[command(after_help = tasks::SEPARATE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
+    Separate(Box<SeparateArgs>),
+    /// Tell how close two pictures are.
+    #[command(after_help = "Examples:\n  lobcod compare a.png b.png\n  lobcod compare a.png b.png -o difference.png --json")]
+    Compare(CompareArgs),
     /// Draw the atoms of a dictionary as one picture.
     #[command(
         after_help = "Examples:\n  lobcod show dictionary.npz -o atoms.png\n  lobcod show natural -o atoms.png\n  lobcod show dct --size 11x11 -o atoms.png"

@@ -1,7 +1,9 @@
 //! The report as a page to look at: one file, no network.
 
 mod atoms;
+mod before_after;
 mod chart;
+mod denoised;
 mod document;
 mod facts;
 mod filled;
@@ -11,6 +13,8 @@ mod pictures;
 mod pursuit;
 mod streaming;
 
+pub use before_after::BeforeAfter;
+pub use denoised::DenoisedPage;
 pub use facts::Fact;
 pub use filled::FilledPage;
 pub use learning::{LearningPage, PictureRow};

@@ -68,6 +68,13 @@ pub fn sparsity<T: Real>(needles: &Needles<T>, dictionary: &Dictionary<T>) -> Re
     Ok((image, most))
 }
 
+/// A map of one channel in colours, from `low` (dark) to `high` (bright).
+pub fn map<T: Real>(signal: &Signal<T>, [low, high]: [f64; 2]) -> Result<Image> {
+    let reach = if high > low { high - low } else { 1.0 };
+    let plane = middle_slice(signal, 0);
+    paint(signal.extent().padded(), |i| ramp(((plane[i].to_f64() - low) / reach).clamp(0.0, 1.0)))
+}
+
 /// Non-zeros of every position of the last two axes, see [`sparsity`].
 pub fn nonzeros_by_position<T: Real>(needles: &Needles<T>, dictionary: &Dictionary<T>) -> Vec<usize> {
     let (grid, atom) = (needles.position_extent(dictionary).padded(), dictionary.extent().padded());

@@ -32,7 +32,9 @@ impl<T: Real> PursuitPage<'_, T> {
     pub fn write(&self, path: &Path) -> Result<()> {
         let report = &self.answer.report;
         let mut sections = self.sections.clone();
-        sections.push(section("Dictionary", &atoms(self.dictionary, &self.answer.needles)?));
+        if !self.answer.needles.is_empty() {
+            sections.push(section("Dictionary", &atoms(self.dictionary, &self.answer.needles)?));
+        }
         sections.push(section("Objective and gap against time", &course(report, self.tolerance)));
         sections.push(section("Numbers", &Fact::table(&self.numbers())));
         let document = Document {

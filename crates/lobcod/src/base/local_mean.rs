@@ -4,6 +4,7 @@ use super::{along_axis, observed_channel};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::mask::Mask;
+use crate::parallel;
 use crate::real::Real;
 use crate::signal::Signal;
 
@@ -48,6 +49,44 @@ pub fn local_mean<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, window: E
     }
     Signal::from_planar(signal.extent(), signal.channels(), data)
 }
+
+/// The mean over a `window` x `window` box around every sample of a plane of `size`, in place; see [`local_mean`] for the box and the edges.
+pub(crate) fn box_mean(plane: &mut [f32], size: [usize; 2], window: usize, threads: usize) {
+    let [height, width] = size;
+    let gain = 1.0 / (window as f32 * window as f32);
+    parallel::chunks(plane, width, threads, || WindowSum::new(width, window), |_, row, sum| sum.apply(row));
+    // Columns are summed as they lie: a band of them on its side, written back by the thread that owns the rows.
+    let mut turned = vec![0.0f32; plane.len()];
+    let flat = &*plane;
+    parallel::chunks(
+        &mut turned,
+        BAND * height,
+        threads,
+        || WindowSum::new(height, window),
+        |i, band, sum| {
+            for (j, column) in band.chunks_exact_mut(height).enumerate() {
+                column.iter_mut().enumerate().for_each(|(y, x)| *x = flat[y * width + BAND * i + j]);
+                sum.apply(column);
+            }
+        },
+    );
+    parallel::chunks(
+        plane,
+        BAND * width,
+        threads,
+        || (),
+        |i, rows, ()| {
+            for x in 0..width {
+                for (j, row) in rows.chunks_exact_mut(width).enumerate() {
+                    row[x] = gain * turned[x * height + BAND * i + j];
+                }
+            }
+        },
+    );
+}
+
+/// Columns summed together by [`box_mean`].
+const BAND: usize = 16;
 
 /// `sum <- box(sum) / box(weight)`, 0 where nothing weighs; `weight <- box(weight)`.
 fn normalised_mean(sum: &mut [f64], weight: &mut [f64], size: [usize; 3], window: [usize; 3]) {
@@ -97,38 +136,38 @@ fn box_sum(data: &mut [f64], size: [usize; 3], window: [usize; 3]) {
 ///
 /// The reflected line is cut into blocks of the window's length; a window is the end of one block and the beginning of the
 /// next. Nothing is ever subtracted, so no rounding error outlives its window and the sum over a hole is exactly 0.
-struct WindowSum {
+struct WindowSum<T> {
     window: usize,
     /// Sample that stands at each place of the reflected line.
     source: Vec<usize>,
-    from_block_start: Vec<f64>,
-    to_block_end: Vec<f64>,
+    from_block_start: Vec<T>,
+    to_block_end: Vec<T>,
 }
 
-impl WindowSum {
+impl<T: Real> WindowSum<T> {
     fn new(length: usize, window: usize) -> Self {
         let before = window - 1 - (window - 1) / 2;
         let source: Vec<usize> = (0..length + window - 1).map(|i| reflect(i as i64 - before as i64, length)).collect();
-        let zeros = vec![0.0; source.len()];
+        let zeros = vec![T::ZERO; source.len()];
         Self { window, source, from_block_start: zeros.clone(), to_block_end: zeros }
     }
 
-    fn apply(&mut self, samples: &mut [f64]) {
+    fn apply(&mut self, samples: &mut [T]) {
         for start in (0..self.source.len()).step_by(self.window) {
             let block = start..(start + self.window).min(self.source.len());
-            let mut sum = 0.0;
+            let mut sum = T::ZERO;
             for i in block.clone() {
                 sum += samples[self.source[i]];
                 self.from_block_start[i] = sum;
             }
-            sum = 0.0;
+            sum = T::ZERO;
             for i in block.rev() {
                 sum += samples[self.source[i]];
                 self.to_block_end[i] = sum;
             }
         }
         for (i, sample) in samples.iter_mut().enumerate() {
-            let tail = if i % self.window == 0 { 0.0 } else { self.from_block_start[i + self.window - 1] };
+            let tail = if i % self.window == 0 { T::ZERO } else { self.from_block_start[i + self.window - 1] };
             *sample = self.to_block_end[i] + tail;
         }
     }

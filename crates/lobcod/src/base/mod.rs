@@ -3,8 +3,9 @@
 mod local_mean;
 mod smooth;
 
+pub(crate) use local_mean::box_mean;
 pub use local_mean::local_mean;
-pub use smooth::smooth;
+pub use smooth::{smooth, smooth_on};
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;

@@ -11,7 +11,7 @@ pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine};
+use crate::engine::{CpuEngine, Engine, Measure, Measurement, State};
 use crate::error::Result;
 use crate::needles::Needles;
 use crate::observe::Observer;
@@ -100,6 +100,19 @@ impl Pursuit {
         let problem = setup::problem(&self.params, signals, dictionary)?;
         check_memory(engine, &problem, self.params.max_memory)?;
         solver::Solver::open(&self.params, engine, problem, signals, dictionary)
+    }
+
+    /// What a certificate at this penalty measures of the needles that the signals start from, plane by plane.
+    pub(crate) fn measure_start<T: Real>(
+        &self,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+        penalty: f64,
+    ) -> Result<Vec<Measurement>> {
+        let mut session = CpuEngine::new(self.params.threads)?.open(setup::problem(&self.params, signals, dictionary)?)?;
+        session.restore(&State { codes: setup::given_needles(signals, dictionary.channels()), pending: Vec::new() });
+        session.refresh();
+        Ok(session.measure(Measure::Certificate { penalty, slack: 0.0 }))
     }
 
     /// Bytes of working memory the run is expected to need on the CPU.

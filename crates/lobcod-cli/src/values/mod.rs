@@ -1,5 +1,11 @@
 //! Values of options: sizes, amounts of memory, names and files.
 
+mod noise;
+mod tasks;
+
+pub use noise::{MethodOfDenoising, NoiseChoice};
+pub use tasks::{ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, ModeChoice, PreferChoice};
+
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lobcod::{Embedded, Extent, Local, Schedule};

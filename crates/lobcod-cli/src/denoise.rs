@@ -1,0 +1,212 @@
+//! `lobcod denoise`: a clean picture from a noisy one.
+
+use crate::Outcome;
+use crate::args::DenoiseArgs;
+use crate::dictionary::Chosen;
+use crate::output::paths::{check_page, check_picture};
+use crate::output::table::{Table, number};
+use crate::output::{json, summary, tell};
+use crate::params::{check_engine, time_limit};
+use crate::progress::Watcher;
+use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
+use crate::score::{Score, read_reference};
+use crate::values::{MethodOfDenoising, Precision};
+use crate::{interrupt, machine};
+use anyhow::{Result, ensure};
+use lobcod::tasks::denoise::{DenoiseParams, Denoised, Denoiser, Noise};
+use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Signal, Status, memory, metrics};
+use lobcod_image::{FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
+use serde_json::{Value, json};
+
+/// Takes the noise off the picture.
+pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
+    interrupt::listen();
+    check_engine(&args.run)?;
+    ensure!(matches!(args.run.precision, Precision::F32), "denoising works in single precision; leave out --precision f64");
+    let denoiser = denoiser(args)?;
+    check_picture(&args.output)?;
+    args.scoring.report.as_deref().map(check_page).transpose()?;
+    let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
+    let picture = read_picture::<f32>(&args.image, &options)?;
+    ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
+    let noisy = &picture.signal;
+    let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
+    chosen.check_fits(noisy.extent())?;
+    let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
+    if args.scoring.dry_run {
+        return dry_run(args, noisy, &chosen).map(|()| Outcome::Done);
+    }
+
+    let mut watcher = Watcher::new(&args.telling);
+    let denoised = denoiser.run(noisy, &chosen.dictionary, &mut watcher)?;
+    drop(watcher);
+    let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
+    write_picture(
+        &args.output,
+        &denoised.picture,
+        &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: None },
+    )?;
+    let peak = args.scoring.peak.unwrap_or(args.scale);
+    let scores = match &reference {
+        None => None,
+        Some(truth) => {
+            let written = read_picture::<f32>(&args.output, &options)?.signal;
+            Some((
+                Score::of(&denoised.picture, truth, peak)?,
+                metrics::psnr(&written, truth, peak)?,
+                metrics::psnr(noisy, truth, peak)?,
+            ))
+        }
+    };
+    let shown = show(args, noisy, &chosen.dictionary, &denoised, scores.map(|s| s.0));
+    told(args, &chosen, &denoised, scores)?;
+    shown?;
+    Ok(if denoised.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
+    let params = DenoiseParams {
+        method: args.method.into(),
+        fit_atoms: !args.keep_atoms,
+        scale: args.scale,
+        penalty: args.penalty,
+        tolerance: args.run.tolerance,
+        time_limit: time_limit(&args.run)?,
+        threads: args.run.threads,
+        max_memory: args.run.max_memory.map(|bytes| bytes.0),
+        ..DenoiseParams::new(args.noise.0)
+    };
+    Ok(params.check()?)
+}
+
+fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>) -> Result<()> {
+    let limit = args.run.max_memory.map(|bytes| bytes.0);
+    let whole = matches!(args.method, MethodOfDenoising::Convolutional) || matches!(args.noise.0, Noise::Impulse { .. });
+    let estimate = || -> lobcod::Result<u64> {
+        let params = PursuitParams { threads: args.run.threads, ..PursuitParams::new(Penalty::Absolute(1.0)) };
+        params.check()?.estimate_memory(&[noisy.clone().into()], &chosen.dictionary)
+    };
+    let needed = whole.then(estimate).transpose()?;
+    let fits = needed.is_none_or(|needed| limit.is_none_or(|limit| needed <= limit));
+    if args.telling.json {
+        let plan = json!({
+            "dry_run": true,
+            "images": [{ "file": args.image.display().to_string(), "shape": noisy.extent().axes(), "channels": noisy.channels(), "pixels": noisy.extent().volume() }],
+            "dictionary": chosen.name,
+            "atoms": chosen.dictionary.len(),
+            "atom_shape": chosen.dictionary.extent().axes(),
+            "noise": words(args.noise.0),
+            "working_memory_bytes": needed,
+            "max_memory_bytes": limit,
+            "fits": fits,
+        });
+        return tell(&format!("{plan:#}"));
+    }
+    let memory = match needed {
+        None => "not estimated: patches are coded one by one".into(),
+        Some(needed) if fits => format!("about {} of working memory", memory::words(needed)),
+        Some(needed) => format!("about {}, which is more than is allowed: it would be refused", memory::words(needed)),
+    };
+    let mut table = Table::default();
+    table
+        .row("picture", format!("{}, {}", args.image.display(), summary::shape(noisy.extent(), noisy.channels())))
+        .row("dictionary", chosen.words())
+        .row("noise", words(args.noise.0))
+        .row("memory", memory)
+        .row("clean picture", args.output.display())
+        .row("", "nothing was done (--dry-run)");
+    tell(&table.render())
+}
+
+/// Writes the page, if it was asked for.
+fn show(
+    args: &DenoiseArgs,
+    noisy: &Signal<f32>,
+    first: &Dictionary<f32>,
+    denoised: &Denoised,
+    score: Option<Score>,
+) -> Result<()> {
+    let Some(path) = &args.scoring.report else { return Ok(()) };
+    let view = BeforeAfter {
+        name: &args.image.display().to_string(),
+        before: ("noisy", noisy),
+        after: ("clean", &denoised.picture),
+        maps: Vec::new(),
+        white: args.scale,
+    };
+    let title = format!("lobcod denoise: {}", args.image.display());
+    let mut facts = vec![Fact::new("noise", words(args.noise.0), format!("level {}", number(denoised.level)))];
+    facts.extend(score.iter().flat_map(|score| Fact::scores(score, "against the reference")));
+    let Some(report) = &denoised.report else {
+        facts.push(Fact::new("time", format!("{:.2} s", denoised.seconds), "fitting the atoms included"));
+        let atoms = [first, &denoised.dictionary];
+        return DenoisedPage { title, view: view.section()?, atoms, status: denoised.status, facts }.write(path);
+    };
+    let page = PursuitPage {
+        title,
+        sections: vec![view.section()?],
+        dictionary: &denoised.dictionary,
+        answer: &Answer { needles: Vec::new(), report: report.clone() },
+        tolerance: args.run.tolerance,
+        facts,
+    };
+    page.write(path)
+}
+
+/// Tells the outcome on standard output, the way it was asked for.
+fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: Option<(Score, f64, f64)>) -> Result<()> {
+    if args.telling.json {
+        let mut fields =
+            denoised.report.as_ref().map_or_else(Default::default, |report| json::report(report, machine::peak_memory()));
+        fields.extend(json::object(json!({
+            "status": denoised.status.to_string(),
+            "noise": words(args.noise.0),
+            "noise_level": denoised.level,
+            "seconds": denoised.seconds,
+            "peak_memory_bytes": machine::peak_memory(),
+            "penalty": denoised.report.as_ref().map(|report| report.penalty),
+            "pixels": denoised.picture.extent().volume(),
+            "dictionary": chosen.name,
+            "scale": args.scale,
+            "output": args.output.display().to_string(),
+            "report": args.scoring.report.as_ref().map(|path| path.display().to_string()),
+        })));
+        if let Some((score, written, before)) = scores {
+            score.tell(&mut fields);
+            fields.insert("psnr_output_db".into(), json!(written));
+            fields.insert("psnr_noisy_db".into(), json!(before));
+        }
+        return tell(&format!("{:#}", Value::Object(fields)));
+    }
+    if args.telling.quiet {
+        return Ok(());
+    }
+    let mut table = Table::default();
+    let shape = summary::shape(denoised.picture.extent(), denoised.picture.channels());
+    table
+        .row("picture", format!("{}, {shape}", args.image.display()))
+        .row("dictionary", chosen.words())
+        .row("noise", format!("{}, level {}", words(args.noise.0), number(denoised.level)));
+    match &denoised.report {
+        Some(report) => summary::pursuit(&mut table, report),
+        None => drop(table.row("work", format!("{:.2} s", denoised.seconds))),
+    }
+    if let Some((score, _, before)) = scores {
+        table.row("PSNR", format!("{} (noisy {before:.2} dB)", score.words()));
+    }
+    table.row("clean picture", args.output.display());
+    if let Some(page) = &args.scoring.report {
+        table.row("report", page.display());
+    }
+    tell(&table.render())
+}
+
+/// The kind of noise.
+fn words(noise: Noise) -> &'static str {
+    match noise {
+        Noise::Gaussian { .. } => "gaussian noise",
+        Noise::Mixed { sigma: 0.0, .. } => "poisson noise",
+        Noise::Mixed { .. } => "mixed noise",
+        Noise::Impulse { .. } => "impulse noise",
+    }
+}

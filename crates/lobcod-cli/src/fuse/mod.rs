@@ -1,0 +1,108 @@
+//! `lobcod fuse`: one picture from many of the same scene.
+
+mod frames;
+mod scores;
+mod work;
+
+use crate::Outcome;
+use crate::args::FuseArgs;
+use crate::dictionary::Chosen;
+use crate::dry_run::Plan;
+use crate::interrupt;
+use crate::output::paths::{check_page, check_picture};
+use crate::output::table::{number, plural};
+use crate::output::warn;
+use crate::params::{check_engine, time_limit};
+use crate::progress::Watcher;
+use crate::score::read_reference;
+use crate::values::Precision;
+use anyhow::{Result, ensure};
+use frames::Files;
+use lobcod::base::Base;
+use lobcod::tasks::fuse::{Compose, FuseBase, FuseParams, Fuser};
+use lobcod::{Penalty, PursuitParams, Status};
+use scores::Scores;
+use work::Work;
+
+/// Pixels that frames may be apart before it is worth a warning.
+const WORTH_A_WARNING: f64 = 1.0;
+
+/// Fuses the pictures.
+pub fn run(args: &FuseArgs) -> Result<Outcome> {
+    interrupt::listen();
+    check_engine(&args.run)?;
+    ensure!(matches!(args.run.precision, Precision::F32), "fusion works in single precision; leave out --precision f64");
+    let fuser = params(args)?.check()?;
+    for file in [Some(&args.output), args.decision_map.as_ref(), args.depth_map.as_ref()].into_iter().flatten() {
+        check_picture(file)?;
+    }
+    args.scoring.report.as_deref().map(check_page).transpose()?;
+    let mut files = Files::open(args)?;
+    let chosen = Chosen::of(&args.dictionary, 2)?;
+    chosen.check_fits(files.extent)?;
+    if !args.telling.quiet {
+        chosen.warn_if_normalised();
+    }
+    let reference = read_reference(&args.scoring, &files.options, (files.extent, files.channels))?;
+    if args.scoring.dry_run {
+        return dry_run(args, &files, &chosen, &fuser).map(|()| Outcome::Done);
+    }
+
+    let mut watcher = Watcher::new(&args.telling);
+    let fused = fuser.run(&mut files, &chosen.dictionary, &mut watcher)?;
+    drop(watcher);
+    let farthest = fused.motions.iter().map(|m| m.reach(files.extent)).fold(0.0, f64::max);
+    if fuser.params().align == lobcod::tasks::align::Align::None && farthest > WORTH_A_WARNING && !args.telling.quiet {
+        warn(&format!("the pictures lie up to {farthest:.1} pixels apart; try --align shift or --align similarity"));
+    }
+    let mut work = Work { args, files, chosen, fused, scores: Scores::default() };
+    work.save()?;
+    work.scores = Scores::measure(args, &mut work.files, &work.fused, reference)?;
+    let shown = work.show();
+    work.tell()?;
+    shown?;
+    Ok(if work.fused.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// The fusion that the options ask for.
+fn params(args: &FuseArgs) -> Result<FuseParams> {
+    let base: FuseBase = args.fuse_base.into();
+    let usual = if base == FuseBase::Average { Compose::Codes } else { Compose::Pixels };
+    Ok(FuseParams {
+        mode: args.mode.into(),
+        scale: args.scale,
+        penalty: args.penalty,
+        mu: args.smooth,
+        window: args.window,
+        activity: args.activity.into(),
+        compose: args.compose.map_or(usual, Into::into),
+        base,
+        prefer: args.prefer.into(),
+        align: args.align.into(),
+        fast: args.fast,
+        tolerance: args.run.tolerance,
+        alternations: args.alternations,
+        time_limit: time_limit(&args.run)?,
+        threads: args.run.threads,
+        max_memory: args.run.max_memory.map(|bytes| bytes.0),
+    })
+}
+
+fn dry_run(args: &FuseArgs, files: &Files, chosen: &Chosen<f32>, fuser: &Fuser) -> Result<()> {
+    let shapes = vec![(files.extent, files.channels); args.images.len()];
+    let params = PursuitParams {
+        tolerance: args.run.tolerance,
+        max_memory: fuser.params().max_memory,
+        ..PursuitParams::new(Penalty::Absolute(args.penalty))
+    };
+    let plan = Plan {
+        images: &args.images,
+        shapes: &shapes,
+        dictionary: ("dictionary", chosen),
+        base: Base::Smooth { mu: args.smooth },
+        until: format!("each gap is {} of the objective, or {}", number(args.run.tolerance), plural(args.alternations, "turn")),
+        output: ("picture", Some(&args.output)),
+        needed: fuser.estimate_memory(files.extent, files.channels, &chosen.dictionary)?,
+    };
+    plan.tell(&params, &args.telling)
+}

@@ -1,0 +1,126 @@
+//! `lobcod separate`: a smooth layer and texture.
+
+use crate::Outcome;
+use crate::args::SeparateArgs;
+use crate::dictionary::Chosen;
+use crate::dry_run::Plan;
+use crate::output::paths::{check_picture, same_file};
+use crate::output::table::{Table, number, plural};
+use crate::output::{json, summary, tell};
+use crate::params::{USUAL_PENALTY, check_engine, time_limit};
+use crate::progress::Watcher;
+use crate::values::Precision;
+use crate::{interrupt, machine};
+use anyhow::{Result, ensure};
+use lobcod::base::Base;
+use lobcod::tasks::separate::{SeparateParams, Separator};
+use lobcod::{Penalty, PursuitParams, Real, Signal, Status};
+use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
+use serde_json::{Value, json};
+
+/// Separates the picture in the precision asked for.
+pub fn run(args: &SeparateArgs) -> Result<Outcome> {
+    match args.run.precision {
+        Precision::F32 => run_in::<f32>(args),
+        Precision::F64 => run_in::<f64>(args),
+    }
+}
+
+fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
+    interrupt::listen();
+    check_engine(&args.run)?;
+    let separator = separator(args)?;
+    [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
+    ensure!(!same_file(&args.smooth_out, &args.texture_out), "both layers would go to one file; name two");
+    let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
+    let picture = read_picture::<T>(&args.image, &options)?;
+    ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
+    let chosen = Chosen::of(&args.dictionary, picture.signal.extent().rank())?;
+    chosen.check_fits(picture.signal.extent())?;
+    if args.dry_run {
+        return dry_run(args, &picture.signal, &chosen, &separator).map(|()| Outcome::Done);
+    }
+
+    let mut watcher = Watcher::new(&args.telling);
+    let layers = separator.run(&picture.signal, &chosen.dictionary, &mut watcher)?;
+    drop(watcher);
+    let write = |file, layer: &Signal<T>| -> Result<()> {
+        let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);
+        Ok(write_picture(
+            file,
+            layer,
+            &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: picture.sample_rate },
+        )?)
+    };
+    write(&args.smooth_out, &layers.base)?;
+    write(&args.texture_out, &shown(&layers.texture, args, picture.depth)?)?;
+
+    if args.telling.json {
+        let mut fields = json::report(&layers.report, machine::peak_memory());
+        fields.extend(json::object(json!({
+            "dictionary": chosen.name,
+            "smooth": args.smooth,
+            "alternations": layers.alternations,
+            "output": [args.smooth_out.display().to_string(), args.texture_out.display().to_string()],
+        })));
+        tell(&format!("{:#}", Value::Object(fields)))?;
+    } else if !args.telling.quiet {
+        let mut table = Table::default();
+        table
+            .row(
+                "picture",
+                format!("{}, {}", args.image.display(), summary::shape(picture.signal.extent(), picture.signal.channels())),
+            )
+            .row("dictionary", chosen.words());
+        summary::pursuit(&mut table, &layers.report);
+        table
+            .row("turns", plural(layers.alternations, "turn"))
+            .row("smooth layer", args.smooth_out.display())
+            .row("texture", args.texture_out.display());
+        tell(&table.render())?;
+    }
+    Ok(if layers.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+fn separator(args: &SeparateArgs) -> Result<Separator> {
+    let penalty = match (args.penalty, args.relative_penalty) {
+        (Some(penalty), _) => Penalty::Absolute(penalty),
+        (None, share) => Penalty::Relative(share.unwrap_or(USUAL_PENALTY)),
+    };
+    let params = SeparateParams {
+        mu: args.smooth,
+        tolerance: args.run.tolerance,
+        alternations: args.alternations,
+        time_limit: time_limit(&args.run)?,
+        threads: args.run.threads,
+        max_memory: args.run.max_memory.map(|bytes| bytes.0),
+        ..SeparateParams::new(penalty)
+    };
+    Ok(params.check()?)
+}
+
+fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>, separator: &Separator) -> Result<()> {
+    let SeparateParams { penalty, tolerance, threads, max_memory, alternations, .. } = *separator.params();
+    let params = PursuitParams { tolerance, threads, max_memory, ..PursuitParams::new(penalty) };
+    let plan = Plan {
+        images: std::slice::from_ref(&args.image),
+        shapes: &[(signal.extent(), signal.channels())],
+        dictionary: ("dictionary", chosen),
+        base: Base::Smooth { mu: args.smooth },
+        until: format!("the joint gap is {} of the objective, or {}", number(tolerance), plural(alternations, "turn")),
+        output: ("smooth layer", Some(&args.smooth_out)),
+        needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
+    };
+    plan.tell(&params, &args.telling)
+}
+
+/// Texture has both signs, which whole numbers cannot show: there, 0 is drawn mid-grey.
+fn shown<T: Real>(texture: &Signal<T>, args: &SeparateArgs, depth: Depth) -> Result<Signal<T>> {
+    let kind = FileKind::from_path(&args.texture_out)?;
+    let whole = matches!(kind.nearest_depth(depth), Depth::U8 | Depth::U16) && !matches!(kind, FileKind::Npy | FileKind::Npz);
+    let mut shown = texture.clone();
+    if whole {
+        shown.data_mut().iter_mut().for_each(|x| *x += T::from_f64(args.scale / 2.0));
+    }
+    Ok(shown)
+}

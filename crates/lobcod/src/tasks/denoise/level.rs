@@ -1,0 +1,59 @@
+//! The noise level of a picture, from the picture itself.
+
+use super::linear::eigenvalues;
+use crate::error::{Error, Result};
+use crate::signal::Signal;
+
+/// Side of the patches, and most of them that are looked at.
+const SIDE: usize = 7;
+const MOST: usize = 200_000;
+
+/// Standard deviation of gaussian noise, estimated; of several channels, the root mean square.
+///
+/// Patches of natural pictures vary in few directions, noise in all: the smallest eigenvalues of the covariance of patches are
+/// the noise's. As many of the largest are left out as it takes for the rest to lie evenly around their mean (Chen, Zhu and Heng,
+/// 2015). Cost: 1200 operations a patch.
+pub fn noise_level(picture: &Signal<f32>) -> Result<f64> {
+    let [_, height, width] = picture.extent().padded();
+    if height < 2 * SIDE || width < 2 * SIDE {
+        return Err(Error::Shape(format!(
+            "the noise level cannot be estimated from a picture of {}; give it, or at least {} samples a side",
+            picture.extent(),
+            2 * SIDE
+        )));
+    }
+    let squares: f64 = (0..picture.channels()).map(|c| level_of(picture.channel(c), [height, width]).powi(2)).sum();
+    Ok((squares / picture.channels() as f64).sqrt())
+}
+
+fn level_of(samples: &[f32], [height, width]: [usize; 2]) -> f64 {
+    const N: usize = SIDE * SIDE;
+    let places = (height - SIDE + 1) * (width - SIDE + 1);
+    let step = places.div_ceil(MOST);
+    let (mut count, mut sum, mut products) = (0.0, [0.0f64; N], vec![0.0f64; N * N]);
+    let mut patch = [0.0f64; N];
+    for place in (0..places).step_by(step) {
+        let corner = place / (width - SIDE + 1) * width + place % (width - SIDE + 1);
+        for (i, x) in patch.iter_mut().enumerate() {
+            *x = f64::from(samples[corner + i / SIDE * width + i % SIDE]);
+        }
+        count += 1.0;
+        for i in 0..N {
+            sum[i] += patch[i];
+            for j in 0..=i {
+                products[i * N + j] += patch[i] * patch[j];
+            }
+        }
+    }
+    for i in 0..N {
+        for j in 0..=i {
+            products[i * N + j] = products[i * N + j] / count - sum[i] * sum[j] / (count * count);
+            products[j * N + i] = products[i * N + j];
+        }
+    }
+    let mut values = eigenvalues(products, N);
+    values.sort_by(|a, b| b.total_cmp(a));
+    let even = |rest: &[f64]| rest.iter().sum::<f64>() / rest.len() as f64 <= rest[rest.len() / 2];
+    let rest = (0..N).map(|i| &values[i..]).find(|rest| even(rest)).unwrap_or(&values[N - 1..]);
+    (rest.iter().sum::<f64>() / rest.len() as f64).max(0.0).sqrt()
+}

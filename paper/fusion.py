@@ -1,0 +1,218 @@
+"""Fusion: lobcod beside the paper's figures, Liu 2016 and the programs people use.
+
+- Synthetic pairs by the recipe of the data's README (blur with zeros outside, rounded to 8 bits) with three splits each, and the Bird
+  pair of the authors. Printed: PSNR of lobcod as it comes, with `--fast`, of the paper's way (`--compose codes --activity plain`) and
+  steps between, and of Liu 2016 run beside it: Tikhonov base (weight 5), CSC of the rest by SPORCO's ADMM, activity in the same
+  window, choose-max; the better of its two bases (chosen, averaged) counts. Liu 2016 works on 0..1 with penalty 0.01 and SPORCO's
+  8x8x32 dictionary, as published.
+- Real pairs: Q_AB/F, computed here from the definition, of lobcod, of enfuse and of focus-stack where they are installed.
+  Pictures and decision maps are written to a folder to look at; they are not part of the repository.
+- Costs: wall time, processor seconds and peak memory of Barbara, and with --megapixels of four frames of 12 megapixels.
+
+    pip install -r paper/requirements-tasks.txt && cargo build --release
+    python paper/fusion.py                      # everything
+    python paper/fusion.py --only real --pictures fusion-pictures
+
+The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the repository.
+"""
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy import ndimage
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("LOBCOD_DATA", ROOT.parent / "shared" / "data"))
+BINARY = ROOT / "target" / "release" / "lobcod"
+# Name: file, part, blur side, blur sigma, window, PSNR of the paper and of Liu 2016 there.
+SYNTHETIC = {"Barbara": ("standard/barbara.png", np.s_[128:384, 200:456], 9, 2, 9, 42.27, 41.96),
+             "Butterfly": ("fusion/butterfly_256.png", np.s_[:, :], 16, 4, 8, 36.01, 35.30)}
+REAL = ("clock", "pepsi", "lab", "plane", "lytro_01", "lytro_06", "lytro_14")
+
+
+def read(path):
+    return np.asarray(Image.open(path)).astype(float)
+
+
+def blur(picture, side, sigma):
+    """The authors' blur: samples of a Gaussian, window i-7..i+8 for 16, zeros outside."""
+    x = np.arange(side) - (side - 1) / 2
+    bell = np.exp(-x * x / (2 * sigma * sigma))
+    kernel = np.outer(bell, bell) / bell.sum() ** 2
+    return np.round(ndimage.correlate(picture, kernel, mode="constant", origin=0 if side % 2 else -1))
+
+
+def splits(height, width):
+    y, x = np.mgrid[:height, :width]
+    return {"vertical": x < width // 2, "diagonal": x * height + y * width < height * width,
+            "disc": (x - width / 2) ** 2 + (y - height / 2) ** 2 < (0.3 * min(height, width)) ** 2}
+
+
+def psnr(a, b, peak=255.0, inner=np.s_[7:-8, 7:-8]):
+    """Without the rim, which the zeros outside darken: the authors' part, rows and columns 8 to 8 before the end, counted from 1."""
+    return 10 * np.log10(peak ** 2 / np.mean((a[inner] - b[inner]) ** 2))
+
+
+def lobcod(folder, frames, *options):
+    """Fuse pictures (arrays or files); the report and the written picture."""
+    files = []
+    for i, frame in enumerate(frames):
+        if isinstance(frame, np.ndarray):
+            files.append(Path(folder) / f"frame{i}.png")
+            Image.fromarray(frame.astype(np.uint8)).save(files[-1])
+        else:
+            files.append(frame)
+    output = Path(folder) / "fused.png"
+    done = subprocess.run([BINARY, "fuse", *files, "-o", output, "--json", *map(str, options)], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout), read(output)
+
+
+def liu2016(frames, window):
+    """Both fused pictures of Liu 2016: base chosen, base averaged."""
+    warnings.filterwarnings("ignore")
+    from sporco import signal, util
+    from sporco.admm import cbpdn
+    atoms = util.convdicts()["G:8x8x32"]
+    bases, maps, activity = [], [], []
+    for frame in frames:
+        base, rest = signal.tikhonov_filter(frame / 255, 5)
+        options = cbpdn.ConvBPDN.Options({"Verbose": False, "MaxMainIter": 200, "RelStopTol": 5e-3, "AuxVarObj": False})
+        codes = np.asarray(cbpdn.ConvBPDN(atoms, rest, 0.01, options, dimK=0).solve()).squeeze()
+        # A code of SPORCO stands at the first sample of its patch; its activity belongs to the centre.
+        bases.append(base), maps.append(codes)
+        activity.append(ndimage.uniform_filter(np.roll(np.abs(codes).sum(-1), (4, 4), (0, 1)), window))
+    chosen = activity[1] > activity[0]
+    at_first = np.roll(chosen, (-4, -4), (0, 1))[..., None]
+    spectrum = np.fft.rfft2(np.where(at_first, maps[1], maps[0]), axes=(0, 1)) * np.fft.rfft2(atoms, chosen.shape, axes=(0, 1))
+    detail = np.fft.irfft2(spectrum.sum(-1), chosen.shape)
+    return [255 * (base + detail) for base in (np.where(chosen, bases[1], bases[0]), (bases[0] + bases[1]) / 2)]
+
+
+def both(picture, truth):
+    """PSNR without the rim, and of the whole picture."""
+    return [psnr(picture, truth), psnr(picture, truth, inner=np.s_[:, :])]
+
+
+def synthetic(beside):
+    ways = {"lobcod": (), "--fast": ("--fast",), "--activity plain": ("--activity", "plain"),
+            "the paper's way": ("--compose", "codes", "--activity", "plain")}
+    print("PSNR in dB, without the rim (whole picture)")
+    print(" " * 20 + "".join(f"{way:>18}" for way in (*ways, "Liu 2016")) + "   margin  (paper: ours, Liu, margin)")
+    for name, (file, part, side, sigma, window, ours, liu) in SYNTHETIC.items():
+        picture = np.asarray(Image.open(DATA / file).convert("L")).astype(float)[part]
+        soft = blur(picture, side, sigma)
+        for split, mask in splits(*picture.shape).items():
+            pair = [np.where(mask, picture, soft), np.where(mask, soft, picture)]
+            with tempfile.TemporaryDirectory() as folder:
+                scores = [both(lobcod(folder, pair, "--window", window, *options)[1], picture) for options in ways.values()]
+            if beside:
+                scores.append(max(both(fused, picture) for fused in liu2016(pair, window)))
+            line = "".join(f"{inner:9.2f} ({whole:5.2f}) " for inner, whole in scores)
+            margin = f"{scores[0][0] - scores[-1][0]:9.2f}  ({ours}, {liu}, {ours - liu:.2f})" if beside else ""
+            print(f"{name:10} {split:9}{line}{margin}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        pair = [DATA / f"fusion/bird_210_{side}_in_focus.png" for side in ("foreground", "background")]
+        reference = ["--reference", DATA / "fusion/bird_210_original.png", "--window", 14]
+        for title, options in (("lobcod", ()), ("the paper's way", ("--compose", "codes", "--activity", "plain"))):
+            report, _ = lobcod(folder, pair, *reference, *options)
+            print(f"Bird, {title}: {report['psnr_authors_db']:.2f} dB in the authors' convention, {report['psnr_l_db']:.2f} on L with "
+                  f"peak 100 (paper 39.81, Liu 39.29 in the authors' convention)", flush=True)
+
+
+def q_abf(sources, fused):
+    """Xydeas and Petrovic, from the definition."""
+    def edges(picture):
+        across = ndimage.correlate(picture, np.outer([1, 2, 1], [-1, 0, 1]).astype(float), mode="nearest")
+        down = ndimage.correlate(picture, np.outer([-1, 0, 1], [1, 2, 1]).astype(float), mode="nearest")
+        return np.hypot(across, down), np.where(across == 0, np.pi / 2, np.arctan(down / np.where(across == 0, 1, across)))
+
+    strength, direction = edges(fused)
+    kept = total = 0
+    for g, a in map(edges, sources):
+        most = np.maximum(g, strength)
+        ratio = np.where(most > 0, np.minimum(g, strength) / np.where(most > 0, most, 1), 0)
+        along = 1 - np.abs(a - direction) / (np.pi / 2)
+        q = 0.9994 / (1 + np.exp(-15 * (ratio - 0.5))) * 0.9879 / (1 + np.exp(-22 * (along - 0.8)))
+        kept, total = kept + (q * g).sum(), total + g.sum()
+    return kept / total
+
+
+def grey(path):
+    return np.asarray(Image.open(path).convert("L")).astype(float)
+
+
+def peers(pair, folder):
+    """Pictures of the programs that are installed."""
+    made = {}
+    if shutil.which("enfuse"):
+        made["enfuse"] = folder / "enfuse.png"
+        subprocess.run(["enfuse", "--exposure-weight=0", "--saturation-weight=0", "--contrast-weight=1", "--hard-mask",
+                        "-o", made["enfuse"], *pair], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    if shutil.which("focus-stack"):
+        made["focus-stack"] = folder / "focus-stack.png"
+        subprocess.run(["focus-stack", "--no-whitebalance", "--no-contrast", f"--output={made['focus-stack']}", *pair],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return made
+
+
+def real(pictures):
+    print("Q_AB/F            " + "".join(f"{name:>14}" for name in ("lobcod", "--fast", "paper's way", "enfuse", "focus-stack")))
+    for name in REAL:
+        pair = [DATA / f"fusion/{name}_{side}.png" for side in "AB"]
+        folder = pictures / name
+        folder.mkdir(parents=True, exist_ok=True)
+        window = 16 if name == "plane" else 9
+        scores = {}
+        for title, options in (("lobcod", ()), ("--fast", ("--fast",)), ("paper's way", ("--compose", "codes", "--activity", "plain"))):
+            lobcod(folder, pair, "--window", window, *options, "--decision-map", folder / f"decision-{title.strip('-').split()[0]}.png")
+            shutil.move(folder / "fused.png", folder / f"{title.strip('-').split()[0]}.png")
+            scores[title] = folder / f"{title.strip('-').split()[0]}.png"
+        scores.update(peers(pair, folder))
+        sources = [grey(path) for path in pair]
+        line = [q_abf(sources, grey(scores[t])) if t in scores else None for t in ("lobcod", "--fast", "paper's way", "enfuse", "focus-stack")]
+        print(f"{name:18}" + "".join(f"{'-' if q is None else f'{q:.4f}':>14}" for q in line), flush=True)
+
+
+def costs(megapixels):
+    """Seconds and memory: Barbara with a disc, and four colour frames, each sharp in a quarter of the width."""
+    barbara = np.asarray(Image.open(DATA / "standard/barbara.png").convert("L")).astype(float)
+    disc, soft = splits(*barbara.shape)["disc"], blur(barbara, 9, 2)
+    stacks = {"two frames, 512x512": [np.where(disc, barbara, soft), np.where(disc, soft, barbara)]}
+    if megapixels:
+        height, width = 3000, 4000
+        large = np.tile(barbara, (6, 8))[:height, :width].astype(np.float32)
+        faint = ndimage.uniform_filter(large, 9)
+        frames = [np.where(np.arange(width) * 4 // width == i, large, faint).astype(np.uint8) for i in range(4)]
+        stacks["four colour frames, 4000x3000"] = [np.dstack([f, f // 2 + 60, 255 - f]) for f in frames]
+    for name, frames in stacks.items():
+        for options in ((), ("--fast",)):
+            with tempfile.TemporaryDirectory() as folder:
+                before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+                report, _ = lobcod(folder, frames, *options)
+                after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
+            spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            print(f"{name} {' '.join(options):7} {wall:8.1f} s, {spent:8.1f} processor seconds, {report['peak_memory_bytes'] / 1e9:.2f} GB", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=("synthetic", "real", "costs"))
+    parser.add_argument("--megapixels", action="store_true", help="costs: four frames of 12 megapixels as well")
+    parser.add_argument("--no-peers", action="store_true", help="leave Liu 2016 out, which is slow")
+    parser.add_argument("--pictures", type=Path, default=ROOT / "fusion-pictures", help="folder for the fused real pairs")
+    options = parser.parse_args()
+    if options.only in (None, "synthetic"):
+        synthetic(not options.no_peers)
+    if options.only in (None, "real"):
+        real(options.pictures)
+    if options.only in (None, "costs"):
+        costs(options.megapixels)
