@@ -29,7 +29,7 @@ const SUPPORT_TOLERANCE: f64 = 0.01;
 /// What was seen before the last `1 / RECENT` of the stream, when the dictionary was worse, is as good as forgotten.
 const RECENT: f64 = 3.0;
 /// So many signals are remembered from the beginning, as far as the memory of the stream allows.
-const SHORTEST: f64 = 1.5;
+const SHORTEST: f64 = 1.02;
 /// Copies of the statistics that live at once: the model, what it remembers of the past, and that with the present signals.
 const COPIES: u64 = 3;
 /// An atom with less than this share of the mean energy is not used.
