@@ -164,21 +164,6 @@ fn colour_and_volume_atoms_are_learnt() {
 }
 
 #[test]
-fn an_atom_that_nothing_uses_is_replaced_by_data() {
-    // Slow waves, and one atom that alternates from sample to sample, which they do not contain.
-    let extent = Extent::new(&[8]).unwrap();
-    let wave = |i: usize| 5.0 * (i as f32 * 0.2).sin() + 3.0 * (i as f32 * 0.043).cos();
-    let signal = Signal::from_planar(Extent::new(&[400]).unwrap(), 1, (0..400).map(wave).collect()).unwrap();
-    let mut data = Dictionary::<f32>::dct(extent, 1, 3).unwrap().data().to_vec();
-    data.extend((0..8).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }));
-    let first = Dictionary::new(extent, 1, data).unwrap();
-    let learnt = learn(LearnParams { passes: 6, ..LearnParams::new(Penalty::Absolute(1.0)) }, &[signal.into()], &first);
-    assert!(learnt.report.replaced_atoms > 0, "the idle atom was kept");
-    let same: f32 = learnt.dictionary.atom(3).iter().zip(first.atom(3)).map(|(a, b)| a * b).sum();
-    assert!(same.abs() < 0.9, "the idle atom is still there: {same}");
-}
-
-#[test]
 fn the_observer_and_the_target_end_the_learning() {
     let truth = Dictionary::random(Extent::new(&[9]).unwrap(), 1, 3, 5).unwrap();
     let signals = planted(&truth, &[300], 1, 0.03, 0.02);

@@ -183,7 +183,7 @@ fn an_atom_that_nothing_uses_is_replaced_by_data() {
     let mut data = Dictionary::<f32>::dct(extent, 1, 3).unwrap().data().to_vec();
     data.extend((0..8).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }));
     let first = Dictionary::new(extent, 1, data).unwrap();
-    for method in [SGD, Method::Batch] {
+    for method in [Method::Atomwise, SGD, Method::Batch] {
         let params = LearnParams { method, passes: 6, ..LearnParams::new(Penalty::Absolute(1.0)) };
         let learnt = learn(params, &[signal.clone().into()], &first);
         assert!(learnt.report.replaced_atoms > 0, "{method:?}: the idle atom was kept");

@@ -26,8 +26,7 @@ const CARRY_GROWTH: f64 = 1.15;
 const FIRST_STAGE: f64 = 4.0;
 const MOST_STAGE: f64 = 0.3;
 const STAGE_FACTOR: f64 = 0.5;
-/// Passes between two looks at whether atoms are used, differ from each other, and sit well in their boxes.
-const RENEW_EVERY: usize = 4;
+/// Passes between two looks at whether atoms sit well in their boxes.
 const RECENTRE_EVERY: usize = 8;
 
 /// What the method remembers.
@@ -63,11 +62,8 @@ impl<T: Real> Atomwise<T> {
 
 impl<T: Real> Way<T> for Atomwise<T> {
     fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Passed, Stopped> {
-        let mut renewed = Renewed::default();
+        let mut renewed = renew_atoms(pass);
         let mut shifted = false;
-        if pass.number % RENEW_EVERY == 1 && pass.number > 1 {
-            renewed = renew_atoms(pass);
-        }
         if renewed.any() {
             // A new atom has no last move.
             self.carry = 0.0;

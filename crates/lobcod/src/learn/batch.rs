@@ -25,8 +25,6 @@ const GAIN: f64 = 1e-4;
 const MOST_STEPS: usize = 50;
 /// Times a step is halved before the dictionary is taken to be at a minimum.
 const MOST_HALVINGS: usize = 8;
-/// Passes between two looks at whether atoms are used and differ from each other.
-const RENEW_EVERY: usize = 4;
 
 /// What the method remembers: where the last pass ended.
 pub(super) struct Batch {
@@ -41,10 +39,7 @@ impl Batch {
 
 impl<T: Real> Way<T> for Batch {
     fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Passed, Stopped> {
-        let mut renewed = Renewed::default();
-        if pass.number % RENEW_EVERY == 1 && pass.number > 1 {
-            renewed = renew_atoms(pass);
-        }
+        let mut renewed = renew_atoms(pass);
         let penalty = pass.penalty;
         pass.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
         pass.session.support(&Support { penalty, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });

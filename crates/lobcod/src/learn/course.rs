@@ -1,7 +1,7 @@
 //! The course of a learning: pass after pass, whatever the method.
 
 use super::params::LearnParams;
-use super::{LearnPoint, way};
+use super::{LearnPoint, absolute, way};
 use crate::border::Border;
 use crate::checkpoint::{LearnCheckpoint, Memory};
 use crate::dictionary::Dictionary;
@@ -9,7 +9,6 @@ use crate::engine::{Engine, Measure, Problem, Session, State};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress};
-use crate::pursuit::Penalty;
 use crate::real::Real;
 use crate::report::Status;
 use std::time::Instant;
@@ -114,16 +113,7 @@ impl<'a, T: Real> Course<'a, T> {
         let extents = problem.planes.iter().map(|p| p.extent).collect();
         let way = way(params, &problem.dictionary);
         let mut session = engine.open(problem)?;
-        let penalty = match params.penalty {
-            Penalty::Absolute(penalty) => penalty,
-            Penalty::Relative(share) => {
-                let zero = session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
-                share * zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max)
-            }
-        };
-        if penalty == 0.0 {
-            return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
-        }
+        let penalty = absolute(params.penalty, &mut *session)?;
         Ok(Self { params, session, extents, way, fingerprint, clock, earlier: 0.0, penalty, history: Vec::new() })
     }
 

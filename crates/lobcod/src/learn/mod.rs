@@ -20,8 +20,8 @@ pub use stream::Stream;
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine, Problem};
-use crate::error::Result;
+use crate::engine::{CpuEngine, Engine, Measure, Problem, Session};
+use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::{Control, Observer, Progress};
 use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles, problem};
@@ -218,6 +218,21 @@ impl Learner {
         };
         Ok(Learnt { dictionary, needles: answer.needles, report })
     }
+}
+
+/// The penalty in units of the signal; the session's codes are zero. Error where there is nothing to learn.
+fn absolute<T: Real>(penalty: Penalty, session: &mut dyn Session<T>) -> Result<f64> {
+    let penalty = match penalty {
+        Penalty::Absolute(penalty) => penalty,
+        Penalty::Relative(share) => {
+            let zero = session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
+            share * zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max)
+        }
+    };
+    if penalty == 0.0 {
+        return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
+    }
+    Ok(penalty)
 }
 
 /// The method asked for, knowing nothing yet.

@@ -11,6 +11,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+/// Passes between two looks at whether atoms are used and differ from each other.
+const RENEW_EVERY: usize = 4;
 /// Patches looked at for every atom to be replaced.
 const TRIES: usize = 64;
 /// Atoms whose product is larger than this are copies of each other.
@@ -31,10 +33,13 @@ impl Renewed {
     }
 }
 
-/// Hands the codes of near-duplicates to their twins, then replaces every atom without a code by the patch of the residual with the
-/// most energy among some drawn at random.
+/// Every few passes: hands the codes of near-duplicates to their twins, then replaces every atom without a code by the patch of the
+/// residual with the most energy among some drawn at random.
 pub(super) fn renew_atoms<T: Real>(pass: &mut Pass<'_, '_, T>) -> Renewed {
     let mut renewed = Renewed::default();
+    if pass.number % RENEW_EVERY != 1 || pass.number == 1 {
+        return renewed;
+    }
     let twins = twins(pass.session.dictionary());
     let mut codes = pass.session.fetch().codes;
     let handing = twins.iter().filter(|t| codes.iter().flatten().any(|c| c.atom == t.atom)).count();

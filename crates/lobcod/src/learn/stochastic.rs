@@ -20,8 +20,6 @@ use rand_chacha::rand_core::SeedableRng;
 
 /// Changes below this share of the threshold count as none inside a needle.
 const LOCAL_TOLERANCE: f64 = 0.02;
-/// Passes between two looks at whether atoms are used and differ from each other.
-const RENEW_EVERY: usize = 4;
 
 /// What the method remembers: the state of its step, and the objective of no codes at all. Every order is drawn from the seed and
 /// the number of the pass.
@@ -63,10 +61,7 @@ impl<T: Real> Way<T> for Stochastic {
         if pass.number == 1 {
             self.without_codes = pass.measure().objective;
         }
-        let mut renewed = Renewed::default();
-        if pass.number % RENEW_EVERY == 1 && pass.number > 1 {
-            renewed = self.renew(pass);
-        }
+        let renewed = self.renew(pass);
         self.optimiser.begin(pass.number);
         let mut rng = ChaCha8Rng::seed_from_u64(pass.params.seed);
         rng.set_stream(pass.number as u64);

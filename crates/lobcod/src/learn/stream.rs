@@ -1,9 +1,9 @@
 //! Learning from a stream: signals come one after the other, and memory holds one of them and the model.
 
-use super::LearnPoint;
 use super::params::LearnParams;
 use super::replace::worst_patch;
 use super::statistics::{Coded, Statistics};
+use super::{LearnPoint, absolute};
 use crate::border::Border;
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
@@ -11,7 +11,7 @@ use crate::engine::{CpuEngine, Discovery, Engine, Measure, Session, Support, Vis
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress};
-use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, check_memory, problem};
+use crate::pursuit::{EXPECTED_DENSITY, Observed, check_memory, problem};
 use crate::real::Real;
 use crate::signal::Signal;
 use rand_chacha::ChaCha8Rng;
@@ -109,16 +109,10 @@ impl<T: Real> Stream<T> {
         check_memory(engine, &problem, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
         let mut session = engine.open(problem)?;
-        let penalty = match (self.penalty, self.params.penalty) {
-            (Some(penalty), _) | (None, Penalty::Absolute(penalty)) => penalty,
-            (None, Penalty::Relative(share)) => {
-                let zero = session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
-                share * zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max)
-            }
+        let penalty = match self.penalty {
+            Some(penalty) => penalty,
+            None => absolute(self.params.penalty, &mut *session)?,
         };
-        if penalty == 0.0 {
-            return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
-        }
         let seen = (self.history.len() + 1) as f64;
         let mut past = self.statistics.clone();
         past.fade(1.0 - 1.0 / (seen / RECENT).max(SHORTEST).min(self.params.stream_memory as f64));
