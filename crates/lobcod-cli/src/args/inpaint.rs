@@ -1,6 +1,6 @@
 //! Options of `inpaint`.
 
-use super::{PictureArgs, RunArgs, TellingArgs};
+use super::{PictureArgs, RunArgs, ScoringArgs, TellingArgs};
 use crate::values::{DictionaryChoice, LearnChoice, PenaltyChoice, Preset, Size};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -67,18 +67,9 @@ pub struct InpaintArgs {
     /// Write the fit at known pixels too, instead of keeping them exactly.
     #[arg(long, help_heading = "Output")]
     pub refit_known: bool,
-    /// Only say what would run and the memory it needs.
-    #[arg(long, help_heading = "Output")]
-    pub dry_run: bool,
-    /// The true picture, to score the answer (PSNR, SSIM).
-    #[arg(long, value_name = "ORIGINAL", help_heading = "Output")]
-    pub reference: Option<PathBuf>,
-    /// Largest value of the picture, for the scores [default: the scale].
-    #[arg(long, value_name = "P", help_heading = "Output")]
-    pub peak: Option<f64>,
-    /// Write a page to look at: before and after, difference, holes, penalty path, numbers, in one file that needs no network.
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    pub report: Option<PathBuf>,
+    /// What the answer is scored against.
+    #[command(flatten)]
+    pub scoring: ScoringArgs,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,

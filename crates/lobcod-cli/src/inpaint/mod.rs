@@ -35,13 +35,13 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let mut pictures = read_pictures::<T>(std::slice::from_ref(&args.image), &args.picture, &args.run)?;
     let Picture { signal, known, depth, axes, sample_rate } = pictures.remove(0);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(depth);
-    let files: Vec<_> = args.reference.iter().cloned().collect();
-    let asked = Asked { files: &files, peak: args.peak, picture: &args.picture, run: &args.run };
+    let files: Vec<_> = args.scoring.reference.iter().cloned().collect();
+    let asked = Asked { files: &files, peak: args.scoring.peak, picture: &args.picture, run: &args.run };
     let references = References::read(&asked, &[(signal.extent(), signal.channels())])?;
     let chosen = dictionaries::<T>(args, signal.extent())?;
     let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
     let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
-    if args.dry_run {
+    if args.scoring.dry_run {
         let needed = inpaint.estimate_memory(&signal, &known, &atoms).map_err(about(&args.image))?;
         return Plan { args, signal: &signal, known: &known, chosen: &chosen, needed }
             .tell(inpaint.params())
@@ -61,12 +61,12 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
 /// Error, before long work, if something cannot be written where it was asked for.
 fn check_outputs(args: &InpaintArgs) -> Result<()> {
     check_picture(&args.output)?;
-    let inputs = [Some(&args.image), args.picture.known.as_ref(), args.picture.holes.as_ref(), args.reference.as_ref()];
+    let inputs = [Some(&args.image), args.picture.known.as_ref(), args.picture.holes.as_ref(), args.scoring.reference.as_ref()];
     for input in inputs.into_iter().flatten() {
         let place = args.output.display();
         ensure!(!same_file(input, &args.output), "{place} is read as well as written; name another file with -o");
     }
-    args.report.as_deref().map(check_page).transpose().map(drop)
+    args.scoring.report.as_deref().map(check_page).transpose().map(drop)
 }
 
 /// The dictionaries asked for, or the usual ones.

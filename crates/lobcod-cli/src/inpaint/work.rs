@@ -57,7 +57,7 @@ impl<T: Real> Work<'_, T> {
             WriteOptions { axes: self.axes, depth: self.depth, scale: self.args.picture.scale, sample_rate: self.sample_rate };
         write_picture(&self.args.output, written, &options)?;
         let scores = references.truth(0).map(|(truth, peak)| self.scores(truth, peak)).transpose()?;
-        let page = self.args.report.as_deref().map(|path| {
+        let page = self.args.scoring.report.as_deref().map(|path| {
             FilledPage {
                 name: self.args.image.display().to_string(),
                 damaged: &self.signal,
@@ -126,7 +126,7 @@ impl<T: Real> Work<'_, T> {
             "depth": self.depth.to_string(),
             "output": self.args.output.display().to_string(),
         }));
-        if let Some(page) = &self.args.report {
+        if let Some(page) = &self.args.scoring.report {
             fields.insert("report".into(), page.display().to_string().into());
         }
         if let Some(scores) = scores {
@@ -181,7 +181,7 @@ impl<T: Real> Work<'_, T> {
             scores.ssim.map(|ssim| table.row("SSIM", format!("{ssim:.4}")));
         }
         table.row("output", format!("{}, {}", self.args.output.display(), self.depth));
-        if let Some(page) = &self.args.report {
+        if let Some(page) = &self.args.scoring.report {
             table.row("report", page.display());
         }
         table.render()
