@@ -19,7 +19,6 @@ mod machine;
 mod mosaic;
 mod output;
 mod params;
-mod procedural;
 mod progress;
 mod report;
 mod score;

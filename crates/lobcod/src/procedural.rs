@@ -1,9 +1,13 @@
-//! A picture made by formula: a potted plant and an orange on a striped cloth, against a wall with a slanting shadow.
+//! Pictures made by formula, for examples, demonstrations and tests.
+//!
+//! The still life: a potted plant and an orange on a striped cloth, against a wall with a slanting shadow.
 //!
 //! It holds what natural pictures hold and codes must cope with: smooth shading, sharp edges, oriented stripes with folds,
 //! fine weave, and foliage.
 
-use lobcod::{Extent, Result, Signal};
+use crate::error::Result;
+use crate::extent::Extent;
+use crate::signal::Signal;
 use std::f64::consts::PI;
 
 type Colour = [f64; 3];
