@@ -69,12 +69,12 @@ def restored(array: Array, channel_axis: int | None, dtype: np.dtype[Any]) -> Ar
 
 def readable(array: Any, what: str) -> Array:
     """The array itself where the extension can read it in place, else converted; ``TypeError`` unless it holds real numbers."""
-    array = np.asarray(array)
-    if array.dtype.kind not in "buif":
-        raise TypeError(f"{what} holds {array.dtype} values, but must hold real numbers; convert it first")
-    if array.dtype in _READ_IN_PLACE and array.dtype.isnative:
-        return array
-    return array.astype(np.float32 if array.dtype.itemsize <= 2 else np.float64)
+    found: Array = np.asarray(array)
+    if found.dtype.kind not in "buif":
+        raise TypeError(f"{what} holds {found.dtype} values, but must hold real numbers; convert it first")
+    if found.dtype in _READ_IN_PLACE and found.dtype.isnative:
+        return found
+    return found.astype(np.float32 if found.dtype.itemsize <= 2 else np.float64)
 
 
 def picture(image: Any, channel_axis: int | None, mask: Any = None, what: str = "the image") -> Picture:

@@ -97,7 +97,7 @@ class Codes:
         The code at position ``p`` stands at ``p + (h - 1, w - 1)`` (at ``p`` when periodic).
         """
         maps: Array = _lobcod.maps(self._given(), self.dictionary, self._precision)
-        return maps if self._planes > 1 else maps[0]
+        return maps if self._planes > 1 else np.asarray(maps[0])
 
     def to_scipy(self) -> Any:
         """A sparse matrix (CSR), positions x atoms; where channels are coded one by one, those of a channel after the other's."""
@@ -115,7 +115,7 @@ class Codes:
         """What the codes stand for, without the base layer, in the precision of the codes."""
         planes: Array = _lobcod.synthesise(self._given(), self.dictionary, self._precision)
         if self.channel_axis is None:
-            return planes[0]
+            return np.asarray(planes[0])
         return restored(planes, self.channel_axis, planes.dtype)
 
     def reconstruct(self) -> Array:

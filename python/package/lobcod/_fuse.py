@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _lobcod
 from ._arrays import Array, picture
@@ -13,15 +13,20 @@ from ._progress import Watcher, watching
 from ._report import FuseReport
 from ._tasks import white
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._typing import FuseOptions
+
 _WORTH_A_WARNING = 1.0
 """Pixels that frames may lie apart before it shows."""
 
 
 @overload
-def fuse(images: Sequence[Any], mode: str = ..., *, return_report: Literal[False] = ..., **options: Any) -> Array: ...
+def fuse(images: Sequence[Any], mode: str = ..., *, return_report: Literal[False] = ..., **options: Unpack[FuseOptions]) -> Array: ...
 @overload
 def fuse(
-    images: Sequence[Any], mode: str = ..., *, return_report: Literal[True], **options: Any
+    images: Sequence[Any], mode: str = ..., *, return_report: Literal[True], **options: Unpack[FuseOptions]
 ) -> tuple[Array, FuseReport]: ...
 def fuse(
     images: Sequence[Any],

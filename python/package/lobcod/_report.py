@@ -100,7 +100,7 @@ class Report(Certificate):
     @classmethod
     def _from(cls: type[R], told: dict[str, Any]) -> R:
         history = [HistoryPoint(**point) for point in told["history"]]
-        return super()._from({**told, "history": history})  # type: ignore[misc, no-any-return]
+        return super()._from({**told, "history": history})
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class LearnReport(Certificate):
     @classmethod
     def _from(cls: type[R], told: dict[str, Any]) -> R:
         history = [LearnPoint(**point) for point in told["history"]]
-        return super()._from({**told, "history": history})  # type: ignore[misc, no-any-return]
+        return super()._from({**told, "history": history})
 
 
 @dataclass(frozen=True)
