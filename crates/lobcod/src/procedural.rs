@@ -36,6 +36,19 @@ pub fn still_life(size: usize) -> Result<Signal<f32>> {
     Signal::from_interleaved(Extent::new(&[size, size])?, 3, &pixels)
 }
 
+/// The same picture in grey: the mean of its channels.
+///
+/// ```
+/// assert_eq!(lobcod::procedural::grey_still_life(16)?.channels(), 1);
+/// # Ok::<(), lobcod::Error>(())
+/// ```
+pub fn grey_still_life(size: usize) -> Result<Signal<f32>> {
+    let picture = still_life(size)?;
+    let [red, green, blue] = [0, 1, 2].map(|c| picture.channel(c));
+    let grey = (0..size * size).map(|i| (red[i] + green[i] + blue[i]) / 3.0).collect();
+    Signal::from_planar(picture.extent(), 1, grey)
+}
+
 /// What is seen at a point of the unit square, nearest thing first.
 fn colour_at(at: Point, leaves: &[Leaf]) -> Colour {
     orange(at)

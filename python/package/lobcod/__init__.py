@@ -23,26 +23,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._arrays import Array
 from ._codes import Codes
+from ._denoise import denoise
 from ._dictionaries import (
     EMBEDDED,
+    cosine_dictionary,
     embedded_dictionary,
     from_alphacsc,
     from_sporco,
     load_dictionary,
+    random_dictionary,
     save_dictionary,
     to_alphacsc,
     to_sporco,
 )
 from ._encode import decode, encode
 from ._fuse import fuse
+from ._inpaint import inpaint
 from ._learn import LearnResult, learn
 from ._lobcod import VERSION as __version__
 from ._pictures import base_layer, psnr, ssim, still_life
 from ._progress import Progress
 from ._report import DenoiseReport, FuseReport, HistoryPoint, InpaintReport, LearnPoint, LearnReport, Report, SeparateReport
+from ._separate import separate
 from ._stream import Stream
-from ._tasks import denoise, inpaint, separate
 
 if TYPE_CHECKING:
     from . import plot
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMBEDDED",
+    "Array",
     "Codes",
     "ConvolutionalDictionaryLearning",
     "DenoiseReport",
@@ -65,6 +71,7 @@ __all__ = [
     "Stream",
     "__version__",
     "base_layer",
+    "cosine_dictionary",
     "decode",
     "denoise",
     "embedded_dictionary",
@@ -77,6 +84,7 @@ __all__ = [
     "load_dictionary",
     "plot",
     "psnr",
+    "random_dictionary",
     "save_dictionary",
     "separate",
     "ssim",

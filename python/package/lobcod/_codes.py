@@ -61,8 +61,8 @@ class Codes:
     """The base layer, which was not coded (axes as in the image); ``None``: there is none."""
     dtype: np.dtype[Any]
     """Type of the samples of the coded image."""
-    report: Report | None
-    """What the solver says; ``None`` for codes read from a file."""
+    told: Report | None
+    """The report, if there is one: codes read from a file have none."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -70,6 +70,13 @@ class Codes:
     def __repr__(self) -> str:
         size = "x".join(map(str, self.shape))
         return f"Codes({len(self)} non-zeros of a {size} image with {self.channels} channels, {len(self.dictionary)} atoms)"
+
+    @property
+    def report(self) -> Report:
+        """What the solver says of the codes; ``ValueError`` for codes read from a file."""
+        if self.told is None:
+            raise ValueError("these codes were read from a file and have no report; encode again")
+        return self.told
 
     @property
     def _precision(self) -> str:
@@ -182,7 +189,7 @@ class Codes:
             penalty=float(arrays["penalty"]),
             base=np.asarray(arrays["base"]) if "base" in arrays else None,
             dtype=np.dtype(depths.get(str(arrays["depth"]), value.dtype) if "depth" in arrays else value.dtype),
-            report=None,
+            told=None,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,32 @@ def embedded_dictionary(name: str = "natural") -> Array:
     ((81, 8, 8), (96, 3, 8, 8))
     """
     return _lobcod.embedded_atoms(name)
+
+
+def random_dictionary(
+    atoms: int, size: Sequence[int] | int, seed: int = 0, *, channels: int = 1, precision: str = "f32"
+) -> Array:
+    """Atoms of independent normal numbers, of unit norm; the same seed gives the same atoms.
+
+    >>> import lobcod
+    >>> lobcod.random_dictionary(5, (8, 8)).shape, lobcod.random_dictionary(5, 16, channels=2).shape
+    ((5, 8, 8), (5, 2, 16))
+    """
+    return _lobcod.random_atoms(atoms, _box(size), channels, seed, precision_of(precision))
+
+
+def cosine_dictionary(atoms: int, size: Sequence[int] | int, *, channels: int = 1, precision: str = "f32") -> Array:
+    """Atoms that are products of cosines of growing frequency, the constant first.
+
+    >>> import lobcod
+    >>> lobcod.cosine_dictionary(81, (8, 8)).shape
+    (81, 8, 8)
+    """
+    return _lobcod.cosine_atoms(atoms, _box(size), channels, precision_of(precision))
+
+
+def _box(size: Sequence[int] | int) -> list[int]:
+    return [int(n) for n in np.atleast_1d(np.asarray(size))]
 
 
 def load_dictionary(path: str | os.PathLike[str], precision: str = "f32") -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _lobcod
-from ._arrays import Array, picture, precision_of, readable
+from ._arrays import Array, picture, precision_of, readable, restored
 from ._codes import Codes
 from ._options import atoms_for, path_of, penalty_options, run_options
 from ._progress import Watcher, watching
@@ -179,7 +179,7 @@ def encode(
         penalty=report.penalty,
         base=None if layer is None else given.as_float(layer),
         dtype=given.dtype,
-        report=report,
+        told=report,
     )
 
 
@@ -192,8 +192,4 @@ def decode(codes: Codes) -> Array:
     dtype('uint8')
     """
     image = codes.reconstruct()
-    if codes.dtype.kind == "f":
-        return image
-    from ._arrays import restored
-
-    return restored(image, None, codes.dtype)
+    return image if codes.dtype.kind == "f" else restored(image, None, codes.dtype)

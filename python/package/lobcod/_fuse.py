@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _lobcod
 from ._arrays import Array, picture
+from ._denoise import white
 from ._options import atoms_for, run_options
 from ._progress import Watcher, watching
 from ._report import FuseReport
-from ._tasks import white
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -23,7 +23,9 @@ _WORTH_A_WARNING = 1.0
 
 
 @overload
-def fuse(images: Sequence[Any], mode: str = ..., *, return_report: Literal[False] = ..., **options: Unpack[FuseOptions]) -> Array: ...
+def fuse(
+    images: Sequence[Any], mode: str = ..., *, return_report: Literal[False] = ..., **options: Unpack[FuseOptions]
+) -> Array: ...
 @overload
 def fuse(
     images: Sequence[Any], mode: str = ..., *, return_report: Literal[True], **options: Unpack[FuseOptions]
@@ -148,6 +150,6 @@ def fuse(
     report = FuseReport._from(answer["report"])
     if align == "none" and report.largest_motion > _WORTH_A_WARNING:
         apart = f"{report.largest_motion:.1f} pixels"
-        warnings.warn(f"the frames lie up to {apart} apart; try align=\"shift\" or align=\"similarity\"", stacklevel=2)
+        warnings.warn(f'the frames lie up to {apart} apart; try align="shift" or align="similarity"', stacklevel=2)
     fused = first.restore(answer["picture"])
     return (fused, report) if return_report else fused

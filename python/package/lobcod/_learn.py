@@ -157,9 +157,7 @@ def pictures(images: Any, rank: int, channel_axis: int | None, masks: Sequence[A
     return found
 
 
-def first_atoms(
-    init: Any, images: list[Picture], atoms: int, size: Sequence[int], base: str, seed: int, precision: str
-) -> Array:
+def first_atoms(init: Any, images: list[Picture], atoms: int, size: Sequence[int], base: str, seed: int, precision: str) -> Array:
     """The atoms that learning starts from; those that are made span all channels."""
     channels, size = images[0].channels, list(size)
     if not isinstance(init, str):

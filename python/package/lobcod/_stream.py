@@ -19,8 +19,8 @@ class Stream:
     """A dictionary that learns from one image after the other, with memory for one image and the model.
 
     What was seen long ago fades, so the dictionary follows when the images change. Parameters are those of :func:`learn`;
-    `stream_memory` is the number of images that are remembered at most. A stream can be pickled at any time between two calls, and
-    goes on to the same bits.
+    `stream_memory` is the number of images that are remembered at most. A stream can be pickled between two calls, and goes on to
+    the same bits.
 
     Examples
     --------

@@ -26,8 +26,8 @@ except ImportError as error:
 class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convolutional dictionary learning: atoms that, added up at any place, make the samples.
 
-    A sample is a signal ``(t,)``, an image ``(h, w)`` or a volume ``(d, h, w)``, with an axis of channels where `channel_axis` names it; ``X`` is an
-    array of samples of one size, or a list of samples of any sizes. NaN marks what is missing.
+    A sample is a signal ``(t,)``, an image ``(h, w)`` or a volume ``(d, h, w)``, with an axis of channels where `channel_axis`
+    names it; ``X`` is an array of samples of one size, or a list of samples of any sizes. NaN marks what is missing.
 
     Parameters
     ----------
@@ -166,34 +166,24 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         samples = self._samples(X, reset=False)
         if any(np.shape(sample) != np.shape(samples[0]) for sample in samples):
             raise ValueError("the samples differ in size, so their codes cannot be rows of one matrix; use encode on each")
-        rows = []
-        for sample in samples:
-            codes = self.encode(sample)
-            rows.append(csr_matrix(codes.to_scipy().T.reshape(1, -1)) if codes._planes == 1 else _row_of_planes(codes))
-        self._sample_shape = np.shape(samples[0])
-        return vstack(rows, format="csr")
+        return vstack([_row(self.encode(sample)) for sample in samples], format="csr")
 
-    def inverse_transform(self, X: Any) -> Array:
-        """Samples that rows of codes stand for, without their base layers.
-
-        The size of a sample is that of the last ones transformed or fitted.
-        """
+    def inverse_transform(self, X: Any, shape: Sequence[int] | None = None) -> Array:
+        """Samples of this shape that rows of codes stand for, without their base layers. Default: the shape of those fitted."""
         check_is_fitted(self)
         rows = csr_matrix(X)
-        blank = np.zeros(self._sample_shape, self.components_.dtype)
-        empty = self._blank(blank)
-        grid, atoms = empty.position_shape, len(self.components_)
-        if rows.shape[1] != empty._planes * atoms * int(np.prod(grid)):
-            raise ValueError(f"a row has {rows.shape[1]} codes, but {self._sample_shape} samples have {empty._planes * atoms * int(np.prod(grid))}")
-        images = [self._of_row(rows[i], empty, grid, atoms) for i in range(rows.shape[0])]
-        return np.stack(images)
+        shape = self._sample_shape if shape is None else tuple(shape)
+        empty = self._no_codes(shape)
+        if rows.shape[1] != _columns(empty):
+            raise ValueError(
+                f"a row holds {rows.shape[1]} codes, but a sample of {shape} has {_columns(empty)}; give their shape"
+            )
+        return np.stack([self._of_row(rows[i], empty) for i in range(rows.shape[0])])
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`."""
         check_is_fitted(self)
-        empty = self._blank(np.zeros(self._sample_shape, self.components_.dtype))
-        count = empty._planes * len(self.components_) * int(np.prod(empty.position_shape))
-        return np.array([f"code{i}" for i in range(count)], dtype=object)
+        return np.array([f"code{i}" for i in range(_columns(self._no_codes(self._sample_shape)))], dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -211,8 +201,9 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
                 self.__dict__.pop("n_features_in_", None)
         else:
             numbers = [np.float64, np.float32]
+            least = 2 if reset else 1
             X = validate_data(
-                self, X, reset=reset, dtype=numbers, ensure_all_finite="allow-nan", allow_nd=True, ensure_min_features=2
+                self, X, reset=reset, dtype=numbers, ensure_all_finite="allow-nan", allow_nd=True, ensure_min_features=least
             )
             samples = list(X)
         if reset:
@@ -223,30 +214,29 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         rank = samples[0].ndim - (self.channel_axis is not None)
         return usual_size(rank) if self.size is None else self.size
 
-    def _blank(self, sample: Array) -> Codes:
-        """No codes of such a sample."""
-        axis = None if self.channel_axis is None else self.channel_axis % sample.ndim
-        shape = tuple(n for i, n in enumerate(sample.shape) if i != axis)
-        rank = len(shape)
+    def _no_codes(self, sample: tuple[int, ...]) -> Codes:
+        """The codes of a sample of this shape that is zero everywhere."""
+        axis = None if self.channel_axis is None else self.channel_axis % len(sample)
+        shape = tuple(n for i, n in enumerate(sample) if i != axis)
         return Codes(
-            position=np.zeros((0, rank), np.int32),
+            position=np.zeros((0, len(shape)), np.int32),
             atom=np.zeros(0, np.int32),
             channel=np.zeros(0, np.int32),
             value=np.zeros(0, self.components_.dtype),
             dictionary=self.components_,
             shape=shape,
-            channels=1 if axis is None else sample.shape[axis],
+            channels=1 if axis is None else sample[axis],
             channel_axis=axis,
             border=self.border,
             penalty=self.penalty_,
             base=None,
-            dtype=sample.dtype,
-            report=None,
+            dtype=self.components_.dtype,
+            told=None,
         )
 
-    def _of_row(self, row: Any, empty: Codes, grid: tuple[int, ...], atoms: int) -> Array:
-        row = row.tocoo()
-        plane, atom, *at = np.unravel_index(row.col, (empty._planes, atoms, *grid))
+    def _of_row(self, row: Any, empty: Codes) -> Array:
+        row, grid = row.tocoo(), empty.position_shape
+        plane, atom, *at = np.unravel_index(row.col, (empty._planes, len(self.components_), *grid))
         shift = 0 if self.border == "periodic" else np.array(self.components_.shape[-len(grid) :]) - 1
         codes = {
             "position": (np.stack(at, axis=1) - shift).astype(np.int32),
@@ -257,11 +247,15 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         return Codes(**{**empty.__dict__, **codes}).texture()
 
 
-def _row_of_planes(codes: Codes) -> Any:
-    """One row from the matrices of all channels that were coded by themselves."""
-    matrix = codes.to_scipy()
-    size = matrix.shape[0] // codes._planes
-    planes = [matrix[i * size : (i + 1) * size].T.reshape(1, -1) for i in range(codes._planes)]
-    from scipy.sparse import hstack
+def _columns(codes: Codes) -> int:
+    """Codes that such a sample could have."""
+    return codes._planes * len(codes.dictionary) * int(np.prod(codes.position_shape))
 
-    return hstack(planes, format="csr")
+
+def _row(codes: Codes) -> Any:
+    """The codes as one row: channel after channel where each is coded by itself, atom after atom, position after position."""
+    matrix = codes.to_scipy().tocoo()
+    positions = int(np.prod(codes.position_shape))
+    plane, position = np.divmod(matrix.row.astype(np.int64), positions)
+    column = (plane * len(codes.dictionary) + matrix.col) * positions + position
+    return csr_matrix((matrix.data, (np.zeros_like(column), column)), shape=(1, _columns(codes)))

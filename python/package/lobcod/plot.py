@@ -75,8 +75,6 @@ def codes(codes: Codes, ax: Axes | None = None) -> Axes:
 def history(report: Report | LearnReport | Codes, ax: Axes | None = None) -> Axes:
     """Objective against seconds and, where it was measured, the relative duality gap on a second axis."""
     told = report.report if isinstance(report, Codes) else report
-    if told is None:
-        raise ValueError("these codes were read from a file and have no report; encode again")
     ax = _axes(ax)
     points: list[Any] = list(told.history)
     ax.plot([p.seconds for p in points], [p.objective for p in points], marker=".", color="tab:blue")
@@ -112,7 +110,7 @@ def report(codes_: Codes, figure: Figure | None = None) -> Figure:
     panels[4].bar(range(len(energy)), np.sort(energy)[::-1] / max(energy.sum(), 1e-300), width=1.0)
     panels[4].set_xlabel("atom, by energy")
     panels[4].set_ylabel("share of energy")
-    if codes_.report is not None:
+    if codes_.told is not None:
         history(codes_, panels[5])
     else:
         panels[5].set_axis_off()
