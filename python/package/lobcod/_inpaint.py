@@ -76,8 +76,8 @@ def inpaint(
     refit_known : bool
         Known samples are those of the fit too, instead of staying as they are.
     variants, windows, kept_windows, density, held_out : optional
-        Mirrored copies of every dictionary; windows of the base layer in lengths of an atom and how many of them are kept; penalty
-        of the dense first codes in standard deviations of the details; share of known samples that is held out.
+        Mirrored copies of every dictionary; windows of the base layer in lengths of an atom, and how many of them are kept;
+        penalty of the dense first codes in standard deviations of the details; share of known samples that is held out.
     seed : int
         Seed of the choice of held-out samples.
     return_report : bool

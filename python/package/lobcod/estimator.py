@@ -17,7 +17,7 @@ from ._stream import Stream
 try:
     from scipy.sparse import csr_matrix, vstack
     from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils import Tags
+    from sklearn.utils import Tags, check_array
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise ImportError("ConvolutionalDictionaryLearning needs scikit-learn 1.6 or later; pip install scikit-learn") from error
@@ -197,14 +197,12 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         ragged = isinstance(X, (list, tuple)) and len({np.shape(sample) for sample in X}) > 1
         if ragged:
             samples = [np.asarray(sample) for sample in X]
-            if reset:
-                self.__dict__.pop("n_features_in_", None)
         else:
-            numbers = [np.float64, np.float32]
-            least = 2 if reset else 1
-            X = validate_data(
-                self, X, reset=reset, dtype=numbers, ensure_all_finite="allow-nan", allow_nd=True, ensure_min_features=least
-            )
+            rules = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+            if np.ndim(X) > 2:
+                X = check_array(X, allow_nd=True, **rules)
+            else:
+                X = validate_data(self, X, reset=reset, ensure_min_features=2 if reset else 1, **rules)
             samples = list(X)
         if reset:
             self._sample_shape = np.shape(samples[0])
