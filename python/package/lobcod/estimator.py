@@ -199,7 +199,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
             samples = [np.asarray(sample) for sample in X]
         else:
             rules = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-            if np.ndim(X) > 2:
+            if np.asarray(X).ndim > 2:
                 X = check_array(X, allow_nd=True, **rules)
             else:
                 X = validate_data(self, X, reset=reset, ensure_min_features=2 if reset else 1, **rules)
