@@ -127,8 +127,9 @@ pub fn write_atoms(
         }
     };
     let named = remarks.iter().map(|(name, value)| Ok((name.as_str(), remark(value)?))).collect::<Result<Vec<_>>>()?;
-    Ok(match precision {
+    match precision {
         "f64" => write_dictionary(&path, &dictionary.dictionary::<f64>(rank)?, &named)?,
         _ => write_dictionary(&path, &dictionary.dictionary::<f32>(rank)?, &named)?,
-    })
+    }
+    Ok(())
 }
