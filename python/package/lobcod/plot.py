@@ -87,7 +87,7 @@ def history(report: Report | LearnReport | Codes, ax: Axes | None = None) -> Axe
         other.plot(*zip(*gaps), marker=".", linestyle=":", color=_GAP_COLOUR)
         other.set_yscale("log")
         other.set_ylabel("relative gap", color=_GAP_COLOUR)
-    ax.set_title(f"{told.status}: objective {told.objective:.6g}, gap {told.relative_gap:.1e}")
+    ax.set_title(f"{told.status}, gap {told.relative_gap:.1e}")
     return ax
 
 
