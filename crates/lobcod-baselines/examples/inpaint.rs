@@ -17,7 +17,7 @@ fn slices(picture: &Signal<f64>, known: &Mask<f64>, penalty: f64, iterations: us
     let base = Base::LocalMean.layer(picture, Some(known), first.extent())?;
     let details = [Observed { mask: Some(known.clone()), ..picture.minus(&base)?.into() }];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let sbdl = Sbdl { update, iterations, threads, ..Sbdl::new(penalty) };
+    let sbdl = Sbdl { update, iterations, warm_up: iterations / 2, threads, ..Sbdl::new(penalty) };
     let answer = sbdl.run(&details, &first)?;
     metrics::psnr(&answer.needles[0].synthesise(&answer.dictionary)?.plus(&base)?, picture, 255.0)
 }
@@ -33,7 +33,9 @@ fn main() -> Result<()> {
     let picture = read_picture::<f64>(Path::new(picture), &ReadOptions::default()).map_err(file)?.signal;
     let known: Mask<f64> = read_mask(Path::new(known), Polarity::Known, picture.extent()).map_err(file)?;
     println!("slices, outside atoms   {:.2} dB", slices(&picture, &known, penalty, iterations, None)?);
-    println!("slices, learnt atoms    {:.2} dB", slices(&picture, &known, penalty, iterations, Some(Update::Ksvd))?);
+    for (name, update) in [("slices, K-SVD atoms", Update::Ksvd), ("slices, MOD atoms", Update::Mod)] {
+        println!("{name:23} {:.2} dB", slices(&picture, &known, penalty, iterations, Some(update))?);
+    }
     for (name, learn) in [("lobcod, outside atoms", false), ("lobcod, learnt atoms", true)] {
         let params = InpaintParams { learn, ..InpaintParams::default() };
         let answer = params.check()?.run(&picture, &known, &[Dictionary::natural()], &mut ())?;

@@ -30,6 +30,8 @@ pub struct Sbdl {
     pub time_limit: Option<Duration>,
     /// How the dictionary is learnt; `None`: it is given.
     pub update: Option<Update>,
+    /// Turns before the dictionary is first updated: until then, slices of missing samples are not worth learning from.
+    pub warm_up: usize,
     /// Worker threads for the needles.
     pub threads: usize,
 }
@@ -59,7 +61,7 @@ pub struct SbdlAnswer {
 }
 
 impl Sbdl {
-    /// Defaults, with the penalty given: 100 turns, `rho` 1, free border, given dictionary, one thread.
+    /// Defaults, with the penalty given: 100 turns, `rho` 1, free border, given dictionary, no warm-up, one thread.
     pub fn new(penalty: f64) -> Self {
         Self {
             penalty,
@@ -69,6 +71,7 @@ impl Sbdl {
             measure_every: 10,
             time_limit: None,
             update: None,
+            warm_up: 0,
             threads: 1,
         }
     }
@@ -103,7 +106,7 @@ impl Sbdl {
             let late = self.time_limit.is_some_and(|limit| seconds + clock.elapsed().as_secs_f64() >= limit.as_secs_f64());
             let last = late || iteration == self.iterations;
             // Needles and dictionary of the last turn belong together as they are.
-            if let (Some(update), false) = (self.update, last) {
+            if let (Some(update), false) = (self.update, last || iteration <= self.warm_up) {
                 dictionary = update.apply(&mut all, &dictionary)?;
             }
             seconds += clock.elapsed().as_secs_f64();
