@@ -72,7 +72,7 @@ pub fn patch_atoms<'py>(
         atoms: usize,
         seed: u64,
     ) -> Result<Bound<'py, PyAny>> {
-        let signals: Vec<_> = details::<T>(images, base, extent)?.into_iter().map(|o| o.signal).collect();
+        let signals: Vec<_> = details::<T>(py, images, base, extent)?.into_iter().map(|o| o.signal).collect();
         Ok(atoms_array(py, &Dictionary::patches(&signals, extent, atoms, seed)?)?.into_any())
     }
     in_precision!(precision, make(py, &images, base, Extent::new(&size)?, atoms, seed))

@@ -88,22 +88,19 @@ impl GivenImage<'_> {
 }
 
 /// The arrays less their base layers, for atoms of this size.
-pub fn details<T: Real>(images: &[GivenImage<'_>], base: &str, atom: Extent) -> Result<Vec<Observed<T>>> {
+pub fn details<T: Real>(py: Python<'_>, images: &[GivenImage<'_>], base: &str, atom: Extent) -> Result<Vec<Observed<T>>> {
     let base: Base = base.parse()?;
-    let mut observed: Vec<Observed<T>> = Vec::with_capacity(images.len());
-    for image in images {
-        let (mut signal, mask) = image.read::<T>()?;
-        let kind = |s: &Signal<T>| (s.extent().rank(), s.channels());
-        if observed.first().is_some_and(|first| kind(&first.signal) != kind(&signal)) {
-            return Err(Fault::value("the images differ in their axes or channels; learn from them one by one"));
-        }
+    let pictures = images.iter().map(GivenImage::read::<T>).collect::<Result<Vec<_>>>()?;
+    let kind = |s: &Signal<T>| (s.extent().rank(), s.channels());
+    let Some((first, _)) = pictures.first() else { return Err(Fault::value("there is no image to learn from")) };
+    if pictures.iter().any(|(signal, _)| kind(signal) != kind(first)) {
+        return Err(Fault::value("the images differ in their axes or channels; learn from them one by one"));
+    }
+    let less_base = |(mut signal, mask): (Signal<T>, Option<Mask<T>>)| {
         take_base(&mut signal, mask.as_ref(), base, atom)?;
-        observed.push(Observed { mask, ..signal.into() });
-    }
-    if observed.is_empty() {
-        return Err(Fault::value("there is no image to learn from"));
-    }
-    Ok(observed)
+        Ok(Observed { mask, ..signal.into() })
+    };
+    Ok(py.detach(move || pictures.into_iter().map(less_base).collect::<lobcod::Result<Vec<_>>>())?)
 }
 
 /// Atoms learnt from arrays, and the report.
@@ -132,7 +129,7 @@ fn learn_in<'py, T: Real + Element>(
     run: &RunOptions<'py>,
 ) -> Result<Bound<'py, PyDict>> {
     let learner = options.params(penalty, run)?.check()?;
-    let observed = details::<T>(images, &options.base, dictionary.extent())?;
+    let observed = details::<T>(py, images, &options.base, dictionary.extent())?;
     if observed.iter().all(|o| o.signal.data().iter().all(|x| *x == T::ZERO)) {
         return Err(Fault::value("there is no detail in the images to learn from; give others, or try base=\"none\""));
     }

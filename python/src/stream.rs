@@ -147,7 +147,7 @@ fn fit<T: Real>(
     base: &str,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> Result<(lobcod::Stream<T>, Control)> {
-    let observed = details::<T>(images, base, stream.dictionary().extent())?;
+    let observed = details::<T>(py, images, base, stream.dictionary().extent())?;
     supervise(py, callback, move |mut watcher| {
         let control = stream.partial_fit(&observed, &mut watcher)?;
         Ok((stream, control))
