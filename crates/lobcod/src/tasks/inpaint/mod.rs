@@ -5,12 +5,14 @@ mod background;
 mod blend;
 mod colour;
 mod fit;
+mod held_out;
 mod member;
 mod pace;
 mod params;
 mod path;
 mod report;
 mod scene;
+mod smooth;
 mod specific;
 mod turned;
 
@@ -111,6 +113,7 @@ impl Inpaint {
         for (number, dictionary) in dictionaries.iter().enumerate() {
             answers.add(&self.params, engine, &scene, (number, dictionary), &mut pace)?;
         }
+        answers.add_plate(&scene);
         let fit = answers.average(&scene)?;
         let mut picture = fit.clone();
         for (i, (sample, w)) in picture.data_mut().iter_mut().zip(scene.weights(Use::Known)).enumerate() {
@@ -130,7 +133,7 @@ impl Inpaint {
         let engine = CpuEngine::new(self.params.threads)?;
         let base = Signal::zeros(signal.extent(), signal.channels());
         let needs = dictionaries.iter().map(|d| {
-            let problem = Problem { learning: self.params.learn, ..fit::problem(&scene, Use::Known, &base, d) };
+            let problem = Problem { learning: self.params.learn, ..fit::problem(&scene, Use::Known, &base, d, 0.0) };
             engine.estimate_memory(&problem, EXPECTED_DENSITY)
         });
         needs.collect::<Result<Vec<u64>>>().map(|needs| needs.into_iter().max().unwrap_or(0))
