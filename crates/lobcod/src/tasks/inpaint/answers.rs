@@ -105,11 +105,21 @@ impl<T: Real> Answers<T> {
             .collect();
         let weights = blend::weights(&judged);
         let mut sum = vec![0.0; scene.signal.data().len()];
+        let mut shares = sum.clone();
         for ((picture, report), weight) in self.pictures.iter().zip(&mut self.reports).zip(weights) {
             report.weight = weight;
-            sum.iter_mut().zip(picture.data()).for_each(|(s, x)| *s += weight * x.to_f64());
+            for (i, x) in picture.data().iter().enumerate() {
+                // At known samples the plate is what was given, noise and all: there it says nothing.
+                if report.dictionary.is_some() || scene.weights(Use::Known)[i] == T::ZERO {
+                    sum[i] += weight * x.to_f64();
+                    shares[i] += weight;
+                }
+            }
         }
-        let samples = sum.into_iter().map(T::from_f64).collect();
+        let given = scene.signal.data().iter();
+        let samples =
+            sum.into_iter().zip(shares).zip(given).map(|((s, share), &x)| if share > 0.0 { T::from_f64(s / share) } else { x });
+        let samples = samples.collect();
         Ok(scene.as_given(&Signal::from_planar(scene.signal.extent(), scene.signal.channels(), samples)?))
     }
 

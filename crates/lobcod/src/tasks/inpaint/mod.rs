@@ -147,10 +147,17 @@ impl Inpaint {
         answers: Vec<AnswerReport>,
     ) -> InpaintReport {
         let (discovery_sweeps, support_sweeps) = pace.sweeps();
-        let most = answers.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let coded = || answers.iter().filter(|a| a.dictionary.is_some());
+        let most = coded().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let share: f64 = coded().map(|a| a.weight).sum();
+        let penalty = if share > 0.0 {
+            coded().map(|a| a.weight * a.penalty).sum::<f64>() / share
+        } else {
+            most.map_or(0.0, |a| a.penalty)
+        };
         InpaintReport {
             status: pace.status(),
-            penalty: answers.iter().map(|a| a.weight * a.penalty).sum(),
+            penalty,
             path: most.map_or(Vec::new(), |a| a.path.clone()),
             answers,
             held_out: scene.held_out.len(),

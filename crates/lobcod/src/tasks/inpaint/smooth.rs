@@ -1,12 +1,15 @@
 //! Smooth interpolation: the thin plate through the known samples.
 //!
 //! Of all signals with the known samples, the one with the least energy of second differences: cubic splines along one axis, a bent
-//! plate along two. It is found by conjugate gradients on the hidden samples, started from the plate through a signal of half the
-//! size, so that holes of any width are spanned.
+//! plate along two. A little tension (energy of first differences) keeps it from swinging up or down in wide holes. It is found by
+//! conjugate gradients on the hidden samples, started from the plate through a signal of half the size, so that holes of any width are
+//! spanned.
 
 use crate::real::Real;
 use crate::signal::Signal;
 
+/// Tension: holes wider than one over its root are spanned by a membrane rather than a plate.
+const TENSION: f64 = 1.0 / 8.0;
 /// Fall of the slope that ends the iterations of a size, and iterations at most.
 const FALL: f64 = 1e-3;
 const ITERATIONS: usize = 300;
@@ -140,11 +143,24 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Half the slope of the energy: the second differences along every pair of axes, and their adjoints.
+/// Half the slope of the energy: first differences along every axis, second differences along every pair of axes, and their adjoints.
 fn bend(size: [usize; 3], samples: &[f64], out: &mut [f64]) {
     out.fill(0.0);
     let strides = [size[1] * size[2], size[2], 1];
     for a in 0..3 {
+        let mut room = size;
+        room[a] -= 1;
+        let stride = strides[a];
+        for z in 0..room[0] {
+            for y in 0..room[1] {
+                let row = z * strides[0] + y * strides[1];
+                for i in row..row + room[2] {
+                    let first = TENSION * (samples[i] - samples[i + stride]);
+                    out[i] += first;
+                    out[i + stride] -= first;
+                }
+            }
+        }
         for b in a..3 {
             let mut room = size;
             room[a] = room[a].saturating_sub(1);
@@ -183,11 +199,16 @@ mod tests {
     }
 
     #[test]
-    fn slopes_go_on_through_holes_and_beyond_the_rim() {
+    fn slopes_go_on_through_holes() {
         for axes in [&[60][..], &[17, 23], &[7, 9, 8]] {
             let (filled, truth) = plate(axes, |[z, y, x]| 3.0 + 2.0 * x - y + 0.5 * z, |i| i % 5 == 2 || i % 7 == 3);
-            let worst = filled.data().iter().zip(truth.data()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            assert!(worst < 0.1, "{axes:?}: off by {worst}");
+            let size = filled.extent().padded();
+            each(size, |i, at| {
+                // Beyond the outermost known samples tension lets slopes fade.
+                let inside = (0..3).all(|a| size[a] == 1 || (3..size[a].saturating_sub(3)).contains(&at[a]));
+                let off = (filled.data()[i] - truth.data()[i]).abs();
+                assert!(off < if inside { 0.3 } else { 2.5 }, "{axes:?}: off by {off} at {at:?}");
+            });
         }
     }
 
@@ -204,7 +225,7 @@ mod tests {
     #[test]
     fn a_hole_of_half_the_picture_and_a_single_known_sample_are_filled_calmly() {
         let (filled, _) = plate(&[64, 64], |[_, y, _]| y, |i| i % 64 < 16 || i % 64 >= 48);
-        assert!(filled.data().iter().all(|x| (-8.0..72.0).contains(x)));
+        assert!(filled.data().iter().all(|x| (-1.0..64.0).contains(x)));
         let (filled, _) = plate(&[9, 9], |_| 7.0, |i| i == 40);
         assert!(filled.data().iter().all(|x| (x - 7.0).abs() < 1e-9));
     }
