@@ -48,7 +48,7 @@ fn hidden_samples_are_never_read() {
     for channels in [1, 3] {
         let truth = picture(40, 36, channels);
         let known = half(truth.extent());
-        let params = InpaintParams { learn: channels == 1, kept_windows: 2, ..usual() };
+        let params = InpaintParams { learn: channels == 1, windows: vec![1.0, 0.5], ..usual() };
         let answers: Vec<_> = [0.0, 1e9, f32::NAN].map(|x| fill(params.clone(), &with_hidden(&truth, &known, x), &known)).into();
         for other in &answers[1..] {
             assert_eq!(answers[0].picture, other.picture);
@@ -96,7 +96,7 @@ fn atoms_learnt_on_the_damaged_picture_take_over_where_given_ones_fail() {
     let truth = Signal::from_planar(Extent::new(&[96, 96]).unwrap(), 1, tiles).unwrap();
     let known = half(truth.extent());
     let given = fill(usual(), &truth, &known);
-    let learnt = fill(InpaintParams { learn: true, kept_windows: 2, ..usual() }, &truth, &known);
+    let learnt = fill(InpaintParams { learn: true, windows: vec![1.0, 0.5], ..usual() }, &truth, &known);
     let [given_db, learnt_db] = [&given, &learnt].map(|a| metrics::psnr(&a.picture, &truth, 255.0).unwrap());
     assert!(learnt_db > given_db + 3.0, "learnt atoms reach {learnt_db:.2} dB, given ones {given_db:.2} dB");
     assert!(learnt.learnt.as_ref().is_some_and(|d| *d != Dictionary::natural()) && given.learnt.is_none());
@@ -110,7 +110,8 @@ fn atoms_learnt_on_the_damaged_picture_take_over_where_given_ones_fail() {
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let truth = picture(70, 90, 1);
     let known = half(truth.extent());
-    let run = |threads| fill(InpaintParams { threads, learn: true, variants: 2, kept_windows: 2, ..usual() }, &truth, &known);
+    let run =
+        |threads| fill(InpaintParams { threads, learn: true, variants: 2, windows: vec![1.0, 0.5], ..usual() }, &truth, &known);
     let one = run(1);
     for threads in [2, 3] {
         let other = run(threads);
@@ -231,7 +232,7 @@ fn the_observer_and_the_clock_end_the_work_with_an_answer() {
     let truth = picture(60, 60, 1);
     let known = half(truth.extent());
     let mask = Mask::from_known(truth.extent(), &known).unwrap();
-    let inpaint = InpaintParams { learn: true, kept_windows: 2, ..usual() }.check().unwrap();
+    let inpaint = InpaintParams { learn: true, windows: vec![1.0, 0.5], ..usual() }.check().unwrap();
     let mut whole = 0;
     let mut count = |_: &Progress| {
         whole += 1;
@@ -277,7 +278,6 @@ fn parameters_out_of_range_are_refused() {
         (InpaintParams { variants: 9, ..usual() }, "variants"),
         (InpaintParams { windows: vec![], ..usual() }, "windows"),
         (InpaintParams { windows: vec![1.0, 0.0], ..usual() }, "window"),
-        (InpaintParams { kept_windows: 0, ..usual() }, "windows kept"),
         (InpaintParams { held_out: 0.6, ..usual() }, "held out"),
     ] {
         assert!(params.check().unwrap_err().to_string().contains(word), "{word}");

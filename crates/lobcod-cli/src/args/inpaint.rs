@@ -47,13 +47,9 @@ pub struct InpaintArgs {
     /// --learn image].
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub variants: Option<usize>,
-    /// Windows of the base layer, in lengths of an atom [default: by the preset].
+    /// Windows of the base layer, in lengths of an atom; the answers of all are averaged [default: by the preset].
     #[arg(long, value_name = "W,W,...", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Solver")]
     pub windows: Option<Vec<f64>>,
-    /// Of these windows, how many are kept, those that predict held-out pixels best; the answers are averaged [default: by the
-    /// preset].
-    #[arg(long, value_name = "N", help_heading = "Solver")]
-    pub kept_windows: Option<usize>,
     /// Penalty of the dense first codes, in standard deviations of the details: smaller is denser, slower and mostly better [default:
     /// by the preset].
     #[arg(long, value_name = "F", allow_negative_numbers = true, help_heading = "Solver")]

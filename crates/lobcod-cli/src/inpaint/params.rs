@@ -9,10 +9,10 @@ use lobcod::tasks::inpaint::{Inpaint, InpaintParams};
 /// What the options ask for.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
     check_engine(&args.run)?;
-    let (learn, windows, kept, density) = match args.preset {
-        Preset::Fast => (LearnChoice::None, vec![1.0], 1, 1.0),
-        Preset::Standard => (LearnChoice::None, vec![1.0, 0.5], 1, 0.5),
-        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 2, 0.5),
+    let (learn, windows, density) = match args.preset {
+        Preset::Fast => (LearnChoice::None, vec![1.0], 1.0),
+        Preset::Standard => (LearnChoice::None, vec![1.0], 0.5),
+        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 0.5),
     };
     let learn = args.learn.unwrap_or(learn) == LearnChoice::Image;
     // Who has the time to learn has the time for a second copy, whose answer helps more surely than a learnt one.
@@ -22,7 +22,6 @@ pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
         learn,
         variants: args.variants.unwrap_or(variants),
         windows: args.windows.clone().unwrap_or(windows),
-        kept_windows: args.kept_windows.unwrap_or(kept),
         density: args.density.unwrap_or(density),
         held_out: args.held_out,
         seed: args.run.seed,

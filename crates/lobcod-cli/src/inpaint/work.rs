@@ -140,15 +140,20 @@ impl<T: Real> Work<'_, T> {
 
     fn answer_json(&self, answer: &AnswerReport) -> Value {
         json!({
-            "dictionary": self.chosen[answer.dictionary].name,
+            "dictionary": self.dictionary_name(answer),
             "learnt": answer.learnt,
             "variant": answer.variant,
             "window": answer.window,
+            "trust": answer.trust,
             "weight": answer.weight,
             "penalty": answer.penalty,
             "nonzeros": answer.nonzeros,
             "penalty_path": answer.path.iter().map(point).collect::<Vec<_>>(),
         })
+    }
+
+    fn dictionary_name(&self, answer: &AnswerReport) -> &str {
+        answer.dictionary.map_or("none", |number| self.chosen[number].name.as_str())
     }
 
     fn summary(&self, scores: Option<&Scores>) -> String {
@@ -229,8 +234,9 @@ impl<T: Real> Work<'_, T> {
         let word = |a: &AnswerReport| {
             let learnt = if a.learnt { ", learnt" } else { "" };
             let variant = if a.variant > 0 { format!(", copy {}", a.variant) } else { String::new() };
+            let Some(_) = a.dictionary else { return format!("{:.2} smooth interpolation", a.weight) };
             let window = if self.params.windows.len() > 1 { format!(", window {}", number(a.window)) } else { String::new() };
-            format!("{:.2} {}{learnt}{variant}{window}", a.weight, self.chosen[a.dictionary].name)
+            format!("{:.2} {}{learnt}{variant}{window}", a.weight, self.dictionary_name(a))
         };
         self.answer.report.answers.iter().map(word).collect::<Vec<_>>().join(" + ")
     }

@@ -168,11 +168,11 @@ pub enum LearnChoice {
 /// How much work inpainting puts in.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// --learn none --windows 1 --kept-windows 1 --density 1
+    /// --learn none --windows 1 --density 1
     Fast,
-    /// --learn none --windows 1,0.5 --kept-windows 1 --density 0.5
+    /// --learn none --windows 1 --density 0.5
     Standard,
-    /// --learn image --windows 1,0.5 --kept-windows 2 --density 0.5 --dictionary natural-12x12-128 --dictionary natural
+    /// --learn image --windows 1,0.5 --density 0.5 --dictionary natural-12x12-128 --dictionary natural
     Best,
 }
 

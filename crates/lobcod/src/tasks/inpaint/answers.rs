@@ -6,7 +6,7 @@ use super::member::{Member, Start};
 use super::pace::Pace;
 use super::params::InpaintParams;
 use super::report::AnswerReport;
-use super::scene::Scene;
+use super::scene::{Scene, Use};
 use super::specific;
 use super::turned::turned;
 use crate::dictionary::Dictionary;
@@ -15,9 +15,6 @@ use crate::error::Result;
 use crate::extent::Extent;
 use crate::real::Real;
 use crate::signal::Signal;
-
-/// A window must predict held-out samples better by this share than one named before it: the first fit is a rough judge.
-const PREFERENCE: f64 = 0.05;
 
 /// Answers found so far.
 pub(super) struct Answers<T> {
@@ -35,15 +32,8 @@ impl<T> Default for Answers<T> {
     }
 }
 
-/// A base layer found with one window.
-struct Layer<T> {
-    window: f64,
-    size: Extent,
-    background: Background<T>,
-}
-
 impl<T: Real> Answers<T> {
-    /// Adds the answers of one dictionary: for every window that is kept, its copies and what is learnt from it.
+    /// Adds the answers of one dictionary: for every window of the base layer, its copies and what is learnt from it.
     pub(super) fn add(
         &mut self,
         params: &InpaintParams,
@@ -52,7 +42,13 @@ impl<T: Real> Answers<T> {
         (number, dictionary): (usize, &Dictionary<T>),
         pace: &mut Pace,
     ) -> Result<()> {
-        for Layer { window, size, background } in self.layers(params, engine, scene, dictionary, pace)? {
+        for &window in &params.windows {
+            // Whatever happens there is one answer.
+            if pace.is_over() && !self.pictures.is_empty() {
+                return Ok(());
+            }
+            let size = scaled(dictionary.extent(), window);
+            let background = Background::find(engine, scene, dictionary, size, params.max_memory, pace)?;
             let copies = (0..params.variants).map(|variant| (variant, false, turned(dictionary, variant)));
             let mut atoms: Vec<(usize, bool, Dictionary<T>)> = copies.collect();
             if params.learn && !pace.is_over() {
@@ -60,59 +56,70 @@ impl<T: Real> Answers<T> {
                 atoms.push((0, true, learnt));
             }
             for (variant, learnt, dictionary) in atoms {
-                // Whatever happens there is one answer.
                 if pace.is_over() && !self.pictures.is_empty() {
                     return Ok(());
                 }
-                let floor = background.best_penalty();
-                let start = Start { dictionary: &dictionary, base: &background.base, window: size, floor };
+                let (floor, trust) = (background.best_penalty(), background.trust(scene));
+                let start = Start { dictionary: &dictionary, base: &background.base, window: size, trust, floor };
                 let Member { picture, errors, penalty, path, nonzeros } = Member::find(params, engine, scene, &start, pace)?;
                 let path = background.path.iter().copied().chain(path).collect();
-                let report = AnswerReport { dictionary: number, variant, window, learnt, weight: 0.0, penalty, nonzeros, path };
-                self.reports.push(report);
-                self.pictures.push(picture);
-                self.errors.push(errors);
-                self.learnt.push(learnt.then_some(dictionary));
+                let report = AnswerReport {
+                    dictionary: Some(number),
+                    variant,
+                    window,
+                    trust,
+                    learnt,
+                    weight: 0.0,
+                    penalty,
+                    nonzeros,
+                    path,
+                };
+                self.push(report, picture, errors, learnt.then_some(dictionary));
             }
         }
         Ok(())
     }
 
-    /// Base layers with the windows that are kept: those whose first fit predicts held-out samples best, in that order.
-    fn layers(
-        &self,
-        params: &InpaintParams,
-        engine: &dyn Engine<T>,
-        scene: &Scene<T>,
-        dictionary: &Dictionary<T>,
-        pace: &mut Pace,
-    ) -> Result<Vec<Layer<T>>> {
-        let mut layers = Vec::new();
-        for &window in &params.windows {
-            if pace.is_over() && !(layers.is_empty() && self.pictures.is_empty()) {
-                break;
-            }
-            let size = scaled(dictionary.extent(), window);
-            let background = Background::find(engine, scene, dictionary, size, params.max_memory, pace)?;
-            layers.push(Layer { window, size, background });
+    /// Adds the thin plate itself, where held-out samples can tell what it is worth.
+    pub(super) fn add_plate(&mut self, scene: &Scene<T>) {
+        let errors = scene.errors(scene.plate(Use::Fitted));
+        if !errors.is_empty() {
+            self.push(AnswerReport::of_plate(), scene.plate(Use::Known).clone(), errors, None);
         }
-        let judged = |(place, layer): &(usize, Layer<T>)| layer.background.error() * (1.0 + PREFERENCE * *place as f64);
-        let mut layers: Vec<(usize, Layer<T>)> = layers.into_iter().enumerate().collect();
-        layers.sort_by(|a, b| judged(a).total_cmp(&judged(b)));
-        let mut layers: Vec<Layer<T>> = layers.into_iter().map(|(_, layer)| layer).collect();
-        layers.truncate(params.kept_windows);
-        Ok(layers)
+    }
+
+    fn push(&mut self, report: AnswerReport, picture: Signal<T>, errors: Vec<f64>, learnt: Option<Dictionary<T>>) {
+        self.reports.push(report);
+        self.pictures.push(picture);
+        self.errors.push(errors);
+        self.learnt.push(learnt);
     }
 
     /// The average in the colours of the signal as it was given; notes the weights.
     pub(super) fn average(&mut self, scene: &Scene<T>) -> Result<Signal<T>> {
-        let weights = blend::weights(&self.errors.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let judged: Vec<blend::Judged> = self
+            .errors
+            .iter()
+            .zip(&self.reports)
+            .map(|(errors, report)| blend::Judged { errors, plate: report.dictionary.is_none() })
+            .collect();
+        let weights = blend::weights(&judged);
         let mut sum = vec![0.0; scene.signal.data().len()];
+        let mut shares = sum.clone();
         for ((picture, report), weight) in self.pictures.iter().zip(&mut self.reports).zip(weights) {
             report.weight = weight;
-            sum.iter_mut().zip(picture.data()).for_each(|(s, x)| *s += weight * x.to_f64());
+            for (i, x) in picture.data().iter().enumerate() {
+                // At known samples the plate is what was given, noise and all: there it says nothing.
+                if report.dictionary.is_some() || scene.weights(Use::Known)[i] == T::ZERO {
+                    sum[i] += weight * x.to_f64();
+                    shares[i] += weight;
+                }
+            }
         }
-        let samples = sum.into_iter().map(T::from_f64).collect();
+        let given = scene.signal.data().iter();
+        let samples =
+            sum.into_iter().zip(shares).zip(given).map(|((s, share), &x)| if share > 0.0 { T::from_f64(s / share) } else { x });
+        let samples = samples.collect();
         Ok(scene.as_given(&Signal::from_planar(scene.signal.extent(), scene.signal.channels(), samples)?))
     }
 

@@ -1,7 +1,8 @@
 //! The base layer, re-estimated from the filled picture.
 //!
-//! The mean over known samples alone wavers with the pattern of the holes. So the picture is filled by a quick pursuit that follows
-//! the penalty from high to low, and the base layer is taken anew from what was filled.
+//! The mean over known samples alone wavers with the pattern of the holes. So the first base layer is taken from the thin plate
+//! through them, the picture is filled by a quick pursuit that follows the penalty from high to low, and the base layer is taken anew
+//! from what was filled.
 
 use super::fit::{Fit, problem};
 use super::pace::Pace;
@@ -21,6 +22,10 @@ const LAST: [f64; 2] = [0.6, 0.2];
 const FALL: f64 = 0.6;
 /// Support sweeps (of two rounds) at a stage.
 const SUPPORTS: usize = 2;
+/// Trust in the thin plate while the base layer is found, and trust where the plate predicts held-out samples as well as atoms do.
+const FIRST_TRUST: f64 = 0.03;
+const EQUAL_TRUST: f64 = 0.1;
+const MOST_TRUST: f64 = 0.3;
 
 /// The base layer, and the penalty path of the pursuit that filled the picture.
 pub(super) struct Background<T> {
@@ -37,7 +42,7 @@ impl<T: Real> Background<T> {
         max_memory: Option<u64>,
         pace: &mut Pace,
     ) -> Result<Self> {
-        let mut base = scene.first_base(Use::Fitted, window)?;
+        let mut base = scene.base_of(Use::Fitted, scene.plate(Use::Fitted), window)?;
         let mut path = Vec::new();
         for last in LAST {
             let detail = scene.detail(&base);
@@ -45,7 +50,8 @@ impl<T: Real> Background<T> {
                 break;
             }
             path.clear();
-            let mut fit = Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary), base.clone(), max_memory)?;
+            let mut fit =
+                Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), base.clone(), max_memory)?;
             let mut share = FIRST;
             while !pace.is_over() {
                 fit.step(share * detail, SUPPORTS, pace);
@@ -63,6 +69,13 @@ impl<T: Real> Background<T> {
     /// The penalty that predicted the held-out samples best: that of the noise, or the smallest where there is none.
     pub(super) fn best_penalty(&self) -> f64 {
         PathPoint::best(&self.path).map_or(0.0, |point| point.penalty)
+    }
+
+    /// Trust in the thin plate that its error at the held-out samples earns beside that of this fit.
+    pub(super) fn trust(&self, scene: &Scene<T>) -> f64 {
+        let plate = PathPoint::of(0.0, scene, scene.plate(Use::Fitted)).held_out_error;
+        let earned = |plate: f64| EQUAL_TRUST * (self.error() / plate).powi(4);
+        plate.map_or(FIRST_TRUST, |plate| if plate > 0.0 { earned(plate).min(MOST_TRUST) } else { MOST_TRUST })
     }
 
     /// Smallest error at the held-out samples on the path; 0 where none are held out.

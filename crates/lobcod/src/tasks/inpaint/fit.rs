@@ -78,18 +78,19 @@ impl<T: Real> Fit<T> {
     }
 }
 
-/// The problem of one fit, the atoms held still.
-pub(super) fn problem<T: Real>(scene: &Scene<T>, samples: Use, base: &Signal<T>, dictionary: &Dictionary<T>) -> Problem<T> {
+/// The problem of one fit, the atoms held still. Samples that may not be used stand on the thin plate through the others, with a small
+/// weight, the trust in it: where few samples are known, atoms fitted to them alone swing freely in between.
+pub(super) fn problem<T: Real>(
+    scene: &Scene<T>,
+    samples: Use,
+    base: &Signal<T>,
+    dictionary: &Dictionary<T>,
+    trust: f64,
+) -> Problem<T> {
     let extent = scene.signal.extent();
-    let known = scene.weights(samples);
-    let target: Vec<T> = scene
-        .signal
-        .data()
-        .iter()
-        .zip(base.data())
-        .zip(known)
-        .map(|((&x, &b), &w)| if w == T::ZERO { T::ZERO } else { x - b })
-        .collect();
+    let trusted = |&w: &T| if w == T::ZERO { T::from_f64(trust) } else { w };
+    let weights: Vec<T> = scene.weights(samples).iter().map(trusted).collect();
+    let target: Vec<T> = scene.plate(samples).data().iter().zip(base.data()).map(|(&x, &b)| x - b).collect();
     let length = dictionary.channels() * extent.volume();
     let plane = |(target, weights): (&[T], &[T])| Plane {
         extent,
@@ -99,7 +100,7 @@ pub(super) fn problem<T: Real>(scene: &Scene<T>, samples: Use, base: &Signal<T>,
         position_caps: None,
     };
     Problem {
-        planes: target.chunks_exact(length).zip(known.chunks_exact(length)).map(plane).collect(),
+        planes: target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect(),
         dictionary: dictionary.clone(),
         border: Border::Free,
         grouping: Grouping::default_tiles(extent.rank()),

@@ -26,6 +26,8 @@ pub(super) struct Start<'a, T> {
     pub(super) base: &'a Signal<T>,
     /// Window of the base layer.
     pub(super) window: Extent,
+    /// Trust in the thin plate.
+    pub(super) trust: f64,
     /// Penalty that the noise asks for.
     pub(super) floor: f64,
 }
@@ -54,7 +56,7 @@ impl<T: Real> Member<T> {
         pace: &mut Pace,
     ) -> Result<Self> {
         let detail = scene.detail(start.base);
-        let fitted = problem(scene, Use::Fitted, start.base, start.dictionary);
+        let fitted = problem(scene, Use::Fitted, start.base, start.dictionary, start.trust);
         let mut fit = Fit::open(engine, fitted, start.base.clone(), params.max_memory)?;
         let noisy = start.floor > params.density * detail;
         let dense = f64::max(params.density * detail, params.penalty.unwrap_or(start.floor));
@@ -86,7 +88,8 @@ impl<T: Real> Member<T> {
             let base = scene.base_of(Use::Known, &picture, start.window)?;
             let state = fit.session.fetch();
             drop(fit);
-            let mut fit = Fit::open(engine, problem(scene, Use::Known, &base, start.dictionary), base, params.max_memory)?;
+            let known = problem(scene, Use::Known, &base, start.dictionary, start.trust);
+            let mut fit = Fit::open(engine, known, base, params.max_memory)?;
             fit.resume(&state);
             (0..REFITS).for_each(|_| fit.step(penalty, SUPPORTS, pace));
             picture = fit.picture()?;

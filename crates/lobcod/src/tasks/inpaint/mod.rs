@@ -5,12 +5,14 @@ mod background;
 mod blend;
 mod colour;
 mod fit;
+mod held_out;
 mod member;
 mod pace;
 mod params;
 mod path;
 mod report;
 mod scene;
+mod smooth;
 mod specific;
 mod turned;
 
@@ -111,6 +113,7 @@ impl Inpaint {
         for (number, dictionary) in dictionaries.iter().enumerate() {
             answers.add(&self.params, engine, &scene, (number, dictionary), &mut pace)?;
         }
+        answers.add_plate(&scene);
         let fit = answers.average(&scene)?;
         let mut picture = fit.clone();
         for (i, (sample, w)) in picture.data_mut().iter_mut().zip(scene.weights(Use::Known)).enumerate() {
@@ -130,7 +133,7 @@ impl Inpaint {
         let engine = CpuEngine::new(self.params.threads)?;
         let base = Signal::zeros(signal.extent(), signal.channels());
         let needs = dictionaries.iter().map(|d| {
-            let problem = Problem { learning: self.params.learn, ..fit::problem(&scene, Use::Known, &base, d) };
+            let problem = Problem { learning: self.params.learn, ..fit::problem(&scene, Use::Known, &base, d, 0.0) };
             engine.estimate_memory(&problem, EXPECTED_DENSITY)
         });
         needs.collect::<Result<Vec<u64>>>().map(|needs| needs.into_iter().max().unwrap_or(0))
@@ -144,10 +147,17 @@ impl Inpaint {
         answers: Vec<AnswerReport>,
     ) -> InpaintReport {
         let (discovery_sweeps, support_sweeps) = pace.sweeps();
-        let most = answers.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let coded = || answers.iter().filter(|a| a.dictionary.is_some());
+        let most = coded().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let share: f64 = coded().map(|a| a.weight).sum();
+        let penalty = if share > 0.0 {
+            coded().map(|a| a.weight * a.penalty).sum::<f64>() / share
+        } else {
+            most.map_or(0.0, |a| a.penalty)
+        };
         InpaintReport {
             status: pace.status(),
-            penalty: answers.iter().map(|a| a.weight * a.penalty).sum(),
+            penalty,
             path: most.map_or(Vec::new(), |a| a.path.clone()),
             answers,
             held_out: scene.held_out.len(),

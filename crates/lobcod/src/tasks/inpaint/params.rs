@@ -11,8 +11,7 @@ use std::time::Duration;
 /// | `penalty` | none: chosen | > 0 | penalty the codes end at, in units of the signal |
 /// | `learn` | false | | also learn the atoms on the damaged signal |
 /// | `variants` | 1 | 1 to 8 | mirrored and turned copies of every dictionary whose answers are averaged |
-/// | `windows` | `[1, 0.5]` | each > 0 | windows of the base layer, in lengths of an atom |
-/// | `kept_windows` | 1 | >= 1 | of these windows, how many are kept: those that predict held-out samples best |
+/// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
 /// | `density` | 0.5 | > 0 | penalty of the dense first codes, in standard deviations of the details: smaller is denser and slower |
 /// | `held_out` | 0.02 | 0 to 0.5 | share of the known samples that is held out to judge penalties and answers |
 /// | `seed` | 0 | | choice of the held-out samples |
@@ -27,10 +26,8 @@ pub struct InpaintParams {
     pub learn: bool,
     /// Mirrored and turned copies of every dictionary.
     pub variants: usize,
-    /// Windows of the base layer, in lengths of an atom.
+    /// Windows of the base layer, in lengths of an atom; the answers of all are averaged.
     pub windows: Vec<f64>,
-    /// Windows that are kept; the answers of all that are kept are averaged.
-    pub kept_windows: usize,
     /// Penalty of the dense first codes, in standard deviations of the details.
     pub density: f64,
     /// Share of the known samples that is held out.
@@ -51,8 +48,7 @@ impl Default for InpaintParams {
             penalty: None,
             learn: false,
             variants: 1,
-            windows: vec![1.0, 0.5],
-            kept_windows: 1,
+            windows: vec![1.0],
             density: 0.5,
             held_out: 0.02,
             seed: 0,
@@ -76,12 +72,8 @@ impl InpaintParams {
         if !(1..=8).contains(&self.variants) {
             return Err(Error::parameter("the number of variants of a dictionary", self.variants, "from 1 to 8"));
         }
-        for (name, number) in
-            [("the number of base windows", self.windows.len()), ("the number of windows kept", self.kept_windows)]
-        {
-            if number == 0 {
-                return Err(Error::parameter(name, 0, "at least 1"));
-            }
+        if self.windows.is_empty() {
+            return Err(Error::parameter("the number of base windows", 0, "at least 1"));
         }
         if let Some(x) = self.windows.iter().find(|x| !positive(**x)) {
             return Err(Error::parameter("a window of the base layer", x, "a number above 0"));

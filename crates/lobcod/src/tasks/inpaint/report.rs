@@ -6,12 +6,14 @@ use crate::report::Status;
 /// One of the answers that were averaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerReport {
-    /// Which of the given dictionaries it was made with.
-    pub dictionary: usize,
+    /// Which of the given dictionaries it was made with; `None`: without any, the thin plate through the known samples.
+    pub dictionary: Option<usize>,
     /// Which mirrored copy of it, 0 = itself.
     pub variant: usize,
     /// Window of the base layer, in lengths of an atom.
     pub window: f64,
+    /// Weight of hidden samples, which stand on the thin plate.
+    pub trust: f64,
     /// Were the atoms learnt on the damaged signal?
     pub learnt: bool,
     /// Its share of the average.
@@ -22,6 +24,23 @@ pub struct AnswerReport {
     pub nonzeros: usize,
     /// Its penalty path.
     pub path: Vec<PathPoint>,
+}
+
+impl AnswerReport {
+    /// The thin plate as an answer.
+    pub(super) fn of_plate() -> Self {
+        Self {
+            dictionary: None,
+            variant: 0,
+            window: 0.0,
+            trust: 1.0,
+            learnt: false,
+            weight: 0.0,
+            penalty: 0.0,
+            nonzeros: 0,
+            path: Vec::new(),
+        }
+    }
 }
 
 /// What inpainting says of its work.

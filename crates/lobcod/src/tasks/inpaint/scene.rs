@@ -1,7 +1,9 @@
 //! The damaged signal as the solver sees it: what is known, what is held out, and in which colours.
 
 use super::colour::Opponent;
+use super::held_out;
 use super::params::InpaintParams;
+use super::smooth::thin_plate;
 use crate::base::local_mean;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
@@ -9,11 +11,6 @@ use crate::extent::Extent;
 use crate::mask::Mask;
 use crate::real::Real;
 use crate::signal::Signal;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-/// Fewer held-out samples than this judge nothing.
-const LEAST_HELD_OUT: usize = 16;
 
 /// The damaged signal in the colours it is coded in; samples of weight 0 are 0 and were never read.
 pub(super) struct Scene<T> {
@@ -25,6 +22,9 @@ pub(super) struct Scene<T> {
     fitted: Vec<T>,
     /// Places of the samples held out.
     pub(super) held_out: Vec<usize>,
+    /// The thin plates through the samples of weight other than 0, and through those that are not held out.
+    plate_of_known: Signal<T>,
+    plate_of_fitted: Signal<T>,
     /// Are its channels brightness and differences instead of red, green and blue?
     opposed: bool,
 }
@@ -63,20 +63,20 @@ impl<T: Real> Scene<T> {
         if opposed {
             signal = Opponent::of_rgb(&signal);
         }
-        let held_out = choose(params, &weights, volume);
+        let held_out = held_out::choose(params, &weights, signal.extent());
         let mut fitted = weights.clone();
         held_out.iter().for_each(|&i| fitted[i] = T::ZERO);
-        Ok(Self { signal, known: weights, fitted, held_out, opposed })
+        let [plate_of_known, plate_of_fitted] = [&weights, &fitted].map(|weights| thin_plate(&signal, weights));
+        Ok(Self { signal, known: weights, fitted, held_out, plate_of_known, plate_of_fitted, opposed })
     }
 
     pub(super) fn weights(&self, samples: Use) -> &[T] {
         if samples == Use::Known { &self.known } else { &self.fitted }
     }
 
-    /// The first base layer: the local mean of what may be used.
-    pub(super) fn first_base(&self, samples: Use, window: Extent) -> Result<Signal<T>> {
-        let weights = Signal::from_planar(self.signal.extent(), self.signal.channels(), self.weights(samples).to_vec())?;
-        local_mean(&self.signal, Some(&Mask::new(weights)?), window)
+    /// The thin plate through what may be used.
+    pub(super) fn plate(&self, samples: Use) -> &Signal<T> {
+        if samples == Use::Known { &self.plate_of_known } else { &self.plate_of_fitted }
     }
 
     /// The base layer of the picture filled from a fit.
@@ -102,14 +102,4 @@ impl<T: Real> Scene<T> {
     pub(super) fn as_given(&self, fit: &Signal<T>) -> Signal<T> {
         if self.opposed { Opponent::to_rgb(fit) } else { fit.clone() }
     }
-}
-
-/// Places of the samples to hold out: whole pixels, all channels of them that are known.
-fn choose<T: Real>(params: &InpaintParams, weights: &[T], volume: usize) -> Vec<usize> {
-    let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
-    let drawn: Vec<bool> = (0..volume).map(|_| rng.random::<f64>() < params.held_out).collect();
-    let held: Vec<usize> = (0..weights.len()).filter(|i| drawn[i % volume] && weights[*i] != T::ZERO).collect();
-    let left = |channel: usize| (channel * volume..(channel + 1) * volume).any(|i| weights[i] != T::ZERO && !drawn[i % volume]);
-    let enough = held.len() >= LEAST_HELD_OUT && (0..weights.len() / volume).all(left);
-    if enough { held } else { Vec::new() }
 }
