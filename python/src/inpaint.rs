@@ -19,7 +19,6 @@ pub struct InpaintOptions {
     learn: bool,
     variants: usize,
     windows: Vec<f64>,
-    kept_windows: usize,
     density: f64,
     held_out: f64,
     seed: u64,
@@ -53,7 +52,6 @@ fn inpaint_in<'py, T: Real + Element>(
         learn: options.learn,
         variants: options.variants,
         windows: options.windows.clone(),
-        kept_windows: options.kept_windows,
         density: options.density,
         held_out: options.held_out,
         seed: options.seed,
@@ -100,6 +98,7 @@ fn answer<'py>(py: Python<'py>, answer: &AnswerReport) -> PyResult<Bound<'py, Py
     fields.set_item("dictionary", answer.dictionary)?;
     fields.set_item("variant", answer.variant)?;
     fields.set_item("window", answer.window)?;
+    fields.set_item("trust", answer.trust)?;
     fields.set_item("learnt", answer.learnt)?;
     fields.set_item("weight", answer.weight)?;
     fields.set_item("penalty", answer.penalty)?;

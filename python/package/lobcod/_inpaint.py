@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ._typing import InpaintOptions
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "fast": {"learn": "none", "windows": (1.0,), "kept_windows": 1, "density": 1.0},
-    "standard": {"learn": "none", "windows": (1.0, 0.5), "kept_windows": 1, "density": 0.5},
-    "best": {"learn": "image", "windows": (1.0, 0.5), "kept_windows": 2, "density": 0.5},
+    "fast": {"learn": "none", "windows": (1.0,), "density": 1.0},
+    "standard": {"learn": "none", "windows": (1.0,), "density": 0.5},
+    "best": {"learn": "image", "windows": (1.0, 0.5), "density": 0.5},
 }
 
 
@@ -42,7 +42,6 @@ def inpaint(
     refit_known: bool = False,
     variants: int | None = None,
     windows: Sequence[float] | None = None,
-    kept_windows: int | None = None,
     density: float | None = None,
     held_out: float = 0.02,
     seed: int = 0,
@@ -75,9 +74,9 @@ def inpaint(
         What the options below are when they are not given.
     refit_known : bool
         Known samples are those of the fit too, instead of staying as they are.
-    variants, windows, kept_windows, density, held_out : optional
-        Mirrored copies of every dictionary; windows of the base layer in lengths of an atom, and how many of them are kept;
-        penalty of the dense first codes in standard deviations of the details; share of known samples that is held out.
+    variants, windows, density, held_out : optional
+        Mirrored copies of every dictionary; windows of the base layer in lengths of an atom, whose answers are averaged; penalty
+        of the dense first codes in standard deviations of the details; share of known samples that is held out.
     seed : int
         Seed of the choice of held-out samples.
     return_report : bool
@@ -118,7 +117,6 @@ def inpaint(
         # Who has the time to learn has the time for a second copy, whose answer helps more surely than a learnt one.
         "variants": variants if variants is not None else 2 if learning == "image" else 1,
         "windows": [float(w) for w in (usual["windows"] if windows is None else windows)],
-        "kept_windows": usual["kept_windows"] if kept_windows is None else kept_windows,
         "density": float(usual["density"] if density is None else density),
         "held_out": float(held_out),
         "seed": seed,

@@ -24,7 +24,6 @@ class InpaintOptions(_Limits, total=False):
     refit_known: bool
     variants: int | None
     windows: Sequence[float] | None
-    kept_windows: int | None
     density: float | None
     held_out: float
     seed: int
