@@ -102,8 +102,8 @@ pub struct FuseArgs {
     /// Penalty on the codes, for lightness from 0 to 100.
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
     pub penalty: f64,
-    /// Times pursuit and smooth layer take turns.
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of a picture itself is kept.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub alternations: usize,
     /// What the pictures are made of.
     #[command(flatten)]
@@ -182,7 +182,7 @@ pub struct SeparateArgs {
     /// Penalty as a share of penalty_max, the smallest one with an all-zero answer [default: 0.05].
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub relative_penalty: Option<f64>,
-    /// Times pursuit and smooth layer take turns.
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of the picture itself is kept.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub alternations: usize,
     /// What the picture is made of.

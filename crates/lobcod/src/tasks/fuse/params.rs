@@ -74,7 +74,7 @@ pub enum Prefer {
 /// | `align` | none | | how frames are brought to cover each other |
 /// | `fast` | false | | activity is measured at half the resolution |
 /// | `tolerance` | 0.1 | >= 0 | relative gap of the separation of each frame |
-/// | `alternations` | 2 | >= 1 | times pursuit and smooth layer take turns |
+/// | `alternations` | 0 | >= 0 | times pursuit and smooth layer take turns; 0: the smooth layer of a frame itself is kept |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
 /// | `max_memory` | none | | bytes a pursuit may use |
@@ -104,7 +104,7 @@ pub struct FuseParams {
     pub fast: bool,
     /// Relative gap of each separation.
     pub tolerance: f64,
-    /// Times pursuit and smooth layer take turns.
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of a frame itself is kept.
     pub alternations: usize,
     /// Wall time allowed.
     pub time_limit: Option<Duration>,
@@ -129,7 +129,7 @@ impl Default for FuseParams {
             align: Align::None,
             fast: false,
             tolerance: 0.1,
-            alternations: 2,
+            alternations: 0,
             time_limit: None,
             threads: 0,
             max_memory: None,
