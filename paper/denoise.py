@@ -124,10 +124,12 @@ def tell_scores(title, row):
     print(title, *(f"{x:{width}.2f}" for x, width in zip(row, widths)), flush=True)
 
 
-def text():
+def text(pages):
     print("page            noisy  lobcod  --keep-atoms  best median")
     crop, rows = np.s_[220:460, 90:330], []
     for number, path in enumerate(sorted((DATA / "text").glob("*.png"))):
+        if pages and int(path.stem[-4:]) not in pages:
+            continue
         page = np.asarray(Image.open(path).convert("L")).astype(float)
         draw = np.random.default_rng(number).random(page.shape)
         noisy = np.where(draw < 0.05, 0, np.where(draw > 0.95, 255, page))
@@ -144,10 +146,11 @@ if __name__ == "__main__":
     parser.add_argument("--only", choices=("gaussian", "text"))
     parser.add_argument("--images", nargs="+", default=IMAGES)
     parser.add_argument("--levels", nargs="+", type=int, default=(15, 25, 50))
+    parser.add_argument("--pages", nargs="+", type=int, help="text: numbers of the pages, all unless given")
     parser.add_argument("--no-peers", action="store_true", help="leave the slow peers out")
     parser.add_argument("--peers", type=Path, help="file that keeps their scores, read and written")
     options = parser.parse_args()
     if options.only != "text":
         gaussian(options.images, options.levels, not options.no_peers, options.peers)
     if options.only != "gaussian":
-        text()
+        text(options.pages)

@@ -73,7 +73,7 @@ pub enum Prefer {
 /// | `prefer` | front | | frame taken where nothing tells frames apart |
 /// | `align` | none | | how frames are brought to cover each other |
 /// | `fast` | false | | activity is measured at half the resolution |
-/// | `tolerance` | 0.1 | >= 0 | relative gap of the separation of each frame |
+/// | `tolerance` | 0.5 | >= 0 | relative gap of the separation of each frame; a smaller one decides no better |
 /// | `alternations` | 0 | >= 0 | times pursuit and smooth layer take turns; 0: the smooth layer of a frame itself is kept |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
@@ -128,7 +128,7 @@ impl Default for FuseParams {
             prefer: Prefer::Front,
             align: Align::None,
             fast: false,
-            tolerance: 0.1,
+            tolerance: 0.5,
             alternations: 0,
             time_limit: None,
             threads: 0,
