@@ -60,12 +60,7 @@ impl SeparateParams {
     }
 
     fn pursuit(&self, penalty: Penalty, tolerance: f64) -> PursuitParams {
-        PursuitParams {
-            tolerance,
-            threads: self.threads,
-            max_memory: self.max_memory,
-            ..PursuitParams::new(penalty)
-        }
+        PursuitParams { tolerance, threads: self.threads, max_memory: self.max_memory, ..PursuitParams::new(penalty) }
     }
 }
 
@@ -185,8 +180,10 @@ impl Separator {
         observer: &mut dyn Observer,
         clock: &Instant,
     ) -> Result<Layers<T>> {
-        let params =
-            PursuitParams { time_limit: self.time_left(clock), ..self.params.pursuit(self.params.penalty, self.params.tolerance) };
+        let params = PursuitParams {
+            time_limit: self.time_left(clock),
+            ..self.params.pursuit(self.params.penalty, self.params.tolerance)
+        };
         let answer = params.check()?.run(&[signal.minus(&base)?.into()], dictionary, observer)?;
         let needles = answer.needles.into_iter().next().expect("one signal has one entry");
         let texture = needles.synthesise(dictionary)?;

@@ -35,7 +35,9 @@ pub fn noise_level(picture: &Signal<f32>) -> Result<f64> {
 pub fn gain_of_counts(picture: &Signal<f32>) -> Result<f64> {
     let mean = picture.data().iter().map(|&x| f64::from(x)).sum::<f64>() / picture.data().len() as f64;
     if mean.is_nan() || mean <= 0.0 {
-        return Err(Error::Data(format!("the samples are {mean} on average, which counts cannot be; give the gain, or gaussian noise")));
+        return Err(Error::Data(format!(
+            "the samples are {mean} on average, which counts cannot be; give the gain, or gaussian noise"
+        )));
     }
     // A gain of the size of the variance over the mean, so that most samples are many counts.
     let mut gain = (noise_level(picture)?.powi(2) / mean).max(f64::MIN_POSITIVE);

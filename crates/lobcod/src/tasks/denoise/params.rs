@@ -100,7 +100,9 @@ impl DenoiseParams {
             Noise::Gaussian { sigma: Some(sigma) } if !positive(sigma) => {
                 return Err(Error::parameter("the noise level", sigma, "a number above 0"));
             }
-            Noise::Poisson { gain: Some(gain) } | Noise::Mixed { gain, .. } if !positive(gain) => return Err(Error::parameter("the gain", gain, "a number above 0")),
+            Noise::Poisson { gain: Some(gain) } | Noise::Mixed { gain, .. } if !positive(gain) => {
+                return Err(Error::parameter("the gain", gain, "a number above 0"));
+            }
             Noise::Mixed { sigma, .. } if !(sigma.is_finite() && sigma >= 0.0) => {
                 return Err(Error::parameter("the noise level of the read-out", sigma, "a number of at least 0"));
             }

@@ -40,7 +40,7 @@ impl Decision {
         }
     }
 
-    /// Settles the decision: in every box the frame with most votes wins. A pixel's vote is the square of how clear its own
+    /// Settles the decision: in every box the frame with most votes wins. A pixel's vote is the cube of how clear its own
     /// choice is; where a box is nearly silent it grows; where none speaks, the preferred frame is taken.
     pub(super) fn settle(&mut self, frames: usize, window: usize, threads: usize) {
         let floor = FLAT * self.best.iter().copied().fold(0.0, f32::max);
@@ -48,7 +48,7 @@ impl Decision {
             .best
             .iter()
             .zip(&self.second)
-            .map(|(&b, &s)| if b > floor { ((b - s.max(0.0)) / (b + floor)).powi(2) } else { 0.0 })
+            .map(|(&b, &s)| if b > floor { ((b - s.max(0.0)) / (b + floor)).powi(3) } else { 0.0 })
             .collect();
         let chosen = self.frame.clone();
         let mut open = vec![true; votes.len()];

@@ -41,7 +41,7 @@ pub enum Compose {
 /// How much a code counts when the activity of a pixel is summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activity {
-    /// By how rough its atom is: blur takes the rough ones away first.
+    /// By how rough its atom is: blur takes the rough ones away first. Codes at half the resolution count a little too.
     #[default]
     Rough,
     /// All alike, as in the paper.
