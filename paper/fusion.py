@@ -7,11 +7,13 @@
   8x8x32 dictionary, as published.
 - Real pairs: Q_AB/F, computed here from the definition, of lobcod, of enfuse and of focus-stack where they are installed.
   Pictures and decision maps are written to a folder to look at; they are not part of the repository.
-- Costs: wall time, processor seconds and peak memory of Barbara, and with --megapixels of four frames of 12 megapixels.
+- Costs: wall time, processor seconds, peak memory and PSNR of Barbara, and with --megapixels of a stack of large colour frames.
+- The picture of docs/fusion.md, from the still life that `lobcod demo` draws by formula.
 
     pip install -r paper/requirements-tasks.txt && cargo build --release
     python paper/fusion.py                      # everything
     python paper/fusion.py --only real --pictures fusion-pictures
+    python paper/fusion.py --only costs --megapixels 12 --frames 4
 
 The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the repository.
 """
@@ -182,31 +184,52 @@ def real(pictures):
         print(f"{name:18}" + "".join(f"{'-' if q is None else f'{q:.4f}':>14}" for q in line), flush=True)
 
 
-def costs(megapixels):
-    """Seconds and memory: Barbara with a disc, and four colour frames, each sharp in a quarter of the width."""
+def costs(megapixels, count):
+    """Seconds, memory and PSNR: Barbara with a disc, and colour frames, each sharp in its share of the width."""
     barbara = np.asarray(Image.open(DATA / "standard/barbara.png").convert("L")).astype(float)
     disc, soft = splits(*barbara.shape)["disc"], blur(barbara, 9, 2)
-    stacks = {"two frames, 512x512": [np.where(disc, barbara, soft), np.where(disc, soft, barbara)]}
+    stacks = {"two frames, 512x512": (barbara, [np.where(disc, barbara, soft), np.where(disc, soft, barbara)])}
     if megapixels:
-        height, width = 3000, 4000
-        large = np.tile(barbara, (6, 8))[:height, :width].astype(np.float32)
+        height = int(500 * np.sqrt(3 * megapixels))
+        width = height * 4 // 3
+        large = np.tile(barbara, (height // 512 + 1, width // 512 + 1))[:height, :width].astype(np.float32)
         faint = ndimage.uniform_filter(large, 9)
-        frames = [np.where(np.arange(width) * 4 // width == i, large, faint).astype(np.uint8) for i in range(4)]
-        stacks["four colour frames, 4000x3000"] = [np.dstack([f, f // 2 + 60, 255 - f]) for f in frames]
-    for name, frames in stacks.items():
+        colours = lambda f: np.dstack([f, f // 2 + 60, 255 - f])
+        frames = [colours(np.where(np.arange(width) * count // width == i, large, faint).astype(np.uint8)) for i in range(count)]
+        stacks[f"{count} colour frames, {width}x{height}"] = (colours(large.astype(np.uint8)), frames)
+    for name, (truth, frames) in stacks.items():
         for options in ((), ("--fast",)):
             with tempfile.TemporaryDirectory() as folder:
                 before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-                report, _ = lobcod(folder, frames, *options)
+                report, fused = lobcod(folder, frames, *options)
                 after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
             spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(f"{name} {' '.join(options):7} {wall:8.1f} s, {spent:8.1f} processor seconds, {report['peak_memory_bytes'] / 1e9:.2f} GB", flush=True)
+            print(f"{name} {' '.join(options):7} {wall:8.1f} s, {spent:8.1f} processor seconds, {report['peak_memory_bytes'] / 1e9:.2f} GB, "
+                  f"{psnr(fused, truth):.2f} dB", flush=True)
+
+
+def procedural(file):
+    """The picture of the documentation: the still life of `lobcod demo`, near and far parts in focus, fused, and the decision."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        subprocess.run([BINARY, "demo", "-o", folder / "demo", "--quiet"], check=True)
+        scene = read(folder / "demo" / "original.png")
+        y, x = np.mgrid[:256, :256] / 256
+        near = (np.hypot(x - 0.74, y - 0.69) < 0.13) | (y > 0.64 + 0.012 * np.sin(9 * x))
+        soft = ndimage.gaussian_filter(scene, (2.5, 2.5, 0), mode="nearest")
+        pair = [np.where((near == side)[..., None], scene, soft) for side in (True, False)]
+        _, fused = lobcod(folder, pair, "--decision-map", folder / "decision.png")
+        decision = np.repeat(read(folder / "decision.png")[..., None], 3, axis=2)
+        Image.fromarray(np.hstack([*pair, fused, decision]).astype(np.uint8)).save(file, optimize=True)
+        print(f"{file}: {psnr(fused, scene):.2f} dB; a decision other than the truth in {np.mean((decision[..., 0] > 0) == near):.1%} of the pixels")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=("synthetic", "real", "costs"))
-    parser.add_argument("--megapixels", action="store_true", help="costs: four frames of 12 megapixels as well")
+    parser.add_argument("--only", choices=("synthetic", "real", "costs", "procedural"))
+    parser.add_argument("--megapixels", type=float, help="costs: a stack of colour frames of this size as well")
+    parser.add_argument("--frames", type=int, default=4, help="costs: frames in that stack")
+    parser.add_argument("--strip", type=Path, default=ROOT / "docs" / "fusion.png", help="procedural: picture to write")
     parser.add_argument("--no-peers", action="store_true", help="leave Liu 2016 out, which is slow")
     parser.add_argument("--pictures", type=Path, default=ROOT / "fusion-pictures", help="folder for the fused real pairs")
     options = parser.parse_args()
@@ -215,4 +238,6 @@ if __name__ == "__main__":
     if options.only in (None, "real"):
         real(options.pictures)
     if options.only in (None, "costs"):
-        costs(options.megapixels)
+        costs(options.megapixels, options.frames)
+    if options.only in (None, "procedural"):
+        procedural(options.strip)

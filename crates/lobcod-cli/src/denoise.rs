@@ -10,11 +10,11 @@ use crate::params::{check_engine, time_limit};
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
-use crate::values::{MethodOfDenoising, Precision};
+use crate::values::Precision;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::tasks::denoise::{DenoiseParams, Denoised, Denoiser, Noise};
-use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Signal, Status, memory, metrics};
+use lobcod::{Answer, Dictionary, Signal, Status, memory, metrics};
 use lobcod_image::{FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     chosen.check_fits(noisy.extent())?;
     let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
     if args.scoring.dry_run {
-        return dry_run(args, noisy, &chosen).map(|()| Outcome::Done);
+        return dry_run(args, noisy, &chosen, &denoiser).map(|()| Outcome::Done);
     }
 
     let mut watcher = Watcher::new(&args.telling);
@@ -79,15 +79,10 @@ fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
     Ok(params.check()?)
 }
 
-fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>) -> Result<()> {
+fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denoiser: &Denoiser) -> Result<()> {
     let limit = args.run.max_memory.map(|bytes| bytes.0);
-    let whole = matches!(args.method, MethodOfDenoising::Convolutional) || matches!(args.noise.0, Noise::Impulse { .. });
-    let estimate = || -> lobcod::Result<u64> {
-        let params = PursuitParams { threads: args.run.threads, ..PursuitParams::new(Penalty::Absolute(1.0)) };
-        params.check()?.estimate_memory(&[noisy.clone().into()], &chosen.dictionary)
-    };
-    let needed = whole.then(estimate).transpose()?;
-    let fits = needed.is_none_or(|needed| limit.is_none_or(|limit| needed <= limit));
+    let needed = denoiser.estimate_memory(noisy.extent(), noisy.channels(), &chosen.dictionary)?;
+    let fits = limit.is_none_or(|limit| needed <= limit);
     if args.telling.json {
         let plan = json!({
             "dry_run": true,
@@ -102,10 +97,10 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>) -> Res
         });
         return tell(&format!("{plan:#}"));
     }
-    let memory = match needed {
-        None => "not estimated: patches are coded one by one".into(),
-        Some(needed) if fits => format!("about {} of working memory", memory::words(needed)),
-        Some(needed) => format!("about {}, which is more than is allowed: it would be refused", memory::words(needed)),
+    let memory = if fits {
+        format!("about {} of working memory", memory::words(needed))
+    } else {
+        format!("about {}, which is more than is allowed: it would be refused", memory::words(needed))
     };
     let mut table = Table::default();
     table
@@ -205,7 +200,7 @@ fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: O
 fn words(noise: Noise) -> &'static str {
     match noise {
         Noise::Gaussian { .. } => "gaussian noise",
-        Noise::Mixed { sigma: 0.0, .. } => "poisson noise",
+        Noise::Poisson { .. } => "poisson noise",
         Noise::Mixed { .. } => "mixed noise",
         Noise::Impulse { .. } => "impulse noise",
     }

@@ -29,6 +29,11 @@ pub struct Plan<'a, T> {
     pub needed: u64,
 }
 
+/// What ends a separation: a gap, or so many turns where there are some.
+pub fn until(gap: &str, alternations: usize) -> String {
+    if alternations == 0 { gap.into() } else { format!("{gap}, or {}", plural(alternations, "turn")) }
+}
+
 impl<T: Real> Plan<'_, T> {
     /// Tells the plan of work with these parameters.
     pub fn tell(&self, params: &PursuitParams, telling: &TellingArgs) -> Result<()> {

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::args::SeparateArgs;
 use crate::dictionary::Chosen;
-use crate::dry_run::Plan;
+use crate::dry_run::{Plan, until};
 use crate::output::paths::{check_picture, same_file};
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
@@ -107,7 +107,7 @@ fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>,
         shapes: &[(signal.extent(), signal.channels())],
         dictionary: ("dictionary", chosen),
         base: Base::Smooth { mu: args.smooth },
-        until: format!("the joint gap is {} of the objective, or {}", number(tolerance), plural(alternations, "turn")),
+        until: until(&format!("the gap is {} of the objective", number(tolerance)), alternations),
         output: ("smooth layer", Some(&args.smooth_out)),
         needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
     };

@@ -1,7 +1,7 @@
 //! Denoising of pictures whose truth is known.
 
 use lobcod::metrics::psnr;
-use lobcod::tasks::denoise::{DenoiseParams, Denoised, Method, Noise, noise_level};
+use lobcod::tasks::denoise::{DenoiseParams, Denoised, Method, Noise, gain_of_counts, noise_level};
 use lobcod::{Dictionary, Extent, Signal, Status};
 
 const SIZE: [usize; 2] = [80, 96];
@@ -96,6 +96,13 @@ fn counts_are_stabilised() {
         }
         f64::from(count)
     };
+    // Without read-out noise the gain need not be told: enough counts on average, and it is found.
+    let many = |i: usize| 6.0 * f64::from(clean.data()[i]);
+    let counts = (0..uniform.len()).map(|i| (3.0 * poisson(many(i), uniform[i])) as f32).collect();
+    let counts = Signal::from_planar(clean.extent(), 1, counts).unwrap();
+    let found = gain_of_counts(&counts).unwrap();
+    assert!((found / 3.0 - 1.0).abs() < 0.15, "gain {found} instead of 3");
+    assert_eq!(run(DenoiseParams::new(Noise::Poisson { gain: None }), &counts).level, found);
     let (gain, sigma) = (2.0, 0.5);
     let sample = |(i, x): (usize, &f32)| (gain * poisson(f64::from(*x) / gain, uniform[i]) + sigma * read_out[i]) as f32;
     let picture = Signal::from_planar(clean.extent(), 1, clean.data().iter().enumerate().map(sample).collect()).unwrap();
@@ -150,6 +157,7 @@ fn what_makes_no_sense_is_refused() {
     for (noise, word) in [
         (Noise::Gaussian { sigma: Some(0.0) }, "noise level"),
         (Noise::Mixed { gain: -1.0, sigma: 0.0 }, "gain"),
+        (Noise::Poisson { gain: Some(0.0) }, "gain"),
         (Noise::Mixed { gain: 1.0, sigma: f64::NAN }, "read-out"),
         (Noise::Impulse { share: Some(1.0) }, "share"),
     ] {

@@ -63,6 +63,22 @@ fn the_gap_bounds_the_distance_to_the_joint_optimum() {
 }
 
 #[test]
+fn without_turns_the_smooth_layer_of_the_signal_is_kept() {
+    let (signal, dictionary) = (scene(), Dictionary::dct(Extent::new(&[5, 5]).unwrap(), 1, 30).unwrap());
+    let layers = separate(&signal, &dictionary, 1e-3, 0, 0);
+    assert_eq!((layers.alternations, layers.report.status), (0, Status::Converged));
+    assert_eq!(layers.base, smooth(&signal, None, MU).unwrap());
+    // Objective and gap are those of one pursuit on what that layer leaves.
+    let left = signal.minus(&layers.base).unwrap().minus(&layers.texture).unwrap();
+    let l1: f64 = layers.needles.codes().iter().map(|c| c.value.abs()).sum();
+    let own = 0.5 * left.data().iter().map(|r| r * r).sum::<f64>() + PENALTY * l1;
+    let total = &layers.report.total;
+    assert!((own - total.objective).abs() < 1e-9 * own, "{own} against {}", total.objective);
+    let best = separate(&signal, &dictionary, 1e-8, 0, 0).report.total.objective;
+    assert!(total.relative_gap() <= 1e-3 && own - total.gap <= best && best <= own);
+}
+
+#[test]
 fn channels_are_summed_and_threads_change_nothing() {
     let grey = scene();
     let mut data = grey.data().to_vec();
@@ -90,7 +106,6 @@ fn wrong_parameters_are_refused() {
     for (params, word) in [
         (SeparateParams { mu: 0.0, ..good() }, "smooth layer"),
         (SeparateParams { mu: f64::NAN, ..good() }, "smooth layer"),
-        (SeparateParams { alternations: 0, ..good() }, "alternations"),
         (SeparateParams { tolerance: -1.0, ..good() }, "tolerance"),
         (SeparateParams::new(Penalty::Absolute(0.0)), "penalty"),
     ] {

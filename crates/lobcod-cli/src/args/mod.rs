@@ -81,7 +81,7 @@ pub enum Verb {
     #[command(after_help = "Example:\n  lobcod decode codes.npz -o picture.png")]
     Decode(DecodeArgs),
     /// Make one picture of several of the same scene: all in focus, or well exposed everywhere.
-    #[command(after_help = tasks::FUSE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.1")))]
+    #[command(after_help = tasks::FUSE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.5")))]
     Fuse(Box<FuseArgs>),
     /// Take noise off a picture.
     #[command(after_help = tasks::DENOISE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]

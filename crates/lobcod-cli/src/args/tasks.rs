@@ -19,7 +19,7 @@ pub(super) const FUSE_EXAMPLES: &str = "Examples:
 pub(super) const DENOISE_EXAMPLES: &str = "Examples:
   lobcod denoise photo.png -o clean.png --noise gaussian        the level is estimated
   lobcod denoise photo.png -o clean.png --noise gaussian:25
-  lobcod denoise counts.npy -o clean.npy --noise poisson:1
+  lobcod denoise counts.npy -o clean.npy --noise poisson        the gain is estimated
   lobcod denoise raw.tif -o clean.tif --noise mixed:0.5,3       gain 0.5, read-out noise 3
   lobcod denoise page.png -o clean.png --noise impulse:0.1";
 
@@ -102,8 +102,8 @@ pub struct FuseArgs {
     /// Penalty on the codes, for lightness from 0 to 100.
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
     pub penalty: f64,
-    /// Times pursuit and smooth layer take turns.
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of a picture itself is kept.
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub alternations: usize,
     /// What the pictures are made of.
     #[command(flatten)]
@@ -128,8 +128,8 @@ pub struct DenoiseArgs {
     /// Picture to write: png, jpeg, tiff, npy or npz, by the ending of its name.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Kind of noise: gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:SHARE; SIGMA and SHARE
-    /// are estimated when left out, GAIN is 1 then.
+    /// Kind of noise: gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:SHARE; what is left
+    /// out is estimated.
     #[arg(long, value_name = "KIND", default_value = "gaussian")]
     pub noise: NoiseChoice,
     /// Way to take gaussian noise off.
@@ -182,7 +182,7 @@ pub struct SeparateArgs {
     /// Penalty as a share of penalty_max, the smallest one with an all-zero answer [default: 0.05].
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub relative_penalty: Option<f64>,
-    /// Times pursuit and smooth layer take turns.
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of the picture itself is kept.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub alternations: usize,
     /// What the picture is made of.

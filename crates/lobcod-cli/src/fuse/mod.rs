@@ -7,10 +7,10 @@ mod work;
 use crate::Outcome;
 use crate::args::FuseArgs;
 use crate::dictionary::Chosen;
-use crate::dry_run::Plan;
+use crate::dry_run::{Plan, until};
 use crate::interrupt;
 use crate::output::paths::{check_page, check_picture};
-use crate::output::table::{number, plural};
+use crate::output::table::number;
 use crate::output::warn;
 use crate::params::{check_engine, time_limit};
 use crate::progress::Watcher;
@@ -100,7 +100,7 @@ fn dry_run(args: &FuseArgs, files: &Files, chosen: &Chosen<f32>, fuser: &Fuser) 
         shapes: &shapes,
         dictionary: ("dictionary", chosen),
         base: Base::Smooth { mu: args.smooth },
-        until: format!("each gap is {} of the objective, or {}", number(args.run.tolerance), plural(args.alternations, "turn")),
+        until: until(&format!("each gap is {} of the objective", number(args.run.tolerance)), args.alternations),
         output: ("picture", Some(&args.output)),
         needed: fuser.estimate_memory(files.extent, files.channels, &chosen.dictionary)?,
     };

@@ -3,8 +3,8 @@
 mod noise;
 mod tasks;
 
-pub use noise::{MethodOfDenoising, NoiseChoice};
-pub use tasks::{ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, ModeChoice, PreferChoice};
+pub use noise::NoiseChoice;
+pub use tasks::{ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice, PreferChoice};
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

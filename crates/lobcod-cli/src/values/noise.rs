@@ -1,7 +1,6 @@
 //! Kinds of noise, as they are written.
 
-use clap::ValueEnum;
-use lobcod::tasks::denoise::{Method, Noise};
+use lobcod::tasks::denoise::Noise;
 use std::str::FromStr;
 
 /// Kind and amount of noise: `gaussian[:SIGMA]`, `poisson[:GAIN]`, `mixed:GAIN,SIGMA` or `impulse[:SHARE]`.
@@ -19,31 +18,13 @@ impl FromStr for NoiseChoice {
         Ok(NoiseChoice(match (kind, amounts.as_deref()) {
             ("gaussian", None) => Noise::Gaussian { sigma: None },
             ("gaussian", Some(&[sigma])) => Noise::Gaussian { sigma: Some(sigma) },
-            ("poisson", None) => Noise::Mixed { gain: 1.0, sigma: 0.0 },
-            ("poisson", Some(&[gain])) => Noise::Mixed { gain, sigma: 0.0 },
+            ("poisson", None) => Noise::Poisson { gain: None },
+            ("poisson", Some(&[gain])) => Noise::Poisson { gain: Some(gain) },
             ("mixed", Some(&[gain, sigma])) => Noise::Mixed { gain, sigma },
             ("impulse", None) => Noise::Impulse { share: None },
             ("impulse", Some(&[share])) => Noise::Impulse { share: Some(share) },
             _ => return Err(FORMS.into()),
         }))
-    }
-}
-
-/// Way to take gaussian noise off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MethodOfDenoising {
-    /// Every needle codes its patch by itself, and the patches are averaged.
-    Local,
-    /// One pursuit of the whole picture, with its certificate.
-    Convolutional,
-}
-
-impl From<MethodOfDenoising> for Method {
-    fn from(choice: MethodOfDenoising) -> Self {
-        match choice {
-            MethodOfDenoising::Local => Method::Local,
-            MethodOfDenoising::Convolutional => Method::Convolutional,
-        }
     }
 }
 
@@ -54,7 +35,7 @@ mod tests {
     #[test]
     fn kinds_of_noise() {
         assert_eq!("gaussian:25".parse(), Ok(NoiseChoice(Noise::Gaussian { sigma: Some(25.0) })));
-        assert_eq!("poisson".parse(), Ok(NoiseChoice(Noise::Mixed { gain: 1.0, sigma: 0.0 })));
+        assert_eq!("poisson".parse(), Ok(NoiseChoice(Noise::Poisson { gain: None })));
         assert_eq!("mixed:2,0.5".parse(), Ok(NoiseChoice(Noise::Mixed { gain: 2.0, sigma: 0.5 })));
         assert_eq!("impulse".parse(), Ok(NoiseChoice(Noise::Impulse { share: None })));
         for wrong in ["", "snow", "gaussian:", "gaussian:x", "gaussian:1,2", "mixed:1", "mixed", "poisson:1,2"] {

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use lobcod::tasks::align::Align;
-use lobcod::tasks::fuse;
+use lobcod::tasks::{denoise, fuse};
 
 /// A fieldless choice of the command line that stands for one of the library.
 macro_rules! choice {
@@ -78,5 +78,15 @@ choice! {
         Shift,
         /// By a shift, a change of size and a turn.
         Similarity,
+    }
+}
+
+choice! {
+    /// Way to take gaussian noise off.
+    MethodOfDenoising => denoise::Method {
+        /// Every needle codes its patch by itself, and the patches are averaged.
+        Local,
+        /// One pursuit of the whole picture, with its certificate.
+        Convolutional,
     }
 }

@@ -22,7 +22,7 @@ const INNER_SHARE: f64 = 0.5;
 /// | `penalty` | required | > 0 | weight of the l1 norm of the codes |
 /// | `mu` | 5 | > 0 | weight of the squared gradient of the smooth layer |
 /// | `tolerance` | 1e-2 | >= 0 | relative joint duality gap at which the layers count as converged |
-/// | `alternations` | 4 | >= 1 | times pursuit and smooth layer take turns |
+/// | `alternations` | 4 | >= 0 | times pursuit and smooth layer take turns; 0: the smooth layer of the signal itself is kept |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
 /// | `max_memory` | none | | bytes the pursuit may use |
@@ -34,7 +34,7 @@ pub struct SeparateParams {
     pub mu: f64,
     /// Relative joint duality gap to reach.
     pub tolerance: f64,
-    /// Times pursuit and smooth layer take turns.
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of the signal itself is kept.
     pub alternations: usize,
     /// Wall time allowed.
     pub time_limit: Option<Duration>,
@@ -55,20 +55,12 @@ impl SeparateParams {
         if !(self.mu > 0.0 && self.mu.is_finite()) {
             return Err(Error::parameter("the weight of the smooth layer", self.mu, "a number above 0"));
         }
-        if self.alternations == 0 {
-            return Err(Error::parameter("the number of alternations", 0, "at least 1"));
-        }
         self.pursuit(self.penalty, self.tolerance).check()?;
         Ok(Separator { params: self })
     }
 
-    fn pursuit(&self, penalty: Penalty, gap: f64) -> PursuitParams {
-        PursuitParams {
-            tolerance: INNER_SHARE * gap,
-            threads: self.threads,
-            max_memory: self.max_memory,
-            ..PursuitParams::new(penalty)
-        }
+    fn pursuit(&self, penalty: Penalty, tolerance: f64) -> PursuitParams {
+        PursuitParams { tolerance, threads: self.threads, max_memory: self.max_memory, ..PursuitParams::new(penalty) }
     }
 }
 
@@ -85,6 +77,9 @@ impl SeparateParams {
 /// from a base carried on along its last move, which is Nesterov's way to make such steps count. With `B` just solved and `r` what is left, the joint dual at `s r` is
 /// `s <r, Y> - s^2/2 ||r||^2 - s^2 mu/2 ||grad B||^2`, `s = min(1, penalty / max |D^T P_i r|)`; the reported gap is that of the
 /// layers as they are returned.
+///
+/// Without alternations `B = (I + mu L)^-1 Y` is kept, one pursuit is run to the tolerance, and objective and gap are the pursuit's: those
+/// of `Y - B`, without the term of `B`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Separator {
     params: SeparateParams,
@@ -125,6 +120,9 @@ impl Separator {
         let clock = Instant::now();
         let SeparateParams { mu, tolerance, threads, .. } = self.params;
         let mut base = smooth_on(signal, None, mu, threads)?;
+        if self.params.alternations == 0 {
+            return self.texture_on(base, signal, dictionary, observer, &clock);
+        }
         let mut before = base.clone();
         let (mut gap, mut objective, mut run): (f64, f64, usize) = (1.0, f64::INFINITY, 0);
         let mut start = Start::Zero;
@@ -136,8 +134,8 @@ impl Separator {
             let ahead = base.data().iter().zip(before.data()).map(|(&b, &a)| b + momentum * (b - a)).collect();
             before = std::mem::replace(&mut base, Signal::from_planar(signal.extent(), signal.channels(), ahead)?);
             let observed = [Observed { start, ..signal.minus(&base)?.into() }];
-            let mut params = self.params.pursuit(penalty, gap.max(tolerance));
-            params.time_limit = self.params.time_limit.map(|limit| limit.saturating_sub(clock.elapsed()));
+            let mut params = self.params.pursuit(penalty, INNER_SHARE * gap.max(tolerance));
+            params.time_limit = self.time_left(&clock);
             let answer = params.clone().check()?.run(&observed, dictionary, observer)?;
             let needles = answer.needles.into_iter().next().expect("one signal has one entry");
             let roughness = mu * square_gradient(&base) / 2.0;
@@ -167,6 +165,30 @@ impl Separator {
             start = Start::Needles(needles);
         }
         unreachable!("the number of alternations is at least 1 and finite")
+    }
+
+    fn time_left(&self, clock: &Instant) -> Option<Duration> {
+        self.params.time_limit.map(|limit| limit.saturating_sub(clock.elapsed()))
+    }
+
+    /// One pursuit on a base that is kept.
+    fn texture_on<T: Real>(
+        &self,
+        base: Signal<T>,
+        signal: &Signal<T>,
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+        clock: &Instant,
+    ) -> Result<Layers<T>> {
+        let params = PursuitParams {
+            time_limit: self.time_left(clock),
+            ..self.params.pursuit(self.params.penalty, self.params.tolerance)
+        };
+        let answer = params.check()?.run(&[signal.minus(&base)?.into()], dictionary, observer)?;
+        let needles = answer.needles.into_iter().next().expect("one signal has one entry");
+        let texture = needles.synthesise(dictionary)?;
+        let report = Report { seconds: clock.elapsed().as_secs_f64(), ..answer.report };
+        Ok(Layers { base, texture, needles, report, alternations: 0 })
     }
 
     /// The joint certificate, each plane with its own dual point; the base was just solved for the needles that were measured.

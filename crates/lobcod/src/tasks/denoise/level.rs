@@ -1,5 +1,6 @@
 //! The noise level of a picture, from the picture itself.
 
+use super::anscombe::Anscombe;
 use super::linear::eigenvalues;
 use crate::error::{Error, Result};
 use crate::signal::Signal;
@@ -7,6 +8,8 @@ use crate::signal::Signal;
 /// Side of the patches, and most of them that are looked at.
 const SIDE: usize = 7;
 const MOST: usize = 200_000;
+/// Times a gain is made better.
+const TURNS: usize = 4;
 
 /// Standard deviation of gaussian noise, estimated; of several channels, the root mean square.
 ///
@@ -24,6 +27,27 @@ pub fn noise_level(picture: &Signal<f32>) -> Result<f64> {
     }
     let squares: f64 = (0..picture.channels()).map(|c| level_of(picture.channel(c), [height, width]).powi(2)).sum();
     Ok((squares / picture.channels() as f64).sqrt())
+}
+
+/// Gain of counts with Poisson noise, estimated: the one that stabilises their noise to a level of 1.
+///
+/// After the Anscombe transform with gain `g` the level is about `sqrt(gain / g)`, so `g` times its square is a better gain.
+pub fn gain_of_counts(picture: &Signal<f32>) -> Result<f64> {
+    let mean = picture.data().iter().map(|&x| f64::from(x)).sum::<f64>() / picture.data().len() as f64;
+    if mean.is_nan() || mean <= 0.0 {
+        return Err(Error::Data(format!(
+            "the samples are {mean} on average, which counts cannot be; give the gain, or gaussian noise"
+        )));
+    }
+    // A gain of the size of the variance over the mean, so that most samples are many counts.
+    let mut gain = (noise_level(picture)?.powi(2) / mean).max(f64::MIN_POSITIVE);
+    for _ in 0..TURNS {
+        gain *= noise_level(&Anscombe { gain, sigma: 0.0 }.forward(picture))?.powi(2);
+        if gain <= 0.0 {
+            return Err(Error::Data("there is no noise in the picture that a gain could be estimated from; give it".into()));
+        }
+    }
+    Ok(gain)
 }
 
 fn level_of(samples: &[f32], [height, width]: [usize; 2]) -> f64 {

@@ -5,6 +5,7 @@ use super::omp::{Atoms, Pursuer};
 use super::params::DenoiseParams;
 use crate::dictionary::Dictionary;
 use crate::error::Result;
+use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress};
 use crate::parallel;
 use crate::report::Status;
@@ -49,6 +50,16 @@ pub(super) fn denoise(
     }
     let dictionary = Dictionary::new(dictionary.extent(), 1, patches.atoms.data)?;
     Ok((Signal::from_planar(picture.extent(), picture.channels(), data)?, dictionary, status))
+}
+
+/// Bytes held at once beside the picture: the sums of all bands, of the picture or of the fit, and a pursuit for each thread.
+pub(super) fn memory(extent: Extent, dictionary: &Dictionary<f32>, threads: usize) -> u64 {
+    let ([_, height, width], [_, h, w]) = (extent.padded(), dictionary.extent().padded());
+    let (n, m, bands) = (h * w, dictionary.len(), (height + 1 - h.min(height)).div_ceil(BAND));
+    let picture = (bands * (BAND + h - 1) + height) * width * 2 * size_of::<f32>();
+    let fit = (bands + 1) * (m * m + m * n) * size_of::<f64>();
+    let pursuits = parallel::count(threads) * (n * n / 8 + 2 * m + n) * size_of::<f32>();
+    (picture.max(fit) + pursuits + (m * m + m * n) * size_of::<f32>()) as u64
 }
 
 /// What there is to tell of a round.

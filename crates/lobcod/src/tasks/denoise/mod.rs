@@ -8,12 +8,13 @@ mod local;
 mod omp;
 mod params;
 
-pub use level::noise_level;
+pub use level::{gain_of_counts, noise_level};
 pub use params::{DenoiseParams, Method, Noise};
 
 use crate::base::Base;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::observe::Observer;
 use crate::pursuit::{Observed, Penalty, PursuitParams};
 use crate::report::{Report, Status};
@@ -44,7 +45,7 @@ pub struct Denoiser {
 pub struct Denoised {
     /// The picture.
     pub picture: Signal<f32>,
-    /// Level of gaussian noise, given or estimated (of the stabilised counts: 1); share of samples taken for impulses.
+    /// Level of gaussian noise, given or estimated; gain of counts, given or estimated; share of samples taken for impulses.
     pub level: f64,
     /// The atoms, as fitted to the picture.
     pub dictionary: Dictionary<f32>,
@@ -62,6 +63,24 @@ impl Denoiser {
         &self.params
     }
 
+    /// Bytes that denoising a picture of this shape is expected to need beside the picture itself.
+    pub fn estimate_memory(&self, extent: Extent, channels: usize, dictionary: &Dictionary<f32>) -> Result<u64> {
+        let patches = self.params.method == Method::Local && !matches!(self.params.noise, Noise::Impulse { .. });
+        if patches {
+            // The picture with its colours turned, the clean one, and the same turned back.
+            let planes = 3 * channels * extent.volume() * size_of::<f32>();
+            return Ok(local::memory(extent, dictionary, self.params.threads) + planes as u64);
+        }
+        let params = PursuitParams { threads: self.params.threads, ..PursuitParams::new(Penalty::Absolute(1.0)) };
+        params.check()?.estimate_memory(&[Signal::zeros(extent, channels).into()], dictionary)
+    }
+
+    fn check_memory(&self, picture: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {
+        let Some(limit) = self.params.max_memory else { return Ok(()) };
+        let needed = self.estimate_memory(picture.extent(), picture.channels(), dictionary)?;
+        if needed > limit { Err(Error::Limits { needed, limit }) } else { Ok(()) }
+    }
+
     /// Takes the noise off a picture of one or three channels.
     ///
     /// ```
@@ -75,19 +94,30 @@ impl Denoiser {
     /// ```
     pub fn run(&self, picture: &Signal<f32>, dictionary: &Dictionary<f32>, observer: &mut dyn Observer) -> Result<Denoised> {
         check_picture(picture, dictionary)?;
+        self.check_memory(picture, dictionary)?;
         let clock = Instant::now();
         let mut denoised = match self.params.noise {
             Noise::Gaussian { sigma } => self.gaussian(picture, sigma, dictionary, observer)?,
-            Noise::Mixed { gain, sigma } => {
-                let transform = Anscombe { gain, sigma };
-                let stable = transform.forward(picture);
-                let denoised = self.gaussian(&stable, Some(1.0), dictionary, observer)?;
-                Denoised { picture: transform.inverse(&denoised.picture), ..denoised }
+            Noise::Poisson { gain } => {
+                let gain = gain.map_or_else(|| gain_of_counts(picture), Ok)?;
+                self.counts(picture, Anscombe { gain, sigma: 0.0 }, dictionary, observer)?
             }
+            Noise::Mixed { gain, sigma } => self.counts(picture, Anscombe { gain, sigma }, dictionary, observer)?,
             Noise::Impulse { share } => impulse::denoise(&self.params, picture, share, dictionary, observer)?,
         };
         denoised.seconds = clock.elapsed().as_secs_f64();
         Ok(denoised)
+    }
+
+    fn counts(
+        &self,
+        picture: &Signal<f32>,
+        transform: Anscombe,
+        dictionary: &Dictionary<f32>,
+        observer: &mut dyn Observer,
+    ) -> Result<Denoised> {
+        let denoised = self.gaussian(&transform.forward(picture), Some(1.0), dictionary, observer)?;
+        Ok(Denoised { picture: transform.inverse(&denoised.picture), level: transform.gain, ..denoised })
     }
 
     fn gaussian(

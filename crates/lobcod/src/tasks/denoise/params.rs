@@ -13,7 +13,12 @@ pub enum Noise {
         /// Standard deviation.
         sigma: Option<f64>,
     },
-    /// Counts times a gain, with gaussian noise of the read-out added (0: pure Poisson noise).
+    /// Counts times a gain: Poisson noise; `None`: the gain is estimated.
+    Poisson {
+        /// Sample of one count.
+        gain: Option<f64>,
+    },
+    /// Counts times a gain, with gaussian noise of the read-out added.
     Mixed {
         /// Sample of one count.
         gain: f64,
@@ -95,7 +100,9 @@ impl DenoiseParams {
             Noise::Gaussian { sigma: Some(sigma) } if !positive(sigma) => {
                 return Err(Error::parameter("the noise level", sigma, "a number above 0"));
             }
-            Noise::Mixed { gain, .. } if !positive(gain) => return Err(Error::parameter("the gain", gain, "a number above 0")),
+            Noise::Poisson { gain: Some(gain) } | Noise::Mixed { gain, .. } if !positive(gain) => {
+                return Err(Error::parameter("the gain", gain, "a number above 0"));
+            }
             Noise::Mixed { sigma, .. } if !(sigma.is_finite() && sigma >= 0.0) => {
                 return Err(Error::parameter("the noise level of the read-out", sigma, "a number of at least 0"));
             }

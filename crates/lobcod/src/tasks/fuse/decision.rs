@@ -5,8 +5,8 @@ use crate::base::box_mean;
 
 /// Share of the largest activity below which a pixel has no detail to speak of.
 const FLAT: f32 = 1e-4;
-/// Votes below this count as none.
-const SILENCE: f32 = 1e-3;
+/// Mean of the votes in a box below which it counts as silent.
+const SILENCE: f32 = 0.05;
 
 /// The largest activity so far and whose it is.
 pub(super) struct Decision {
@@ -40,22 +40,22 @@ impl Decision {
         }
     }
 
-    /// Settles the decision: in every box the frame with most votes wins. A pixel's vote weighs the more the clearer its own
-    /// choice is; where no vote reaches, the box grows; where there is none at all, the preferred frame is taken.
+    /// Settles the decision: in every box the frame with most votes wins. A pixel's vote is the cube of how clear its own
+    /// choice is; where a box is nearly silent it grows; where none speaks, the preferred frame is taken.
     pub(super) fn settle(&mut self, frames: usize, window: usize, threads: usize) {
         let floor = FLAT * self.best.iter().copied().fold(0.0, f32::max);
         let votes: Vec<f32> = self
             .best
             .iter()
             .zip(&self.second)
-            .map(|(&b, &s)| if b > floor { (b - s.max(0.0)) / (b + floor) } else { 0.0 })
+            .map(|(&b, &s)| if b > floor { ((b - s.max(0.0)) / (b + floor)).powi(3) } else { 0.0 })
             .collect();
         let chosen = self.frame.clone();
         let mut open = vec![true; votes.len()];
         let longest = self.size[0].max(self.size[1]);
         let mut reach = window;
         loop {
-            let mut most = vec![SILENCE / (reach * reach) as f32; votes.len()];
+            let mut most = vec![SILENCE; votes.len()];
             let mut winner: Vec<Option<u16>> = vec![None; votes.len()];
             for k in 0..frames {
                 let own = |i: usize| if chosen[i] as usize == k { votes[i] } else { 0.0 };

@@ -41,7 +41,7 @@ pub enum Compose {
 /// How much a code counts when the activity of a pixel is summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Activity {
-    /// By how rough its atom is: blur takes the rough ones away first.
+    /// By how rough its atom is: blur takes the rough ones away first. Codes at half the resolution count a little too.
     #[default]
     Rough,
     /// All alike, as in the paper.
@@ -73,8 +73,8 @@ pub enum Prefer {
 /// | `prefer` | front | | frame taken where nothing tells frames apart |
 /// | `align` | none | | how frames are brought to cover each other |
 /// | `fast` | false | | activity is measured at half the resolution |
-/// | `tolerance` | 0.1 | >= 0 | relative gap of the separation of each frame |
-/// | `alternations` | 2 | >= 1 | times pursuit and smooth layer take turns |
+/// | `tolerance` | 0.5 | >= 0 | relative gap of the separation of each frame; a smaller one decides no better |
+/// | `alternations` | 0 | >= 0 | times pursuit and smooth layer take turns; 0: the smooth layer of a frame itself is kept |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
 /// | `max_memory` | none | | bytes a pursuit may use |
@@ -104,7 +104,7 @@ pub struct FuseParams {
     pub fast: bool,
     /// Relative gap of each separation.
     pub tolerance: f64,
-    /// Times pursuit and smooth layer take turns.
+    /// Times pursuit and smooth layer take turns; 0: the smooth layer of a frame itself is kept.
     pub alternations: usize,
     /// Wall time allowed.
     pub time_limit: Option<Duration>,
@@ -128,8 +128,8 @@ impl Default for FuseParams {
             prefer: Prefer::Front,
             align: Align::None,
             fast: false,
-            tolerance: 0.1,
-            alternations: 2,
+            tolerance: 0.5,
+            alternations: 0,
             time_limit: None,
             threads: 0,
             max_memory: None,

@@ -5,7 +5,7 @@ use super::compose::Blend;
 use super::decision::Decision;
 use super::exposure::Exposures;
 use super::maps::Maps;
-use super::{Compose, Frames, Fused, Fuser, Mode};
+use super::{Activity, Compose, Frames, Fused, Fuser, Mode};
 use crate::base::smooth_on;
 use crate::dictionary::Dictionary;
 use crate::error::Error;
@@ -20,6 +20,8 @@ use std::time::Instant;
 
 /// Most frames: their numbers are kept in 16 bits.
 const MOST: usize = u16::MAX as usize;
+/// Share of the activity at half the resolution; `docs/fusion.md` says what it was chosen by.
+const COARSE_SHARE: f32 = 0.1;
 /// Weight of the squared gradient of the depth map.
 const DEPTH_SMOOTHNESS: f64 = 5.0;
 
@@ -127,16 +129,40 @@ impl<'a, F: Frames> Work<'a, F> {
         Ok(Placed { picture, light, crop })
     }
 
-    /// Separates a frame and sums its activity up, at half the resolution if haste is asked for.
+    /// Separates a frame and sums its activity up: at half the resolution if haste is asked for, else at its own and, where atoms are
+    /// weighted, a little at half of it, which noise has less say in.
     fn look(&self, placed: &Placed, observer: &mut dyn Observer) -> Result<(Layers<f32>, Vec<f32>), F::Error> {
+        let (params, size) = (&self.fuser.params, placed.light.extent().padded());
+        let half = || halve(&placed.light);
+        if params.fast {
+            let (layers, map) = self.separate(&half(), params.window.div_ceil(2), observer)?;
+            let map = double(&map, layers.base.extent().padded(), size);
+            return Ok((layers, map));
+        }
+        let (mut layers, mut map) = self.separate(&placed.light, params.window, observer)?;
+        let atom = self.dictionary.extent().padded();
+        let holds_atoms = (1..3).all(|axis| size[axis].div_ceil(2) >= atom[axis]);
+        let weighted = params.mode == Mode::Focus && params.activity == Activity::Rough;
+        if weighted && holds_atoms && layers.report.status != Status::Interrupted {
+            let (coarse, small) = self.separate(&half(), params.window.div_ceil(2), observer)?;
+            let small = double(&small, coarse.base.extent().padded(), size);
+            map.iter_mut().zip(small).for_each(|(a, s)| *a += COARSE_SHARE * s);
+            layers.report.status = layers.report.status.max(coarse.report.status);
+        }
+        Ok((layers, map))
+    }
+
+    fn separate(
+        &self,
+        light: &Signal<f32>,
+        window: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<(Layers<f32>, Vec<f32>), F::Error> {
         let params = &self.fuser.params;
-        let small = params.fast.then(|| halve(&placed.light));
-        let window = if params.fast { params.window.div_ceil(2) } else { params.window };
         let limit = params.time_limit.map(|limit| limit.saturating_sub(self.clock.elapsed()));
         let separator = SeparateParams { time_limit: limit, ..self.fuser.separator.params().clone() }.check()?;
-        let layers = separator.run(small.as_ref().unwrap_or(&placed.light), self.dictionary, observer)?;
+        let layers = separator.run(light, self.dictionary, observer)?;
         let map = activity(&layers.needles, self.dictionary, &self.weights, window, params.threads);
-        let map = if params.fast { double(&map, layers.base.extent().padded(), placed.light.extent().padded()) } else { map };
         Ok((layers, map))
     }
 
