@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 pub struct DenoiseOptions {
     noise: String,
     sigma: Option<f64>,
-    gain: f64,
+    gain: Option<f64>,
     share: Option<f64>,
     method: String,
     fit_atoms: bool,
@@ -27,8 +27,8 @@ impl DenoiseOptions {
     fn noise(&self) -> Result<Noise> {
         match self.noise.as_str() {
             "gaussian" => Ok(Noise::Gaussian { sigma: self.sigma }),
-            "poisson" => Ok(Noise::Mixed { gain: self.gain, sigma: 0.0 }),
-            "mixed" => Ok(Noise::Mixed { gain: self.gain, sigma: self.sigma.unwrap_or(0.0) }),
+            "poisson" => Ok(Noise::Poisson { gain: self.gain }),
+            "mixed" => Ok(Noise::Mixed { gain: self.gain.unwrap_or(1.0), sigma: self.sigma.unwrap_or(0.0) }),
             "impulse" => Ok(Noise::Impulse { share: self.share }),
             other => Err(Fault::value(format!("the noise is {other}, but must be gaussian, poisson, mixed or impulse"))),
         }

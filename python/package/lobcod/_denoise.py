@@ -29,7 +29,7 @@ def denoise(
     noise: str = "gaussian",
     *,
     sigma: float | None = None,
-    gain: float = 1.0,
+    gain: float | None = None,
     share: float | None = None,
     dictionary: Any = None,
     method: str = "local",
@@ -55,8 +55,8 @@ def denoise(
         ``"mixed:2,5"``, ``"impulse:0.1"``.
     sigma : float, optional
         Standard deviation of gaussian noise (of the read-out of mixed noise). Default: estimated.
-    gain : float
-        Sample of one count of Poisson noise.
+    gain : float, optional
+        Sample of one count of Poisson noise. Default: estimated; 1 for mixed noise.
     share : float, optional
         Largest share of samples that impulses hit. Default: found out.
     dictionary : array or str, optional
@@ -123,7 +123,9 @@ def denoise(
     return clean, DenoiseReport._from(told)
 
 
-def _noise(noise: str, sigma: float | None, gain: float, share: float | None) -> tuple[str, float | None, float, float | None]:
+def _noise(
+    noise: str, sigma: float | None, gain: float | None, share: float | None
+) -> tuple[str, float | None, float | None, float | None]:
     """Kind and amounts, some of which may stand behind the kind."""
     kind, _, amounts = noise.partition(":")
     if not amounts:

@@ -44,8 +44,8 @@ def fuse(
     prefer: str = "front",
     align: str = "none",
     fast: bool = False,
-    alternations: int = 2,
-    tolerance: float = 0.1,
+    alternations: int = 0,
+    tolerance: float = 0.5,
     scale: float | None = None,
     channel_axis: int | None = None,
     threads: int = 0,
@@ -88,7 +88,7 @@ def fuse(
     fast : bool
         Measure activity at half the resolution.
     alternations, tolerance
-        Turns and relative gap of the separation of each frame.
+        Turns (0: the smooth layer of a frame itself is kept) and relative gap of the separation of each frame.
     scale : float, optional
         Sample that stands for white. Default: the largest one of whole numbers, 255 for other types.
     return_report : bool

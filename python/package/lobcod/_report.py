@@ -183,7 +183,7 @@ class DenoiseReport(_Base):
     noise: str
     """Kind of noise."""
     noise_level: float
-    """Level of gaussian noise, given or estimated (of stabilised counts: 1); share of samples taken for impulses."""
+    """Level of gaussian noise or gain of counts, given or estimated; share of samples taken for impulses."""
     seconds: float
     dictionary: Array
     """The atoms, as fitted to the picture."""

@@ -52,7 +52,7 @@ def separate(
     smooth : float
         Weight of the squared gradient of the smooth layer.
     alternations : int
-        Times pursuit and smooth layer take turns.
+        Times pursuit and smooth layer take turns; 0: the smooth layer of the image itself is kept.
     tolerance : float
         Relative joint duality gap to reach.
     return_report : bool

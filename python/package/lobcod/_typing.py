@@ -32,7 +32,7 @@ class InpaintOptions(_Limits, total=False):
 
 class DenoiseOptions(_Limits, total=False):
     sigma: float | None
-    gain: float
+    gain: float | None
     share: float | None
     method: str
     fit_atoms: bool
