@@ -13,6 +13,8 @@ use crate::report::{HistoryPoint, Status};
 use std::cell::OnceCell;
 use std::time::Instant;
 
+fn env(name: &str, or: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or) }
+
 /// The continuation begins at this many times the penalty and falls by this factor from stage to stage (four steps).
 const FIRST_STAGE: f64 = 8.0;
 const STAGE_FACTOR: f64 = 0.5946;
@@ -60,9 +62,7 @@ impl<'a, T: Real> Solver<'a, T> {
     ) -> Result<Self> {
         let clock = Instant::now();
         let mut session = engine.open(problem)?;
-        // An absolute penalty is known now, so this measurement also finds the needles of the first stage.
-        let bound = if let Penalty::Absolute(penalty) = params.penalty { FIRST_STAGE * penalty } else { f64::INFINITY };
-        let zero = session.measure(Measure::Certificate { penalty: bound, slack: 0.0 });
+        let zero = session.measure(Measure::Largest);
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
         if !most.is_finite() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
@@ -75,12 +75,15 @@ impl<'a, T: Real> Solver<'a, T> {
         };
         let cold = signals.iter().all(|s| matches!(s.start, Start::Zero));
         let continued = cold && params.schedule == Schedule::Tiles;
-        let stage_penalty = if continued { (FIRST_STAGE * penalty).min(0.5 * most).max(penalty) } else { penalty };
-        let known = continued && stage_penalty == bound;
+        let stage_penalty = if continued { (FIRST_STAGE.min(env("FIRST_STAGE", FIRST_STAGE)) * penalty).min(env("MOST", 0.5) * most).max(penalty) } else { penalty };
+        if continued {
+            // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
+            session.measure(Measure::Certificate { penalty: stage_penalty, slack: 0.0 });
+        }
         let schedule = ScheduleState {
             stage_penalty,
             tolerance: STAGE_TOLERANCE,
-            candidate_slack: known.then_some(0.0),
+            candidate_slack: continued.then_some(0.0),
             best_gap: f64::INFINITY,
             best_objective: f64::INFINITY,
             idle_passes: 0,
@@ -197,9 +200,11 @@ impl<'a, T: Real> Solver<'a, T> {
         let ScheduleState { stage_penalty: penalty, tolerance, candidate_slack, .. } = self.schedule;
         let last_stage = penalty <= self.penalty;
         self.progress.stage_penalty = penalty;
-        let limit = if last_stage { FINAL_SUPPORT } else { STAGE_SUPPORT };
+        let limit = if last_stage { env("FINAL_SUPPORT", FINAL_SUPPORT as f64) as usize } else { env("STAGE_SUPPORT", STAGE_SUPPORT as f64) as usize };
         let visit = if candidate_slack.is_some() { Visit::Candidates } else { Visit::All };
-        let sweep = self.discovery(penalty, visit, tolerance);
+        let df = if last_stage { env("DF", 1.0) } else { env("SDF", 1.0) };
+        let df = if last_stage && self.progress.discovery_sweeps as f64 > env("DFMAX", 1e9) { 1.0 } else { df };
+        let sweep = self.discovery(df * penalty, visit, tolerance);
         let mut moved = self.session.discover(&sweep).largest_change;
         self.progress.discovery_sweeps += 1;
         if let Some(status) = self.pause(observer) {
@@ -219,12 +224,12 @@ impl<'a, T: Real> Solver<'a, T> {
         if !last_stage {
             self.record(Measure::Objective);
             // A last step that would hardly differ from the asked penalty goes there at once.
-            let next = STAGE_FACTOR * penalty;
+            let next = env("STAGE_FACTOR", STAGE_FACTOR) * penalty;
             self.schedule.stage_penalty = if next < 1.1 * self.penalty { self.penalty } else { next };
             self.schedule.candidate_slack = None;
             return None;
         }
-        let slack = self.candidate_slack();
+        let slack = env("SLACK", self.candidate_slack());
         let status = self.certify(slack);
         self.schedule.candidate_slack = Some(slack);
         let (gap, least) = (self.progress.relative_gap.unwrap_or(1.0), smallest_tolerance::<T>());

@@ -189,3 +189,44 @@ where
     }
     sum.sum()
 }
+
+/// Energy of the patch at `offset`: `inside` is an atom of ones, so that what lies behind a row does not count.
+#[inline(always)]
+pub(crate) fn patch_energy<V: Vector>(inside: &AtomRows<V::Elem>, rows: &PatchRows, field: &[V::Elem], offset: usize) -> V::Elem
+where
+    V::Elem: Real,
+{
+    let ones = inside.atom(0);
+    assert!(offset + rows.reach < field.len() && rows.offsets.len() * inside.width == ones.len());
+    let mut sum = V::splat(V::Elem::ZERO);
+    // SAFETY: the assertion keeps every padded row inside the field and the ones.
+    unsafe {
+        let (base, d) = (field.as_ptr().add(offset), ones.as_ptr());
+        for_vectors!(V, rows, inside.width, |i, at| {
+            let x = V::load(base.add(at)).mul(V::load(d.add(i)));
+            sum = x.mul_add(x, sum);
+        });
+    }
+    sum.sum()
+}
+
+/// `into[i] += from[i + shift]` as far as that lies inside; `None`: from itself, what stands ahead not yet changed.
+#[inline(always)]
+pub(crate) fn add_shifted<V: Vector>(into: &mut [V::Elem], from: Option<&[V::Elem]>, shift: usize)
+where
+    V::Elem: Real,
+{
+    assert!(from.is_none_or(|from| from.len() == into.len()));
+    let count = into.len().saturating_sub(shift);
+    let whole = count / V::LANES * V::LANES;
+    let to = into.as_mut_ptr();
+    let from = from.map_or(to.cast_const(), |from| from.as_ptr());
+    for i in (0..whole).step_by(V::LANES) {
+        // SAFETY: `i + shift + LANES` is at most the length of both. A vector is read whole before any of it is written.
+        unsafe { V::load(to.add(i)).add(V::load(from.add(i + shift))).store(to.add(i)) };
+    }
+    for i in whole..count {
+        // SAFETY: `i + shift` is below the length of both.
+        unsafe { *to.add(i) += *from.add(i + shift) };
+    }
+}

@@ -2,6 +2,7 @@
 
 mod atom_pass;
 mod atoms;
+mod bounds;
 mod canvas;
 mod discovery;
 mod field;
@@ -21,11 +22,10 @@ use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::needles::Code;
 use crate::real::Real;
-use crate::simd::Level;
+use crate::simd::{BATCH, Level};
 use atoms::Atoms;
 use canvas::Canvas;
 use plane::PlaneState;
-use scratch::BATCH;
 use session::{CpuSession, Surroundings};
 use std::sync::Arc;
 use threads::Threads;

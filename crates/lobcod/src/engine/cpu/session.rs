@@ -5,7 +5,7 @@ use super::atoms::Atoms;
 use super::canvas::Canvas;
 use super::discovery::DiscoverTile;
 use super::gradient::{layer_gradient, whole_gradient};
-use super::measure::MeasureTile;
+use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::support::{SupportTile, SynthesiseTile};
@@ -114,13 +114,14 @@ impl<T: Real> CpuSession<T> {
             let mut chosen: Vec<&mut TileState<T>> =
                 colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
             team.each(&mut chosen, |state, scratch| {
-                (state.largest_change, state.last_change) = (0.0, 0.0);
+                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
                 work(atoms, &planes[state.plane], state, scratch);
             });
             // In the order of the tiles, whatever the order they ran in: pending changes are added up.
             chosen.sort_unstable_by_key(|state| (state.plane, state.index));
             for state in chosen {
                 sum.largest_change = sum.largest_change.max(state.largest_change);
+                sum.visited += state.visited;
                 Surroundings::note(&mut surroundings[state.plane], state, whole);
             }
         }
@@ -187,28 +188,39 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn measure(&mut self, what: Measure) -> Vec<Measurement> {
-        if let Measure::Certificate { penalty, slack } = what {
-            let (level, nonnegative, bound) = (self.level, self.nonnegative, penalty * (1.0 + slack));
-            // A tile around which no code changed has the residual it had, to the last bit.
+        let goal = match what {
+            Measure::Objective => None,
+            Measure::Largest => Some(Goal::Largest),
+            Measure::Certificate { penalty, slack } => {
+                Some(Goal::Above { penalty: T::from_f64(penalty), bound: T::from_f64(penalty * (1.0 + slack)) })
+            }
+        };
+        let mut visited = vec![0; self.planes.len()];
+        if let Some(goal) = goal {
+            let (level, nonnegative) = (self.level, self.nonnegative);
             let Self { team, atoms, planes, tiles, surroundings, .. } = self;
-            let mut chosen: Vec<&mut TileState<T>> = tiles
-                .iter_mut()
-                .flatten()
-                .filter(|s| surroundings[s.plane][s.index].changed || s.largest_correlation > bound)
-                .collect();
+            let around = |s: &TileState<T>| &surroundings[s.plane][s.index];
+            // A tile around which no code changed has the residual it had, to the last bit.
+            let wanted = |s: &&mut TileState<T>| {
+                around(s).changed || matches!(goal, Goal::Above { penalty, .. } if s.largest_correlation > penalty.to_f64())
+            };
+            let mut chosen: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().filter(wanted).collect();
             team.each(&mut chosen, |state, scratch| {
-                let plane = &planes[state.plane];
-                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, bound, nonnegative });
+                let (plane, changed) = (&planes[state.plane], around(state).changed);
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, nonnegative });
             });
+            chosen.iter().for_each(|state| visited[state.plane] += state.visited);
             surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
+            planes.iter_mut().for_each(PlaneState::keep_measured);
         }
         let team = &self.team;
         let mut sums: Vec<Measurement> = self
             .planes
             .iter_mut()
-            .map(|plane| {
+            .zip(visited)
+            .map(|(plane, visited)| {
                 let (residual_energy, target_dot_residual) = plane.energies(team);
-                Measurement { residual_energy, target_dot_residual, ..Measurement::default() }
+                Measurement { residual_energy, target_dot_residual, visited, ..Measurement::default() }
             })
             .collect();
         // Added in the order of the tiles, whatever the order they ran in.
@@ -326,7 +338,11 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
         self.atoms = self.atoms.of(dictionary);
-        self.tiles.iter_mut().flatten().for_each(|state| state.curvature_holds = false);
+        for state in self.tiles.iter_mut().flatten() {
+            state.curvature_holds = false;
+            // What other atoms reached says nothing.
+            state.reaches.clear();
+        }
         self.forget();
     }
 
