@@ -59,13 +59,10 @@ impl<T: Real> Rules<'_, T> {
     /// Minimiser of `q/2 a^2 - z a + threshold |a|`.
     #[inline(always)]
     pub(crate) fn shrink(&self, z: T, threshold: T, q: T) -> T {
-        if z > threshold {
-            (z - threshold) / q
-        } else if z < -threshold && !self.nonnegative {
-            (z + threshold) / q
-        } else {
-            T::ZERO
-        }
+        // Without a branch on the sign, which nothing could predict.
+        let size = (if self.nonnegative { z } else { z.abs() }) - threshold;
+        let size = if size > T::ZERO { size } else { T::ZERO };
+        (if self.nonnegative { size } else { size.copysign(z) }) / q
     }
 
     /// Do these codes obey the cap and the sign?

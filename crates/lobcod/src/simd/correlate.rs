@@ -88,7 +88,8 @@ pub(crate) struct Reach<'a, T> {
 /// Cuts `units` short vectors of atoms into panels of nearly equal width; `per_wide` of them make a wide vector.
 fn cut_panels(units: usize, per_wide: usize, lanes: usize, registers: usize) -> Vec<Panel> {
     let (wide, half) = (units / per_wide, units % per_wide);
-    let widest = if registers >= 32 { 6 } else { 3 };
+    // Three beside four needles would fill sixteen registers to the last, and then some are spilled.
+    let widest = if registers >= 32 { 6 } else { 2 };
     let count = (wide + half).div_ceil(widest).max(1);
     let mut panels = Vec::with_capacity(count);
     let mut done = 0;
@@ -233,7 +234,7 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
     #[inline(always)]
     unsafe fn run<V: Vector<Elem = T>>(&self) {
         if V::REGISTERS < 32 {
-            constants!(self, V: (1, 0): 1 2 3 4 5 6 7 8; (2, 0): 1 2 3 4 5 6; (3, 0): 1 2 3 4;)
+            constants!(self, V: (1, 0): 1 2 3 4 5 6 7 8; (2, 0): 1 2 3 4 5 6;)
         } else if V::Wide::LANES == V::LANES {
             constants!(self, V: (1, 0): 1 2 3 4 5 6 7 8; (2, 0): 1 2 3 4 5 6 7 8; (3, 0): 1 2 3 4 5 6 7 8; (4, 0): 1 2 3 4 5 6;
                 (5, 0): 1 2 3 4 5; (6, 0): 1 2 3 4;)

@@ -86,19 +86,22 @@ where
         let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
         let zero = V::splat(V::Elem::ZERO);
         if atoms.width == V::LANES {
-            // Two chains hide half the latency; more gain nothing for rows this short.
-            let mut sums = [zero; 2];
-            let mut pairs = rows.offsets.chunks_exact(2);
+            // Four chains hide the latency.
+            let mut sums = [zero; 4];
+            let fours = rows.offsets.chunks_exact(4);
+            let rest = fours.remainder();
             let mut i = 0;
-            for pair in &mut pairs {
-                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(pair[0] as usize)), sums[0]);
-                sums[1] = V::load(d.add(i + V::LANES)).mul_add(V::load(base.add(pair[1] as usize)), sums[1]);
-                i += 2 * V::LANES;
+            for four in fours {
+                for (sum, &row) in sums.iter_mut().zip(four) {
+                    *sum = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), *sum);
+                    i += V::LANES;
+                }
             }
-            for &row in pairs.remainder() {
-                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), sums[0]);
+            for (sum, &row) in sums.iter_mut().zip(rest) {
+                *sum = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), *sum);
+                i += V::LANES;
             }
-            return sums[0].add(sums[1]).sum();
+            return sums[0].add(sums[1]).add(sums[2].add(sums[3])).sum();
         }
         let mut sum = zero;
         for_vectors!(V, rows, atoms.width, |i, at| {

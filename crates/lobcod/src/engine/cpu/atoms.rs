@@ -16,8 +16,8 @@ pub(super) struct Atoms<T> {
     /// `1 / weights`, 0 behind the last.
     pub(super) inverse_weights: Vec<T>,
     /// The largest of them, and what rounding may add to a correlation, as a factor.
-    pub(super) largest_inverse_weight: f64,
-    pub(super) rounding: f64,
+    pub(super) largest_inverse_weight: T,
+    pub(super) rounding: T,
     /// An atom of ones.
     pub(super) inside_rows: AtomRows<T>,
     /// 0, 1, 2, ...: patch offsets of a patch that lies in one piece.
@@ -43,8 +43,8 @@ impl<T: Real> Atoms<T> {
             rows: AtomRows::new(&dictionary, lanes),
             gram,
             weights: pad(&|w| w, T::INFINITY),
-            largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)).to_f64(),
-            rounding: 1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64(),
+            largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
+            rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
             inside_rows: AtomRows::from_data(&vec![T::ONE; samples], row, samples, lanes),
             inverse_weights,
             straight,

@@ -44,10 +44,10 @@ impl<T: Real> Bounds<T> {
         self.stale.clear();
         self.stale.resize(length, false);
         self.on_demand = false;
-        square::<V>(field, None, &mut self.energy);
+        square(field, None, &mut self.energy);
         box_sums::<V>(&mut self.energy, &mut self.spare, layout, grid);
         if let Some(measured) = measured {
-            square::<V>(field, Some(measured), &mut self.change);
+            square(field, Some(measured), &mut self.change);
             box_sums::<V>(&mut self.change, &mut self.spare, layout, grid);
         }
     }
@@ -55,17 +55,16 @@ impl<T: Real> Bounds<T> {
     /// Upper bound on the reach of a needle whose patch was not written to since [`Bounds::find`], given its last known reach.
     #[inline(always)]
     pub(super) fn of(&self, offset: usize, known: Option<T>, atoms: &Atoms<T>, position_weight: T) -> T {
-        let norm = self.energy[offset].to_f64().sqrt() * atoms.largest_inverse_weight;
+        let norm = self.energy[offset].sqrt() * atoms.largest_inverse_weight;
         let bound = match known {
             None => norm,
             Some(known) => {
-                let change = self.change[offset].to_f64().sqrt() * atoms.largest_inverse_weight;
                 // The known reach is in shares of the position's weight already.
-                let moved = known.abs().to_f64() * position_weight.to_f64() + change;
+                let moved = known.abs() * position_weight + self.change[offset].sqrt() * atoms.largest_inverse_weight;
                 if moved < norm { moved } else { norm }
             }
         };
-        T::from_f64(bound * atoms.rounding / position_weight.to_f64())
+        bound * atoms.rounding / position_weight
     }
 
     /// Can the needle without codes not reach `threshold` times the weights? Looks at the patch itself where it was written to.
@@ -81,9 +80,8 @@ impl<T: Real> Bounds<T> {
         threshold: T,
     ) -> bool {
         if self.on_demand || self.stale[offset] {
-            let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, offset).to_f64();
-            let reach = energy.sqrt() * atoms.largest_inverse_weight * atoms.rounding;
-            return reach <= threshold.to_f64() * position_weight.to_f64();
+            let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, offset);
+            return energy.sqrt() * atoms.largest_inverse_weight * atoms.rounding <= threshold * position_weight;
         }
         self.of(offset, known, atoms, position_weight) <= threshold
     }
@@ -116,19 +114,16 @@ impl<T: Real> Bounds<T> {
 
 /// Squares of the field (or of its change), added up over the channels.
 #[inline(always)]
-fn square<V: Vector>(field: &[V::Elem], other: Option<&[V::Elem]>, into: &mut [V::Elem])
-where
-    V::Elem: Real,
-{
+fn square<T: Real>(field: &[T], other: Option<&[T]>, into: &mut [T]) {
     let length = into.len();
+    into.fill(T::ZERO);
     for (c, channel) in field.chunks_exact(length).enumerate() {
-        let other = other.map(|o| &o[c * length..(c + 1) * length]);
-        for (i, (sum, &x)) in into.iter_mut().zip(channel).enumerate() {
-            let x = match other {
-                Some(other) => x - other[i],
-                None => x,
-            };
-            *sum = if c == 0 { x * x } else { *sum + x * x };
+        match other {
+            None => into.iter_mut().zip(channel).for_each(|(sum, &x)| *sum += x * x),
+            Some(other) => {
+                let other = &other[c * length..(c + 1) * length];
+                into.iter_mut().zip(channel).zip(other).for_each(|((sum, &x), &y)| *sum += (x - y) * (x - y));
+            }
         }
     }
 }
