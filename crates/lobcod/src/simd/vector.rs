@@ -39,6 +39,19 @@ pub trait Vector: Copy {
     fn sum(self) -> Self::Elem;
     /// Largest lane.
     fn largest(self) -> Self::Elem;
+    /// Number of the first lane that holds the largest.
+    #[inline(always)]
+    fn lane_of_largest(self) -> usize
+    where
+        Self::Elem: PartialOrd,
+    {
+        let largest = self.largest();
+        // No machine has longer vectors.
+        let mut lanes = [largest; 16];
+        // SAFETY: there is room for LANES numbers.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        lanes.iter().position(|&x| x >= largest).unwrap_or(0)
+    }
 }
 
 /// `N` numbers in plain Rust, left to the compiler to vectorise.

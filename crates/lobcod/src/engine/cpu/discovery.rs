@@ -5,7 +5,7 @@ use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::tile::{Candidate, Layers, LocalCode, TileState};
 use crate::engine::{Discovery, Visit};
-use crate::lasso::{ActiveCode, Rules, Stored, any_awake, solve_by_coordinates, solve_by_lars};
+use crate::lasso::{ActiveCode, Rules, Stored, solve_by_coordinates, solve_by_lars, strongest};
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{BATCH, Kernel, Vector, add_atom};
@@ -65,6 +65,15 @@ impl<T: Real> DiscoverTile<'_, T> {
         }
     }
 
+    /// Correlations up to this many times their threshold wake no needle.
+    #[inline(always)]
+    fn slack(&self) -> T {
+        match self.local {
+            Local::Coordinate => T::ONE + T::from_f64(self.sweep.local_tolerance),
+            Local::Lars => T::ONE + T::EPSILON * T::from_f64(8.0),
+        }
+    }
+
     /// Is it certain that the needle has no codes and gets none?
     #[inline(always)]
     fn sleeps<V: Vector<Elem = T>>(&self, number: usize, visit: &Candidate) -> bool {
@@ -75,7 +84,7 @@ impl<T: Real> DiscoverTile<'_, T> {
         let known = if self.sweep.visit == Visit::All { self.state.reaches.get(number).copied() } else { None };
         let weight = self.plane.position_weight(&self.state.tile, at);
         let (field, layout) = (&self.scratch.footprint.residual, &self.plane.layout);
-        let threshold = T::from_f64(self.sweep.penalty);
+        let threshold = T::from_f64(self.sweep.penalty) * self.slack();
         self.scratch.bounds.sleeps::<V>(at, known, self.atoms, weight, field, layout, threshold)
     }
 
@@ -142,6 +151,7 @@ impl<T: Real> DiscoverTile<'_, T> {
     /// Solves the needle whose correlations stand at place `j` of the batch, unless it is zero and stays so.
     #[inline(always)]
     fn visit_needle<V: Vector<Elem = T>>(&mut self, j: usize, visit: &Candidate) {
+        let slack = self.slack();
         let (scratch, plane, stride) = (&mut *self.scratch, self.plane, self.atoms.packed.stride);
         let spread = self.sweep.visit == Visit::Spread;
         let c = &mut scratch.correlations[j * stride..(j + 1) * stride];
@@ -158,7 +168,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             tolerance: T::from_f64(self.sweep.local_tolerance),
         };
         let old = if spread { &[][..] } else { &self.state.codes[visit.codes.0 as usize..visit.codes.1 as usize] };
-        if old.is_empty() && !any_awake::<V>(c, &rules, T::ONE + T::EPSILON * T::from_f64(8.0)) {
+        if old.is_empty() && strongest::<V>(c, &rules, slack).is_none() {
             return;
         }
         let active = &mut scratch.active;
