@@ -17,7 +17,8 @@ fn main() -> lobcod::Result<()> {
                 let extent = Extent::new(axes)?;
                 let f32s = measure_rates::<f32>(level, extent, atoms, needles, 60)?;
                 let f64s = measure_rates::<f64>(level, extent, atoms, needles, 60)?;
-                let share = |r: Rates| format!("{:6.1} of {:6.1} ({:3.0} %)", r.correlation, r.peak, 100.0 * r.correlation / r.peak);
+                let share =
+                    |r: Rates| format!("{:6.1} of {:6.1} ({:3.0} %)", r.correlation, r.peak, 100.0 * r.correlation / r.peak);
                 println!("{name:>14}, {needles:>2} needles: f32 {}   f64 {}", share(f32s), share(f64s));
             }
         }

@@ -1,7 +1,7 @@
 //! Vectors of 32 bytes: AVX2 with fused multiply-add.
 
-use super::vector::Vector;
 use super::avx512::{Avx512F32, Avx512F64};
+use super::vector::Vector;
 use std::arch::x86_64::*;
 
 macro_rules! avx2 {
@@ -95,10 +95,56 @@ macro_rules! avx2 {
 /// Hands the instructions of one number type to the macro above.
 macro_rules! with_instructions {
     (f32, $name:ident, $wide:ty, $registers:literal) => {
-        avx2!($name, $wide, $registers, f32, __m256, 8, -0.0f32, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_mul_ps, _mm256_fmadd_ps, _mm256_andnot_ps, _mm256_max_ps, _mm256_cmp_ps, _mm256_movemask_ps, __m128, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm_add_ps, _mm_max_ps);
+        avx2!(
+            $name,
+            $wide,
+            $registers,
+            f32,
+            __m256,
+            8,
+            -0.0f32,
+            _mm256_set1_ps,
+            _mm256_loadu_ps,
+            _mm256_storeu_ps,
+            _mm256_add_ps,
+            _mm256_mul_ps,
+            _mm256_fmadd_ps,
+            _mm256_andnot_ps,
+            _mm256_max_ps,
+            _mm256_cmp_ps,
+            _mm256_movemask_ps,
+            __m128,
+            _mm256_castps256_ps128,
+            _mm256_extractf128_ps,
+            _mm_add_ps,
+            _mm_max_ps
+        );
     };
     (f64, $name:ident, $wide:ty, $registers:literal) => {
-        avx2!($name, $wide, $registers, f64, __m256d, 4, -0.0f64, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_mul_pd, _mm256_fmadd_pd, _mm256_andnot_pd, _mm256_max_pd, _mm256_cmp_pd, _mm256_movemask_pd, __m128d, _mm256_castpd256_pd128, _mm256_extractf128_pd, _mm_add_pd, _mm_max_pd);
+        avx2!(
+            $name,
+            $wide,
+            $registers,
+            f64,
+            __m256d,
+            4,
+            -0.0f64,
+            _mm256_set1_pd,
+            _mm256_loadu_pd,
+            _mm256_storeu_pd,
+            _mm256_add_pd,
+            _mm256_mul_pd,
+            _mm256_fmadd_pd,
+            _mm256_andnot_pd,
+            _mm256_max_pd,
+            _mm256_cmp_pd,
+            _mm256_movemask_pd,
+            __m128d,
+            _mm256_castpd256_pd128,
+            _mm256_extractf128_pd,
+            _mm_add_pd,
+            _mm_max_pd
+        );
     };
 }
 with_instructions!(f32, Avx2F32, Self, 16);

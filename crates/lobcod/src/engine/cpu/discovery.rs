@@ -20,6 +20,7 @@ pub(super) struct DiscoverTile<'a, T> {
     pub(super) state: &'a mut TileState<T>,
     pub(super) scratch: &'a mut Scratch<T>,
     pub(super) sweep: &'a Discovery,
+    pub(super) skipping: bool,
     pub(super) nonnegative: bool,
     pub(super) local: Local,
 }
@@ -77,7 +78,7 @@ impl<T: Real> DiscoverTile<'_, T> {
     /// Is it certain that the needle has no codes and gets none?
     #[inline(always)]
     fn sleeps<V: Vector<Elem = T>>(&self, number: usize, visit: &Candidate) -> bool {
-        if visit.codes.0 != visit.codes.1 || !matches!(self.sweep.visit, Visit::All | Visit::Layer(_)) {
+        if !self.skipping || visit.codes.0 != visit.codes.1 || !matches!(self.sweep.visit, Visit::All | Visit::Layer(_)) {
             return false;
         }
         let at = visit.offset as usize;

@@ -18,6 +18,7 @@ pub(super) struct MeasureTile<'a, T> {
     /// Has the residual changed since the last measurement?
     pub(super) changed: bool,
     pub(super) goal: Goal<T>,
+    pub(super) skipping: bool,
     pub(super) nonnegative: bool,
 }
 
@@ -40,7 +41,7 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
-        let Self { atoms, plane, state, scratch, changed, goal, nonnegative } = self;
+        let Self { atoms, plane, state, scratch, changed, goal, skipping, nonnegative } = self;
         let layout = &plane.layout;
         plane.load(&state.tile, &mut scratch.footprint);
         let known = !state.reaches.is_empty();
@@ -67,7 +68,7 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
                 if known && !changed && before.abs() < bound {
                     bound = before.abs();
                 }
-                if bound <= floor {
+                if skipping && bound <= floor {
                     state.reaches[i] = -bound;
                 } else {
                     wanted.push(i as u32, offset);

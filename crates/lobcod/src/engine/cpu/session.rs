@@ -1,5 +1,6 @@
 //! The verbs of a session on the CPU.
 
+use super::Manner;
 use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
 use super::canvas::Canvas;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub(super) struct CpuSession<T> {
     team: Team<T>,
     level: Level,
+    skipping: bool,
     nonnegative: bool,
     local: Local,
     atoms: Atoms<T>,
@@ -69,8 +71,7 @@ impl Surroundings {
 impl<T: Real> CpuSession<T> {
     pub(super) fn new(
         threads: Arc<Threads>,
-        level: Level,
-        reversed: bool,
+        manner: Manner,
         problem: &Problem<T>,
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
@@ -83,7 +84,7 @@ impl<T: Real> CpuSession<T> {
                 tiles[tile.colour].push(TileState::new(p, index, tile));
             }
         }
-        if reversed {
+        if manner.reversed {
             tiles.iter_mut().for_each(|colour| colour.reverse());
         }
         let around = |plane: &PlaneState<T>| {
@@ -94,7 +95,8 @@ impl<T: Real> CpuSession<T> {
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
-        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
+        let Manner { level, skipping, .. } = manner;
+        let mut session = CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
         session.refresh();
         session
     }
@@ -155,7 +157,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn discover(&mut self, sweep: &Discovery) -> Sweep {
-        let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
+        let (level, skipping, nonnegative, local) = (self.level, self.skipping, self.nonnegative, self.local);
         let sum = self.sweep(
             matches!(sweep.visit, Visit::All | Visit::Spread),
             |state, _| match sweep.visit {
@@ -164,7 +166,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 Visit::Layer(of) => state.plane == of.plane,
             },
             |atoms, plane, state, scratch| {
-                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
+                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, skipping, nonnegative, local })
             },
         );
         self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
@@ -197,7 +199,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         };
         let mut visited = vec![0; self.planes.len()];
         if let Some(goal) = goal {
-            let (level, nonnegative) = (self.level, self.nonnegative);
+            let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
             let Self { team, atoms, planes, tiles, surroundings, .. } = self;
             let around = |s: &TileState<T>| &surroundings[s.plane][s.index];
             // A tile around which no code changed has the residual it had, to the last bit.
@@ -207,7 +209,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
             let mut chosen: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().filter(wanted).collect();
             team.each(&mut chosen, |state, scratch| {
                 let (plane, changed) = (&planes[state.plane], around(state).changed);
-                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, nonnegative });
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
             });
             chosen.iter().for_each(|state| visited[state.plane] += state.visited);
             surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
