@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo xtask <name>`.
 
+mod instructions;
 mod threads;
 
 use std::env;
@@ -7,13 +8,18 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <chore>
+  instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
   kernels              rate of the correlation against the core's peak
+  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, precision
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["instructions"] => instructions::compare(false),
+        ["instructions", "keep"] => instructions::compare(true),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
+        ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),
         ["threads", image] => threads::compare(&PathBuf::from(image)),
         _ => Err(USAGE.into()),

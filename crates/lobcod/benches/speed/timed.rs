@@ -18,6 +18,21 @@ pub enum Verb {
     Objective,
 }
 
+impl Verb {
+    /// For one line of many calls.
+    pub fn short(self) -> &'static str {
+        match self {
+            Verb::Open => "open",
+            Verb::Refresh => "refresh",
+            Verb::DiscoverAll => "all",
+            Verb::DiscoverCandidates => "candidates",
+            Verb::Support => "support",
+            Verb::Certificate => "certificate",
+            Verb::Objective => "objective",
+        }
+    }
+}
+
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
