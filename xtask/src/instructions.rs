@@ -26,7 +26,9 @@ pub fn compare(write: bool) -> Result<(), String> {
         let place = lines.iter().position(|line| line.starts_with(&key));
         let before: Option<f64> = place.and_then(|at| lines[at][key.len()..].trim().parse().ok());
         match before {
-            Some(before) => println!("{run}, {level}: {count} instructions, {:.3} times the {before} kept", count as f64 / before),
+            Some(before) => {
+                println!("{run}, {level}: {count} instructions, {:.3} times the {before} kept", count as f64 / before)
+            }
             None => println!("{run}, {level}: {count} instructions, none kept for these vectors to compare with"),
         }
         if write {
@@ -64,7 +66,8 @@ fn build() -> Result<PathBuf, String> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut programs = messages.filter(|m| m["target"]["name"] == "instructions").filter_map(|m| m["executable"].as_str().map(PathBuf::from));
+    let mut programs =
+        messages.filter(|m| m["target"]["name"] == "instructions").filter_map(|m| m["executable"].as_str().map(PathBuf::from));
     programs.next().ok_or_else(|| "cargo named no program".into())
 }
 

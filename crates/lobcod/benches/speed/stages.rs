@@ -4,7 +4,7 @@ use crate::ceilings::Ceilings;
 use crate::timed::{Call, Log, Timed, Verb};
 use crate::workloads::Workload;
 use lobcod::engine::CpuEngine;
-use lobcod::{PursuitParams, Penalty, Report, Result};
+use lobcod::{Penalty, PursuitParams, Report, Result};
 
 /// Runs the workload on one thread (every call at its fastest of `repeats`) and prints where the time went.
 pub fn print(load: &Workload, ceilings: &Ceilings, repeats: usize, passes: bool) -> Result<()> {

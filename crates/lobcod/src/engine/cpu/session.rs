@@ -115,6 +115,10 @@ impl<T: Real> CpuSession<T> {
         for colour in tiles {
             let mut chosen: Vec<&mut TileState<T>> =
                 colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
+            if team.threads() > 1 {
+                // The tiles with most to do first: the threads then end together.
+                chosen.sort_by_key(|state| std::cmp::Reverse(state.codes.len()));
+            }
             team.each(&mut chosen, |state, scratch| {
                 (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
                 work(atoms, &planes[state.plane], state, scratch);
