@@ -32,7 +32,7 @@ impl Level {
 
     /// The best level of this machine.
     pub fn detect() -> Self {
-        Self::ALL.iter().copied().filter(|level| level.is_available()).last().unwrap_or(Level::Portable)
+        Self::ALL.iter().copied().rfind(|level| level.is_available()).unwrap_or(Level::Portable)
     }
 
     /// Does this machine have it?

@@ -12,6 +12,17 @@ use crate::grid::Grid;
 use crate::real::Real;
 use crate::simd::{Vector, add_shifted, patch_energy};
 
+/// A needle that bounds are asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<T> {
+    /// Where its patch begins in the footprint.
+    pub(super) offset: usize,
+    /// Its reach when last measured, if it was.
+    pub(super) known: Option<T>,
+    /// Penalty weight of its position.
+    pub(super) weight: T,
+}
+
 /// Bounds of the needles of one tile, by the offset of their patch in the footprint.
 pub(super) struct Bounds<T> {
     /// Energy of every patch when the tile was loaded, then the bound itself.
@@ -52,38 +63,37 @@ impl<T: Real> Bounds<T> {
         }
     }
 
-    /// Upper bound on the reach of a needle whose patch was not written to since [`Bounds::find`], given its last known reach.
+    /// Upper bound on the reach of a needle whose patch was not written to since [`Bounds::find`].
     #[inline(always)]
-    pub(super) fn of(&self, offset: usize, known: Option<T>, atoms: &Atoms<T>, position_weight: T) -> T {
+    pub(super) fn of(&self, needle: Asked<T>, atoms: &Atoms<T>) -> T {
+        let Asked { offset, known, weight } = needle;
         let norm = self.energy[offset].sqrt() * atoms.largest_inverse_weight;
         let bound = match known {
             None => norm,
             Some(known) => {
                 // The known reach is in shares of the position's weight already.
-                let moved = known.abs() * position_weight + self.change[offset].sqrt() * atoms.largest_inverse_weight;
+                let moved = known.abs() * weight + self.change[offset].sqrt() * atoms.largest_inverse_weight;
                 if moved < norm { moved } else { norm }
             }
         };
-        bound * atoms.rounding / position_weight
+        bound * atoms.rounding / weight
     }
 
     /// Can the needle without codes not reach `threshold` times the weights? Looks at the patch itself where it was written to.
     #[inline(always)]
     pub(super) fn sleeps<V: Vector<Elem = T>>(
         &self,
-        offset: usize,
-        known: Option<T>,
+        needle: Asked<T>,
         atoms: &Atoms<T>,
-        position_weight: T,
         field: &[T],
         layout: &Layout,
         threshold: T,
     ) -> bool {
-        if self.on_demand || self.stale[offset] {
-            let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, offset);
-            return energy.sqrt() * atoms.largest_inverse_weight * atoms.rounding <= threshold * position_weight;
+        if self.on_demand || self.stale[needle.offset] {
+            let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, needle.offset);
+            return energy.sqrt() * atoms.largest_inverse_weight * atoms.rounding <= threshold * needle.weight;
         }
-        self.of(offset, known, atoms, position_weight) <= threshold
+        self.of(needle, atoms) <= threshold
     }
 
     /// Notes that the patch at `offset` was written to: bounds of the needles that see it no longer hold.

@@ -1,6 +1,7 @@
 //! A discovery sweep over one tile.
 
 use super::atoms::{Atoms, MaskedColumns};
+use super::bounds::Asked;
 use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::tile::{Candidate, Layers, LocalCode, TileState};
@@ -86,7 +87,7 @@ impl<T: Real> DiscoverTile<'_, T> {
         let weight = self.plane.position_weight(&self.state.tile, at);
         let (field, layout) = (&self.scratch.footprint.residual, &self.plane.layout);
         let threshold = T::from_f64(self.sweep.penalty) * self.slack();
-        self.scratch.bounds.sleeps::<V>(at, known, self.atoms, weight, field, layout, threshold)
+        self.scratch.bounds.sleeps::<V>(Asked { offset: at, known, weight }, self.atoms, field, layout, threshold)
     }
 
     /// Visits the needles listed, layer after layer, in order or in the random order of the sweep.

@@ -1,6 +1,7 @@
 //! Largest correlation of one tile, and the needles found wanting.
 
 use super::atoms::Atoms;
+use super::bounds::Asked;
 use super::discovery::count_at;
 use super::plane::PlaneState;
 use super::scratch::Scratch;
@@ -64,7 +65,7 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
             let exact = known && !changed && !before.to_f64().is_sign_negative();
             if !exact {
                 let last = (known && changed).then_some(before);
-                let mut bound = scratch.bounds.of(offset as usize, last, atoms, weight);
+                let mut bound = scratch.bounds.of(Asked { offset: offset as usize, known: last, weight }, atoms);
                 if known && !changed && before.abs() < bound {
                     bound = before.abs();
                 }
