@@ -55,10 +55,11 @@ impl<T: Real> Bounds<T> {
         self.stale.clear();
         self.stale.resize(length, false);
         self.on_demand = false;
-        square(field, None, &mut self.energy);
+        // The buffers may be longer, for the tiles of a larger plane.
+        square(&field[..layout.len], None, &mut self.energy);
         box_sums::<V>(&mut self.energy, &mut self.spare, layout, grid);
         if let Some(measured) = measured {
-            square(field, Some(measured), &mut self.change);
+            square(&field[..layout.len], Some(measured), &mut self.change);
             box_sums::<V>(&mut self.change, &mut self.spare, layout, grid);
         }
     }
