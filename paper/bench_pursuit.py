@@ -3,7 +3,8 @@
 Peers, both in single precision:
 - spams: layered LoBCoD (Algorithm 2's pursuit) in numpy with SPAMS' LARS, border `free`;
 - sporco: SPORCO's ConvBPDN (ADMM in the Fourier domain) on zero-padded images, border `zero`. Images are
-  padded to a length that suits the FFT, and needles wholly in the padding are priced out: the same problem.
+  padded to a length that suits the FFT, and needles wholly in the padding are priced out: the same problem;
+- sporco-masked: SPORCO's ConvBPDNMaskDcpl (mask decoupling), border `free`, for the workload with missing pixels.
 
 Every solver runs in a process of its own, single-threaded, pinned to one core; the repeats are
 interleaved and the medians reported. Peers are charged the CPU time of their process, with the clock
@@ -21,7 +22,8 @@ Setting up (the header files of OpenBLAS and of Python must be installed, on Deb
     .venv-peers/bin/python paper/bench_pursuit.py --out pursuit.json          # all workloads
     .venv-peers/bin/python paper/bench_pursuit.py --quick                     # Fruit, once
 
-The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the repository.
+The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the repository; $LOBCOD_BINARY names another
+program to measure.
 """
 import argparse
 import json
@@ -37,23 +39,52 @@ import numpy as np
 from PIL import Image
 from scipy import sparse
 
-from pursuit_peers import OVERHANG, SIDE, Clock, Objective, run_spams, run_sporco
+from pursuit_peers import OVERHANG, SIDE, Clock, Objective, run_spams, run_sporco, run_sporco_masked
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOBCOD_DATA", ROOT.parent / "shared" / "data"))
 DICTIONARY = DATA / "dictionaries" / "D_initial_81x8x8.npy"
-BINARY = ROOT / "target" / "release" / "lobcod"
+BINARY = Path(os.environ.get("LOBCOD_BINARY", ROOT / "target" / "release" / "lobcod"))
 WORKLOADS = {"fruit": ("fruit/*.png", 20.0), "barbara-20": ("standard/barbara.png", 20.0),
-             "barbara-5": ("standard/barbara.png", 5.0)}
-SOLVERS = {"lobcod-free": "free", "spams": "free", "lobcod-zero": "zero", "sporco": "zero"}
+             "barbara-5": ("standard/barbara.png", 5.0), "mosaic-1024": (None, 20.0),
+             "masked": ("standard/barbara.png", 20.0)}
+# The four quarters of mosaic-1024.
+MOSAIC = (("barbara", "boat"), ("hill", "man"))
+MADE = Path(tempfile.gettempdir()) / "lobcod-bench"
+SOLVERS = {"lobcod-free": "free", "spams": "free", "sporco-masked": "free", "lobcod-zero": "zero", "sporco": "zero"}
 TITLES = {"lobcod-free": "lobcod", "lobcod-zero": "lobcod", "spams": "layered LoBCoD, SPAMS LARS, f32",
-          "sporco": "SPORCO ConvBPDN ADMM, f32"}
-PEERS = {"spams": run_spams, "sporco": run_sporco}
+          "sporco": "SPORCO ConvBPDN ADMM, f32", "sporco-masked": "SPORCO ConvBPDNMaskDcpl ADMM, f32"}
+PEERS = {"spams": run_spams, "sporco": run_sporco, "sporco-masked": run_sporco_masked}
 TOLERANCES = (1e-2, 1e-3, 1e-4)
 
 
 def image_files(workload):
-    return sorted(DATA.glob(WORKLOADS[workload][0]))
+    if workload != "mosaic-1024":
+        return sorted(DATA.glob(WORKLOADS[workload][0]))
+    MADE.mkdir(exist_ok=True)
+    quarters = [[np.asarray(Image.open(DATA / "standard" / f"{name}.png").convert("L")) for name in row] for row in MOSAIC]
+    Image.fromarray(np.block(quarters)).save(MADE / "mosaic.png")
+    return [MADE / "mosaic.png"]
+
+
+def known_pixels(workload, shape):
+    """None, or for `masked` which half of the pixels is known."""
+    return np.random.default_rng(0).random(shape) < 0.5 if workload == "masked" else None
+
+
+def input_arguments(workload):
+    """What lobcod is given: pictures less their local mean, or the same numbers and a mask."""
+    if workload != "masked":
+        return [*image_files(workload), "--base", "local-mean"]
+    MADE.mkdir(exist_ok=True)
+    signal = load_signals(workload)[0]
+    np.save(MADE / "signal.npy", signal)
+    np.save(MADE / "known.npy", known_pixels(workload, signal.shape).astype(np.uint8))
+    return [MADE / "signal.npy", "--known", MADE / "known.npy", "--base", "none"]
+
+
+def usual_solvers(workload):
+    return ["lobcod-free", "sporco-masked"] if workload == "masked" else [s for s in SOLVERS if s != "sporco-masked"]
 
 
 def load_signals(workload):
@@ -71,8 +102,11 @@ def peer_process(options):
     """The body of a peer's own process: one run, its curve as JSON on stdout."""
     signals, atoms = load_signals(options.workload[0]), np.load(DICTIONARY)
     penalty = WORKLOADS[options.workload[0]][1]
-    objective = Objective(signals, atoms, penalty, SOLVERS[options.peer])
-    clock = PEERS[options.peer](signals, atoms, penalty, lambda: Clock(objective.value, options.limit, options.target))
+    known = known_pixels(options.workload[0], signals.shape[1:])
+    objective = Objective(signals, atoms, penalty, SOLVERS[options.peer], known)
+    start_clock = lambda: Clock(objective.value, options.limit, options.target)
+    extra = () if known is None else (known,)
+    clock = PEERS[options.peer](signals, atoms, penalty, start_clock, *extra)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps({"history": clock.curve, "iterations": clock.iteration, "peak_memory_bytes": peak}))
 
@@ -86,8 +120,8 @@ def pinned(command, core):
 
 
 def encode(workload, border, core, *extra):
-    return pinned([BINARY, "encode", *image_files(workload), "--dictionary", DICTIONARY,
-                   "--penalty", WORKLOADS[workload][1], "--base", "local-mean", "--border", border,
+    return pinned([BINARY, "encode", *input_arguments(workload), "--dictionary", DICTIONARY,
+                   "--penalty", WORKLOADS[workload][1], "--border", border,
                    "--threads", 1, "--json", "--quiet", *extra], core)
 
 
@@ -104,7 +138,7 @@ def proved_optimum(workload, border, core):
         place = [(image * rows + file["position"][:, 0] + OVERHANG) * columns + file["position"][:, 1] + OVERHANG
                  for image, file in enumerate(files)]
     codes = sparse.csr_matrix((values, (np.concatenate(place), atom)), shape=(images * rows * columns, len(atoms)))
-    objective = Objective(signals, atoms, WORKLOADS[workload][1], border)
+    objective = Objective(signals, atoms, WORKLOADS[workload][1], border, known_pixels(workload, signals.shape[1:]))
     value, gap = objective.value(codes), objective.gap(codes)
     if abs(value - report["objective"]) > 1e-6 * value or gap > TOLERANCES[-1] / 2 * value:
         raise SystemExit(f"{workload}, {border}: lobcod says {report['objective']}, numpy {value} with gap {gap}")
@@ -130,11 +164,12 @@ def finite(seconds):
 
 def benchmark(workload, options):
     """Interleaved repeats of every solver; a summary for each."""
-    borders = {SOLVERS[solver] for solver in options.solvers if solver.startswith("lobcod")}
+    solvers = options.solvers or usual_solvers(workload)
+    borders = {SOLVERS[solver] for solver in solvers if solver.startswith("lobcod")}
     optima = {border: proved_optimum(workload, border, options.core) for border in sorted(borders)}
-    runs = {solver: [] for solver in options.solvers}
+    runs = {solver: [] for solver in solvers}
     for repeat in range(options.repeats):
-        for solver in options.solvers:
+        for solver in solvers:
             print(f"{workload}: {solver}, repeat {repeat + 1}", file=sys.stderr, flush=True)
             optimum = optima.get(SOLVERS[solver], 0.0)
             runs[solver].append(measure(solver, workload, options.core, options.limit, optimum))
@@ -172,7 +207,7 @@ def table(rows, limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workload", action="append", choices=WORKLOADS, help="default: all")
-    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS))
+    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, help="default: all that fit")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one run of a peer")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))

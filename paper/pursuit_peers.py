@@ -9,7 +9,7 @@ SIDE = 8
 OVERHANG = SIDE - 1
 STRIP = 64
 # The fastest of the FFT lengths tried from h + 14 on; 114 and 526 themselves have large prime factors.
-FFT_LENGTHS = {100: 120, 512: 528}
+FFT_LENGTHS = {100: 120, 512: 528, 1024: 1050}
 
 
 class Objective:
@@ -17,10 +17,14 @@ class Objective:
 
     Codes are a sparse matrix with a row for each (image, row, column) of the (h+7) x (w+7) positions."""
 
-    def __init__(self, signals, atoms, penalty, border):
+    def __init__(self, signals, atoms, penalty, border, known=None):
         self.atoms = atoms.reshape(len(atoms), -1).astype(np.float64)
         self.penalty, self.border = penalty, border
-        self.target = np.pad(signals, ((0, 0), (OVERHANG, OVERHANG), (OVERHANG, OVERHANG)))
+        around = ((0, 0), (OVERHANG, OVERHANG), (OVERHANG, OVERHANG))
+        self.known = None if known is None else np.pad(np.broadcast_to(known, signals.shape), around)
+        self.target = np.pad(signals, around)
+        if known is not None:
+            self.target *= self.known
         self.grid = tuple(np.add(signals.shape, (0, OVERHANG, OVERHANG)))
 
     def residual(self, codes):
@@ -37,6 +41,8 @@ class Objective:
                         residual[image, top + i:top + i + height, j:j + columns] -= patches[:, :, i, j]
         if self.border == "free":
             blank_overhang(residual)
+        if self.known is not None:
+            residual *= self.known
         return residual
 
     def value(self, codes):
@@ -147,9 +153,9 @@ def run_spams(signals, atoms, penalty, start_clock):
             return clock
 
 
-def run_sporco(signals, atoms, penalty, start_clock):
+def run_sporco(signals, atoms, penalty, start_clock, known=None):
     import sporco.fft
-    from sporco.admm.cbpdn import ConvBPDN
+    from sporco.admm.cbpdn import ConvBPDN, ConvBPDNMaskDcpl
     sporco.fft.pyfftw_threads = 1
     images, rows, columns = np.add(signals.shape, (0, OVERHANG, OVERHANG))
     lengths = [FFT_LENGTHS[size] for size in signals.shape[1:]]
@@ -161,10 +167,15 @@ def run_sporco(signals, atoms, penalty, start_clock):
     weights[:rows, :columns] = 1
 
     def solve(iterations, callback=None):
-        options = ConvBPDN.Options({
+        options = {
             "MaxMainIter": iterations, "Callback": callback, "rho": 5.0, "RelaxParam": 1.8, "L1Weight": weights,
-            "AutoRho": {"Enabled": False}, "FastSolve": True, "HighMemSolve": True, "DataType": np.float32})
-        ConvBPDN(filters, padded, penalty / scale, options, dimK=1).solve()
+            "AutoRho": {"Enabled": False}, "FastSolve": True, "HighMemSolve": True, "DataType": np.float32}
+        if known is None:
+            ConvBPDN(filters, padded, penalty / scale, ConvBPDN.Options(options), dimK=1).solve()
+            return
+        mask = np.zeros((*lengths, 1, 1, 1), np.float32)
+        mask[OVERHANG:rows, OVERHANG:columns, 0, 0, 0] = known
+        ConvBPDNMaskDcpl(filters, padded, penalty / scale, mask, ConvBPDNMaskDcpl.Options(options), dimK=1).solve()
 
     def codes(maps):
         maps = np.moveaxis(maps[:rows, :columns, 0], 2, 0)
@@ -177,3 +188,7 @@ def run_sporco(signals, atoms, penalty, start_clock):
     clock = start_clock()
     solve(sys.maxsize, lambda solver: clock.tick(lambda: codes(solver.getcoef())))
     return clock
+
+
+def run_sporco_masked(signals, atoms, penalty, start_clock, known):
+    return run_sporco(signals, atoms, penalty, start_clock, known)

@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo xtask <name>`.
 
+mod instructions;
 mod python;
 mod threads;
 
@@ -11,7 +12,9 @@ const USAGE: &str = "usage: cargo xtask <chore>
   test                 all tests: the Rust workspace, then the Python package
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
+  instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
   kernels              rate of the correlation against the core's peak
+  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, precision
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
 fn main() -> ExitCode {
@@ -20,7 +23,10 @@ fn main() -> ExitCode {
         ["test"] => cargo(&["test", "--workspace"]).and_then(|()| python::test()),
         ["python"] => python::test(),
         ["wheel"] => python::wheel(),
+        ["instructions"] => instructions::compare(false),
+        ["instructions", "keep"] => instructions::compare(true),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
+        ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),
         ["threads", image] => threads::compare(&PathBuf::from(image)),
         _ => Err(USAGE.into()),

@@ -14,8 +14,6 @@ pub fn data_folder() -> Option<PathBuf> {
 
 /// The ten pictures in 0..255, each less its local mean.
 pub fn pictures(data: &Path) -> Vec<Signal<f64>> {
-    let window = Extent::new(&[8, 8]).expect("a shape");
-    let less_mean = |picture: Signal<f64>| picture.minus(&local_mean(&picture, None, window)?);
     let pictures = (1..=10).map(|i| less_mean(picture(&data.join(format!("fruit/{i:02}.png")))));
     pictures.collect::<Result<_>>().expect("a window smaller than the pictures")
 }
@@ -31,7 +29,13 @@ pub fn initial_dictionary(data: &Path) -> Dictionary<f64> {
     Dictionary::new(Extent::new(&[8, 8]).expect("a shape"), 1, numbers.collect()).expect("81 atoms")
 }
 
-fn picture(path: &Path) -> Signal<f64> {
+/// A picture less its local mean over 8x8 samples.
+pub fn less_mean(picture: Signal<f64>) -> Result<Signal<f64>> {
+    picture.minus(&local_mean(&picture, None, Extent::new(&[8, 8])?)?)
+}
+
+/// The grey values of a picture file, 0..255.
+pub fn picture(path: &Path) -> Signal<f64> {
     let open = || ImageReader::open(path)?.decode();
     let grey = open().unwrap_or_else(|error| panic!("{}: {error}", path.display())).into_luma8();
     let extent = Extent::new(&[grey.height() as usize, grey.width() as usize]).expect("a picture with pixels");

@@ -45,6 +45,10 @@ pub trait Real:
     fn abs(self) -> Self;
     /// The larger of two numbers.
     fn max(self, other: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Its size with the sign of another.
+    fn copysign(self, sign: Self) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
 }
@@ -72,6 +76,14 @@ macro_rules! real {
             #[inline(always)]
             fn max(self, other: Self) -> Self {
                 self.max(other)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                self.copysign(sign)
             }
             #[inline(always)]
             fn is_finite(self) -> bool {

@@ -1,4 +1,4 @@
-//! The order of tiles changes no bit; other vector instructions change rounding only.
+//! Neither the order of tiles nor the needles passed over change a bit; other vector instructions change rounding only.
 
 use lobcod::engine::CpuEngine;
 use lobcod::simd::Level;
@@ -15,8 +15,12 @@ fn observed(masked: bool) -> Vec<Observed<f32>> {
 }
 
 fn run(engine: &CpuEngine, border: Border, masked: bool) -> Answer<f32> {
-    let dictionary = Dictionary::random(Extent::new(&[5, 6]).unwrap(), 1, 21, 1).unwrap();
     let params = PursuitParams { border, tile: Some(8), tolerance: 1e-5, ..PursuitParams::new(Penalty::Relative(0.05)) };
+    run_with(engine, params, masked)
+}
+
+fn run_with(engine: &CpuEngine, params: PursuitParams, masked: bool) -> Answer<f32> {
+    let dictionary = Dictionary::random(Extent::new(&[5, 6]).unwrap(), 1, 21, 1).unwrap();
     params.check().unwrap().run_on(engine, &observed(masked), &dictionary, &mut ()).unwrap()
 }
 
@@ -35,11 +39,36 @@ fn the_order_of_tiles_changes_no_bit() {
 }
 
 #[test]
-fn portable_vectors_agree_with_the_best_ones() {
+fn needles_passed_over_change_no_bit() {
+    for border in Border::ALL {
+        for masked in [false, true] {
+            for penalty in [0.3, 0.05] {
+                let params =
+                    PursuitParams { border, tile: Some(8), tolerance: 1e-5, ..PursuitParams::new(Penalty::Relative(penalty)) };
+                let weighted =
+                    PursuitParams { atom_weights: Some((0..21).map(|k| 0.7 + 0.05 * k as f64).collect()), ..params.clone() };
+                let others = [PursuitParams { nonnegative: true, ..params.clone() }, weighted, params];
+                for params in others {
+                    let name = format!("{border}, masked {masked}, {params:?}");
+                    let some = run_with(&CpuEngine::new(2).unwrap(), params.clone(), masked);
+                    let all = run_with(&CpuEngine::new(1).unwrap().without_skipping(), params, masked);
+                    assert!(some.report.total.nonzeros > 0, "{name}");
+                    assert_eq!(some.needles, all.needles, "{name}");
+                    assert_eq!(some.report.total, all.report.total, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn levels_agree() {
     for border in Border::ALL {
         let best = run(&CpuEngine::new(1).unwrap(), border, true).report.total;
-        let portable = run(&CpuEngine::new(1).unwrap().with_level(Level::Portable), border, true).report.total;
-        assert!(best.relative_gap() <= 1e-5 && portable.relative_gap() <= 1e-5);
-        assert!((best.objective / portable.objective - 1.0).abs() <= 1e-5, "{border}: {best:?} against {portable:?}");
+        for &level in Level::ALL.iter().filter(|level| level.is_available()) {
+            let other = run(&CpuEngine::new(1).unwrap().with_level(level), border, true).report.total;
+            assert!(best.relative_gap() <= 1e-5 && other.relative_gap() <= 1e-5);
+            assert!((best.objective / other.objective - 1.0).abs() <= 1e-5, "{border}, {level}: {best:?} against {other:?}");
+        }
     }
 }

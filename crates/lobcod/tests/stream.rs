@@ -103,7 +103,7 @@ fn borders_sizes_limits_and_stops() {
     let small = LearnParams { max_memory: Some(1000), ..params() }.check().unwrap().stream(&first);
     assert!(matches!(small, Err(Error::Limits { .. })));
     // A set far larger than the memory allowed goes through one signal at a time.
-    let limit = 400_000;
+    let limit = 450_000;
     let mut tight = stream(LearnParams { max_memory: Some(limit), threads: 1, ..params() });
     let set: Vec<Observed<f32>> = (0..60).map(|i| stripes(0.3, i)).collect();
     assert!(matches!(tight.partial_fit(&set, &mut ()), Err(Error::Limits { .. })), "the whole set should not fit");

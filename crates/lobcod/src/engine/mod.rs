@@ -107,6 +107,8 @@ pub struct Support {
 pub struct Sweep {
     /// Largest change of a code, in shares of its threshold.
     pub largest_change: f64,
+    /// Needles correlated, or codes updated.
+    pub visited: usize,
 }
 
 /// How much to measure.
@@ -114,7 +116,9 @@ pub struct Sweep {
 pub enum Measure {
     /// Data term and l1 norm.
     Objective,
-    /// Also the largest correlation; needles that exceed `penalty * (1 + slack)` become candidates.
+    /// Also the largest correlation.
+    Largest,
+    /// Also the largest correlation where it exceeds the penalty; needles that exceed `penalty * (1 + slack)` become candidates.
     Certificate {
         /// Penalty the codes are judged by.
         penalty: f64,
@@ -134,9 +138,11 @@ pub struct Measurement {
     pub weighted_l1: f64,
     /// Non-zero codes.
     pub nonzeros: usize,
-    /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); measured by a
-    /// certificate, infinite otherwise, so that no gap is claimed.
+    /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); from a certificate, where it is not above the
+    /// penalty, some number up to the penalty. Infinite where only the objective was measured, so that no gap is claimed.
     pub largest_correlation: f64,
+    /// Needles that had to be correlated for it.
+    pub visited: usize,
 }
 
 /// What a session can be taken up from.

@@ -1,6 +1,6 @@
 //! Coordinate descent with an active set.
 
-use super::{ActiveCode, Columns, Rules, any_awake, objective_change, subtract_column};
+use super::{ActiveCode, Columns, Rules, objective_change, strongest, subtract_column};
 use crate::real::Real;
 use crate::simd::Vector;
 
@@ -29,10 +29,12 @@ pub(crate) fn solve<V: Vector>(
             super::solve_by_lars(c, active, columns, rules);
             return;
         }
-        if !any_awake::<V>(c, rules, slack) {
-            break;
+        let Some(mut atom) = strongest::<V>(c, rules, slack) else { break };
+        if active.iter().any(|a| a.atom as usize == atom) {
+            // An active code that is solved to the tolerance only may still lead.
+            let Some(other) = strongest_inactive(c, active, rules, slack) else { break };
+            atom = other;
         }
-        let Some(atom) = largest_excess(c, active, rules) else { break };
         active.push(ActiveCode { atom: atom as u32, value: V::Elem::ZERO, before: V::Elem::ZERO });
     }
     if capped {
@@ -75,14 +77,13 @@ where
     false
 }
 
-/// The zero code outside the active set that exceeds its threshold most.
-#[inline(always)]
-fn largest_excess<T: Real>(c: &[T], active: &[ActiveCode<T>], rules: &Rules<'_, T>) -> Option<usize> {
+/// The atom outside the active set whose correlation exceeds `slack` times its threshold most.
+fn strongest_inactive<T: Real>(c: &[T], active: &[ActiveCode<T>], rules: &Rules<'_, T>, slack: T) -> Option<usize> {
     let mut best = None;
     let mut most = T::ZERO;
     for (k, &x) in c.iter().enumerate() {
-        let excess = rules.excess(x, k);
-        if excess > most && excess > rules.tolerance * rules.threshold(k) && !active.iter().any(|a| a.atom as usize == k) {
+        let excess = rules.excess(x, k, slack);
+        if excess > most && !active.iter().any(|a| a.atom as usize == k) {
             (best, most) = (Some(k), excess);
         }
     }

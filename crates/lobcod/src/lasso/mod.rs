@@ -59,13 +59,10 @@ impl<T: Real> Rules<'_, T> {
     /// Minimiser of `q/2 a^2 - z a + threshold |a|`.
     #[inline(always)]
     pub(crate) fn shrink(&self, z: T, threshold: T, q: T) -> T {
-        if z > threshold {
-            (z - threshold) / q
-        } else if z < -threshold && !self.nonnegative {
-            (z + threshold) / q
-        } else {
-            T::ZERO
-        }
+        // Without a branch on the sign, which nothing could predict.
+        let size = (if self.nonnegative { z } else { z.abs() }) - threshold;
+        let size = if size > T::ZERO { size } else { T::ZERO };
+        (if self.nonnegative { size } else { size.copysign(z) }) / q
     }
 
     /// Do these codes obey the cap and the sign?
@@ -80,10 +77,10 @@ impl<T: Real> Rules<'_, T> {
         true
     }
 
-    /// By how much the correlation of a zero code exceeds its threshold.
+    /// By how much a correlation exceeds `slack` times its threshold.
     #[inline(always)]
-    pub(crate) fn excess(&self, c: T, atom: usize) -> T {
-        (if self.nonnegative { c } else { c.abs() }) - self.threshold(atom)
+    pub(crate) fn excess(&self, c: T, atom: usize, slack: T) -> T {
+        (if self.nonnegative { c } else { c.abs() }) - self.threshold(atom) * slack
     }
 }
 
@@ -124,23 +121,26 @@ where
     }
 }
 
-/// Does any zero code want to leave zero: a correlation above `slack` times its threshold?
+/// The atom whose correlation exceeds `slack` times its threshold most, if any does.
 #[inline(always)]
-pub(crate) fn any_awake<V: Vector>(c: &[V::Elem], rules: &Rules<'_, V::Elem>, slack: V::Elem) -> bool
+pub(crate) fn strongest<V: Vector>(c: &[V::Elem], rules: &Rules<'_, V::Elem>, slack: V::Elem) -> Option<usize>
 where
     V::Elem: Real,
 {
     assert!(c.len() == rules.thresholds.len() && c.len() % V::LANES == 0);
-    let s = V::splat(rules.scale * slack);
+    let s = V::splat(-(rules.scale * slack));
+    let mut most = V::splat(V::Elem::ZERO);
+    let mut best = None;
     for i in (0..c.len()).step_by(V::LANES) {
         // SAFETY: both slices hold a whole number of vectors.
         let (x, t) = unsafe { (V::load(c.as_ptr().add(i)), V::load(rules.thresholds.as_ptr().add(i))) };
-        let x = if rules.nonnegative { x } else { x.abs() };
-        if x.any_above(t.mul(s)) {
-            return true;
+        let excess = t.mul_add(s, if rules.nonnegative { x } else { x.abs() });
+        if excess.any_above(most) {
+            most = V::splat(excess.largest());
+            best = Some((i, excess));
         }
     }
-    false
+    best.map(|(i, excess)| i + excess.lane_of_largest())
 }
 
 /// A LASSO with a plain Gram matrix, for use outside a pursuit.

@@ -78,7 +78,7 @@ impl<T: Real> Way<T> for Atomwise<T> {
         // Being shifted in its box, or replaced, is not a move of the atom to be carried on.
         let began = if shifted || renewed.any() { pass.session.dictionary().clone() } else { pass.before.1.clone() };
         if pass.number == 1 {
-            let zero = pass.session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
+            let zero = pass.session.measure(Measure::Largest);
             let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);
             self.stage = FIRST_STAGE.min(MOST_STAGE * most / pass.penalty).max(1.0);
         }

@@ -225,7 +225,7 @@ fn absolute<T: Real>(penalty: Penalty, session: &mut dyn Session<T>) -> Result<f
     let penalty = match penalty {
         Penalty::Absolute(penalty) => penalty,
         Penalty::Relative(share) => {
-            let zero = session.measure(Measure::Certificate { penalty: f64::INFINITY, slack: 0.0 });
+            let zero = session.measure(Measure::Largest);
             share * zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max)
         }
     };

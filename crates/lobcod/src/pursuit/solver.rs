@@ -13,12 +13,16 @@ use crate::report::{HistoryPoint, Status};
 use std::cell::OnceCell;
 use std::time::Instant;
 
-/// The continuation begins at this many times the penalty and falls by this factor from stage to stage (four steps).
+/// The continuation begins at this many times the penalty, and no step from stage to stage is longer than this factor.
 const FIRST_STAGE: f64 = 8.0;
-const STAGE_FACTOR: f64 = 0.5946;
-/// Most support sweeps after a discovery sweep at a stage of the continuation, and at the asked penalty.
+const STAGE_FACTOR: f64 = 0.6;
+/// Most support sweeps after a discovery sweep: at a stage of the continuation; in the first pass at the asked penalty, where many
+/// codes are still missing; in the next ones; and once changes below `FINE` count.
 const STAGE_SUPPORT: usize = 6;
-const FINAL_SUPPORT: usize = 24;
+const FIRST_SUPPORT: usize = 8;
+const COARSE_SUPPORT: usize = 12;
+const FINE_SUPPORT: usize = 24;
+const FINE: f64 = 8e-3;
 /// Support rounds inside a tile before its neighbours follow.
 const ROUNDS: usize = 2;
 /// Changes that end the support sweeps, in shares of the threshold: at a stage, and relative to the last gap at the end (where they
@@ -60,9 +64,7 @@ impl<'a, T: Real> Solver<'a, T> {
     ) -> Result<Self> {
         let clock = Instant::now();
         let mut session = engine.open(problem)?;
-        // An absolute penalty is known now, so this measurement also finds the needles of the first stage.
-        let bound = if let Penalty::Absolute(penalty) = params.penalty { FIRST_STAGE * penalty } else { f64::INFINITY };
-        let zero = session.measure(Measure::Certificate { penalty: bound, slack: 0.0 });
+        let zero = session.measure(Measure::Largest);
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
         if !most.is_finite() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
@@ -75,12 +77,15 @@ impl<'a, T: Real> Solver<'a, T> {
         };
         let cold = signals.iter().all(|s| matches!(s.start, Start::Zero));
         let continued = cold && params.schedule == Schedule::Tiles;
-        let stage_penalty = if continued { (FIRST_STAGE * penalty).min(0.5 * most).max(penalty) } else { penalty };
-        let known = continued && stage_penalty == bound;
+        let stage_penalty = if continued { first_stage(penalty, &penalty_max) } else { penalty };
+        if continued {
+            // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
+            session.measure(Measure::Certificate { penalty: stage_penalty, slack: 0.0 });
+        }
         let schedule = ScheduleState {
             stage_penalty,
             tolerance: STAGE_TOLERANCE,
-            candidate_slack: known.then_some(0.0),
+            candidate_slack: continued.then_some(0.0),
             best_gap: f64::INFINITY,
             best_objective: f64::INFINITY,
             idle_passes: 0,
@@ -197,7 +202,12 @@ impl<'a, T: Real> Solver<'a, T> {
         let ScheduleState { stage_penalty: penalty, tolerance, candidate_slack, .. } = self.schedule;
         let last_stage = penalty <= self.penalty;
         self.progress.stage_penalty = penalty;
-        let limit = if last_stage { FINAL_SUPPORT } else { STAGE_SUPPORT };
+        let limit = match (last_stage, candidate_slack) {
+            (false, _) => STAGE_SUPPORT,
+            (true, None) => FIRST_SUPPORT,
+            (true, Some(_)) if tolerance > FINE => COARSE_SUPPORT,
+            (true, Some(_)) => FINE_SUPPORT,
+        };
         let visit = if candidate_slack.is_some() { Visit::Candidates } else { Visit::All };
         let sweep = self.discovery(penalty, visit, tolerance);
         let mut moved = self.session.discover(&sweep).largest_change;
@@ -218,9 +228,7 @@ impl<'a, T: Real> Solver<'a, T> {
         }
         if !last_stage {
             self.record(Measure::Objective);
-            // A last step that would hardly differ from the asked penalty goes there at once.
-            let next = STAGE_FACTOR * penalty;
-            self.schedule.stage_penalty = if next < 1.1 * self.penalty { self.penalty } else { next };
+            self.schedule.stage_penalty = self.next_stage(penalty);
             self.schedule.candidate_slack = None;
             return None;
         }
@@ -232,6 +240,14 @@ impl<'a, T: Real> Solver<'a, T> {
         // Where nothing moved, a closer look may still find something to do.
         let moved = moved > 0.0 || tolerance > least;
         status.or_else(|| self.is_stuck(moved).then_some(Status::Stalled))
+    }
+
+    /// The penalty of the stage after that of `penalty`. All steps from the first stage to the asked penalty are of one ratio.
+    fn next_stage(&self, penalty: f64) -> f64 {
+        let whole = first_stage(self.penalty, &self.penalty_max) / self.penalty;
+        let steps = (whole.ln() / -STAGE_FACTOR.ln()).ceil().max(1.0);
+        let next = penalty * whole.powf(-1.0 / steps);
+        if next < 1.01 * self.penalty { self.penalty } else { next }
     }
 
     /// One sweep of the paper's schedules.
@@ -299,6 +315,12 @@ impl<'a, T: Real> Solver<'a, T> {
         let over = self.params.time_limit.is_some_and(|limit| self.clock.elapsed() >= limit);
         over.then_some(Status::TimeLimit)
     }
+}
+
+/// Where the continuation begins: below the penalty that gives nothing.
+fn first_stage(penalty: f64, penalty_max: &[f64]) -> f64 {
+    let most = penalty_max.iter().copied().fold(0.0, f64::max);
+    (FIRST_STAGE * penalty).min(0.5 * most).max(penalty)
 }
 
 /// Changes below this share of a threshold are rounding.

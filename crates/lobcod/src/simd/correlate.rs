@@ -1,142 +1,303 @@
 //! Correlation of many patches with all atoms: the machine-limited part.
 
-use super::vector::Vector;
+use super::{Kernel, Level, Vector};
 use crate::dictionary::Dictionary;
 use crate::real::Real;
 
-/// The dictionary in the order the correlation reads it: panels of two vectors of atoms, a last panel of one where the number of
-/// vectors is odd, each panel sample after sample. Atoms beyond `m` are zero.
+/// Needles correlated at once; a layer of a tile has about 16.
+pub(crate) const BATCH: usize = 48;
+
+/// Numbers in the widest vector of any level.
+const WIDEST: usize = 16;
+
+/// The dictionary in the order the correlation reads it: panels of a few vectors of atoms, each panel sample after sample. Atoms
+/// beyond `m` are zero.
 pub(crate) struct PackedAtoms<T> {
-    panels: Vec<T>,
+    numbers: Vec<T>,
+    panels: Vec<Panel>,
     /// Numbers in an atom, `n`.
     samples: usize,
     /// Atoms rounded up to whole vectors: length of a correlation.
     pub(crate) stride: usize,
-    lanes: usize,
+    level: Level,
+}
+
+/// Atoms whose sums stay in registers together: wide vectors, and one of half their length behind them where the atoms end so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Panel {
+    first: usize,
+    wide: usize,
+    half: bool,
+    /// Most needles at once, so that sums, atoms and a sample fit the registers and the sums hide the latency.
+    needles: usize,
 }
 
 impl<T: Real> PackedAtoms<T> {
-    pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
-        let (samples, stride) = (dictionary.atom_len(), dictionary.len().next_multiple_of(lanes));
-        let mut panels = vec![T::ZERO; stride * samples];
-        for (panel, first) in panels.chunks_mut(2 * lanes * samples).zip((0..).step_by(2 * lanes)) {
-            let width = panel.len() / samples;
-            for k in first..(first + width).min(dictionary.len()) {
-                let lane = panel[k - first..].iter_mut().step_by(width);
+    pub(crate) fn new(dictionary: &Dictionary<T>, level: Level) -> Self {
+        struct Cut(usize);
+        impl<T: Real> Kernel<T> for Cut {
+            type Output = (usize, Vec<Panel>);
+            fn run<V: Vector<Elem = T>>(self) -> Self::Output {
+                let stride = self.0.next_multiple_of(V::LANES);
+                (stride, cut_panels(stride / V::LANES, V::Wide::LANES / V::LANES, V::LANES, V::REGISTERS))
+            }
+        }
+        let (stride, panels) = T::dispatch(level, Cut(dictionary.len()));
+        let samples = dictionary.atom_len();
+        let mut numbers = vec![T::ZERO; stride * samples];
+        for (i, panel) in panels.iter().enumerate() {
+            let end = panels.get(i + 1).map_or(stride, |next| next.first);
+            let width = end - panel.first;
+            for k in panel.first..end.min(dictionary.len()) {
+                let lane = numbers[panel.first * samples + k - panel.first..].iter_mut().step_by(width);
                 lane.zip(dictionary.atom(k)).for_each(|(to, &d)| *to = d);
             }
         }
-        Self { panels, samples, stride, lanes }
+        Self { numbers, panels, samples, stride, level }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&self.panels[..])
+        size_of_val(&self.numbers[..])
+    }
+
+    /// `out[j] = D^T (patch at offsets[j])` for every needle `j`: `stride` numbers each. Sample `p` of a patch lies at
+    /// `field[offset + patch[p]]`.
+    ///
+    /// Every output is one chain of multiply-adds over `p` in order, so it does not depend on the needles beside it.
+    pub(crate) fn correlate(&self, field: &[T], patch: &[u32], offsets: &[u32], out: &mut [T]) {
+        assert!(out.len() >= offsets.len() * self.stride);
+        T::dispatch(self.level, Correlate { atoms: self, field, patch, offsets, into: out, reach: None });
+    }
+
+    /// Largest `|c_k| / weight_k` of every needle (largest `c_k / weight_k`, at least 0, for non-negative codes): the correlations
+    /// themselves stay in registers.
+    pub(crate) fn reach(&self, field: &[T], patch: &[u32], offsets: &[u32], rule: Reach<'_, T>, out: &mut [T]) {
+        assert!(rule.inverse_weights.len() == self.stride && out.len() >= offsets.len());
+        T::dispatch(self.level, Correlate { atoms: self, field, patch, offsets, into: out, reach: Some(rule) });
     }
 }
 
-/// `out[j] = D^T (patch at offsets[j])` for every needle `j`: `stride` numbers each. Sample `p` of a patch lies at `field[offset + patch[p]]`.
-///
-/// Every output is one chain of multiply-adds over `p` in order, so it does not depend on the needles beside it.
+/// What counts as the reach of a needle.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach<'a, T> {
+    /// `1 / weight` of every atom, 0 behind the last.
+    pub(crate) inverse_weights: &'a [T],
+    pub(crate) nonnegative: bool,
+}
+
+/// Cuts `units` short vectors of atoms into panels of nearly equal width; `per_wide` of them make a wide vector.
+fn cut_panels(units: usize, per_wide: usize, lanes: usize, registers: usize) -> Vec<Panel> {
+    let (wide, half) = (units / per_wide, units % per_wide);
+    // Three beside four needles would fill sixteen registers to the last, and then some are spilled.
+    let widest = if registers >= 32 { 6 } else { 2 };
+    let count = (wide + half).div_ceil(widest).max(1);
+    let mut panels = Vec::with_capacity(count);
+    let mut done = 0;
+    for i in 0..count {
+        let end = (wide + half) * (i + 1) / count;
+        let half = i + 1 == count && half > 0;
+        let width = end - done;
+        // Sums, the atoms and one sample in registers; more than 8 needles would not leave enough for their addresses.
+        let needles = ((registers - 1 - width) / width).min(8);
+        panels.push(Panel { first: done * per_wide * lanes, wide: width - usize::from(half), half, needles });
+        done = end;
+    }
+    panels
+}
+
+struct Correlate<'a, T> {
+    atoms: &'a PackedAtoms<T>,
+    field: &'a [T],
+    patch: &'a [u32],
+    offsets: &'a [u32],
+    into: &'a mut [T],
+    reach: Option<Reach<'a, T>>,
+}
+
+impl<T: Real> Kernel<T> for Correlate<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) {
+        let Self { atoms, field, patch, offsets, into, reach } = self;
+        assert_eq!(patch.len(), atoms.samples);
+        let last = patch.iter().copied().max().unwrap_or(0) as usize;
+        assert!(offsets.iter().all(|&o| o as usize + last < field.len()));
+        let Some(rule) = reach else {
+            let store = Store { out: into.as_mut_ptr(), stride: atoms.stride };
+            // SAFETY: offsets and patch were checked against the field, the output's length by the caller.
+            unsafe { all_panels::<V, _>(atoms, field, patch, offsets, &store) };
+            return;
+        };
+        for (offsets, into) in offsets.chunks(BATCH).zip(into.chunks_mut(BATCH)) {
+            let mut most = [T::ZERO; BATCH * WIDEST];
+            let keep = KeepLargest { most: most.as_mut_ptr(), inverse: rule.inverse_weights.as_ptr(), signed: rule.nonnegative };
+            // SAFETY: as above; `most` holds a widest vector for every needle of the batch.
+            unsafe { all_panels::<V, _>(atoms, field, patch, offsets, &keep) };
+            for (largest, most) in into.iter_mut().zip(most.chunks_exact(V::Wide::LANES)) {
+                // SAFETY: the chunk is as long as the vector.
+                *largest = unsafe { V::Wide::load(most.as_ptr()) }.largest();
+            }
+        }
+    }
+}
+
+/// What becomes of sums that are ready.
+trait Sink<T> {
+    /// Takes the sums of atoms `first..` for needle `j`.
+    ///
+    /// # Safety
+    /// Needle and atoms lie inside what the sink was made for.
+    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(&self, j: usize, first: usize, sums: V);
+}
+
+struct Store<T> {
+    out: *mut T,
+    stride: usize,
+}
+
+impl<T: Real> Sink<T> for Store<T> {
+    #[inline(always)]
+    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(&self, j: usize, first: usize, sums: V) {
+        // SAFETY: the caller vouches that needle and atoms are inside.
+        unsafe { sums.store(self.out.add(j * self.stride + first)) }
+    }
+}
+
+/// The largest so far, one wide vector `W` a needle.
+struct KeepLargest<T> {
+    most: *mut T,
+    inverse: *const T,
+    signed: bool,
+}
+
+impl<T: Real> Sink<T> for KeepLargest<T> {
+    #[inline(always)]
+    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(&self, j: usize, first: usize, sums: V) {
+        // SAFETY: the caller vouches that needle and atoms are inside; a half vector lies in the first half of a wide one.
+        unsafe {
+            let most = self.most.add(j * W::LANES);
+            let sums = (if self.signed { sums } else { sums.abs() }).mul(V::load(self.inverse.add(first)));
+            sums.max(V::load(most)).store(most);
+        }
+    }
+}
+
+/// # Safety
+/// Every patch lies inside the field, and the sink takes all needles and atoms.
 #[inline(always)]
-pub(crate) fn correlate<V: Vector>(
+unsafe fn all_panels<V: Vector, S: Sink<V::Elem>>(
     atoms: &PackedAtoms<V::Elem>,
     field: &[V::Elem],
     patch: &[u32],
     offsets: &[u32],
-    out: &mut [V::Elem],
+    sink: &S,
 ) where
     V::Elem: Real,
 {
-    assert_eq!(atoms.lanes, V::LANES);
-    assert_eq!(patch.len(), atoms.samples);
-    assert!(out.len() >= offsets.len() * atoms.stride);
-    let reach = patch.iter().copied().max().unwrap_or(0) as usize;
-    assert!(offsets.iter().all(|&o| o as usize + reach < field.len()));
-    let mut first = 0;
-    while first < atoms.stride {
-        let width = (2 * V::LANES).min(atoms.stride - first);
-        // SAFETY: a panel holds `width` numbers for each of the `samples` patch entries; offsets and reach were checked against the
-        // field, the output length against the needles.
+    for panel in &atoms.panels {
+        let blocks = offsets.len().div_ceil(panel.needles);
+        for i in 0..blocks {
+            // Blocks of nearly equal size: a small one would wait for its own sums.
+            let (from, to) = (offsets.len() * i / blocks, offsets.len() * (i + 1) / blocks);
+            let work = Block { atoms, panel, field: field.as_ptr(), patch, offsets: &offsets[from..to], from, sink };
+            // SAFETY: as the caller vouches; the panel's numbers are those of `atoms`.
+            unsafe { work.run::<V>() };
+        }
+    }
+}
+
+struct Block<'a, T, S> {
+    atoms: &'a PackedAtoms<T>,
+    panel: &'a Panel,
+    field: *const T,
+    patch: &'a [u32],
+    offsets: &'a [u32],
+    from: usize,
+    sink: &'a S,
+}
+
+/// Calls `$self.sums` with the numbers of the panel and of the needles as constants.
+macro_rules! constants {
+    ($self:ident, $v:ident: $(($wide:literal, $half:literal): $($needles:literal)*;)*) => {
+        match ($self.panel.wide, usize::from($self.panel.half), $self.offsets.len()) {
+            // SAFETY: as the caller of `run` vouches.
+            $($(($wide, $half, $needles) => unsafe { $self.sums::<$v, $wide, $half, $needles>() },)*)*
+            other => unreachable!("no block is cut so: {other:?}"),
+        }
+    };
+}
+
+impl<T: Real, S: Sink<T>> Block<'_, T, S> {
+    /// # Safety
+    /// As for [`all_panels`].
+    #[inline(always)]
+    unsafe fn run<V: Vector<Elem = T>>(&self) {
+        if V::REGISTERS < 32 {
+            constants!(self, V: (1, 0): 1 2 3 4 5 6 7 8; (2, 0): 1 2 3 4 5 6;)
+        } else if V::Wide::LANES == V::LANES {
+            constants!(self, V: (1, 0): 1 2 3 4 5 6 7 8; (2, 0): 1 2 3 4 5 6 7 8; (3, 0): 1 2 3 4 5 6 7 8; (4, 0): 1 2 3 4 5 6;
+                (5, 0): 1 2 3 4 5; (6, 0): 1 2 3 4;)
+        } else {
+            constants!(self, V: (1, 0): 1 2 3 4 5 6 7 8; (2, 0): 1 2 3 4 5 6 7 8; (3, 0): 1 2 3 4 5 6 7 8; (4, 0): 1 2 3 4 5 6;
+                (5, 0): 1 2 3 4 5; (6, 0): 1 2 3 4; (0, 1): 1 2 3 4 5 6 7 8; (1, 1): 1 2 3 4 5 6 7 8; (2, 1): 1 2 3 4 5 6 7 8;
+                (3, 1): 1 2 3 4 5 6; (4, 1): 1 2 3 4 5; (5, 1): 1 2 3 4;)
+        }
+    }
+
+    /// # Safety
+    /// As for [`all_panels`]; the constants are those of the panel and the needles.
+    #[inline(always)]
+    unsafe fn sums<V: Vector<Elem = T>, const WIDE: usize, const HALF: usize, const NEEDLES: usize>(&self) {
+        // SAFETY: as vouched for by the caller: every address lies inside the packed atoms, the field and the sink.
         unsafe {
-            let panel = atoms.panels.as_ptr().add(first * atoms.samples);
-            let out = out.as_mut_ptr().add(first);
-            if width == V::LANES {
-                columns::<V, 1>(panel, field.as_ptr(), patch, offsets, out, atoms.stride);
-            } else {
-                columns::<V, 2>(panel, field.as_ptr(), patch, offsets, out, atoms.stride);
+            let base: [*const T; NEEDLES] = std::array::from_fn(|j| self.field.add(*self.offsets.get_unchecked(j) as usize));
+            let mut sums = [[V::Wide::splat(T::ZERO); WIDE]; NEEDLES];
+            let mut halves = [[V::splat(T::ZERO); HALF]; NEEDLES];
+            let mut atoms = self.atoms.numbers.as_ptr().add(self.panel.first * self.atoms.samples);
+            for &p in self.patch {
+                let d: [V::Wide; WIDE] = std::array::from_fn(|v| V::Wide::load(atoms.add(v * V::Wide::LANES)));
+                let h: [V; HALF] = std::array::from_fn(|v| V::load(atoms.add(WIDE * V::Wide::LANES + v * V::LANES)));
+                for j in 0..NEEDLES {
+                    let x = *base[j].add(p as usize);
+                    for v in 0..WIDE {
+                        sums[j][v] = d[v].mul_add(V::Wide::splat(x), sums[j][v]);
+                    }
+                    for v in 0..HALF {
+                        halves[j][v] = h[v].mul_add(V::splat(x), halves[j][v]);
+                    }
+                }
+                atoms = atoms.add(WIDE * V::Wide::LANES + HALF * V::LANES);
             }
-        }
-        first += width;
-    }
-}
-
-/// All needles against one panel, six at a time (twelve for a narrow panel) so that the accumulators hide the latency.
-#[inline(always)]
-unsafe fn columns<V: Vector, const WIDE: usize>(
-    panel: *const V::Elem,
-    field: *const V::Elem,
-    patch: &[u32],
-    offsets: &[u32],
-    out: *mut V::Elem,
-    stride: usize,
-) {
-    let mut j = 0;
-    macro_rules! step {
-        ($n:literal) => {{
-            // SAFETY: the caller vouches for panel, field and out; `j + n` needles are left.
-            unsafe { block::<V, WIDE, $n>(panel, field, patch, &offsets[j..j + $n], out.add(j * stride), stride) };
-            j += $n;
-        }};
-    }
-    if WIDE == 1 {
-        while offsets.len() - j >= 12 {
-            step!(12);
-        }
-    }
-    while offsets.len() - j >= 6 {
-        step!(6);
-    }
-    match offsets.len() - j {
-        1 => step!(1),
-        2 => step!(2),
-        3 => step!(3),
-        4 => step!(4),
-        5 => step!(5),
-        _ => {}
-    }
-    debug_assert_eq!(j, offsets.len());
-}
-
-#[inline(always)]
-unsafe fn block<V: Vector, const WIDE: usize, const NEEDLES: usize>(
-    panel: *const V::Elem,
-    field: *const V::Elem,
-    patch: &[u32],
-    offsets: &[u32],
-    out: *mut V::Elem,
-    stride: usize,
-) where
-    V::Elem: Copy,
-{
-    // SAFETY: as vouched for by the caller: every address lies inside panel, field and out.
-    unsafe {
-        let base: [*const V::Elem; NEEDLES] = std::array::from_fn(|j| field.add(offsets[j] as usize));
-        let zero = V::splat(std::mem::zeroed());
-        let mut sums = [[zero; WIDE]; NEEDLES];
-        let mut atoms = panel;
-        for &p in patch {
-            let d: [V; WIDE] = std::array::from_fn(|v| V::load(atoms.add(v * V::LANES)));
             for j in 0..NEEDLES {
-                let x = V::splat(*base[j].add(p as usize));
-                for v in 0..WIDE {
-                    sums[j][v] = d[v].mul_add(x, sums[j][v]);
+                let at = self.panel.first;
+                for (v, &sum) in sums[j].iter().enumerate() {
+                    self.sink.take::<V::Wide, V::Wide>(self.from + j, at + v * V::Wide::LANES, sum);
+                }
+                for &half in &halves[j] {
+                    self.sink.take::<V, V::Wide>(self.from + j, at + WIDE * V::Wide::LANES, half);
                 }
             }
-            atoms = atoms.add(WIDE * V::LANES);
         }
-        for (j, sums) in sums.iter().enumerate() {
-            for (v, sum) in sums.iter().enumerate() {
-                sum.store(out.add(j * stride + v * V::LANES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_hold_all_atoms_once_and_fit_the_registers() {
+        for (per_wide, lanes, registers) in [(1, 4, 16), (1, 8, 16), (1, 4, 32), (2, 8, 32)] {
+            for units in 1..60 {
+                let mut next = 0;
+                for panel in cut_panels(units, per_wide, lanes, registers) {
+                    assert_eq!(panel.first, next);
+                    let width = panel.wide + usize::from(panel.half);
+                    assert!(width * (panel.needles + 1) < registers && (1..=8).contains(&panel.needles));
+                    next += (panel.wide * per_wide + usize::from(panel.half)) * lanes;
+                }
+                assert_eq!(next, units * lanes);
             }
         }
     }

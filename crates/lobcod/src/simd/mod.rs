@@ -1,64 +1,25 @@
 //! Vector instructions chosen at run time.
 //!
-//! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the widest vectors the machine has. `docs/architecture.md`
-//! lists all places with unsafe code.
+//! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the vectors of a [`Level`]. `docs/architecture.md` lists
+//! all places with unsafe code.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod correlate;
+mod level;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod patch;
 mod rates;
 mod vector;
 
-pub(crate) use correlate::{PackedAtoms, correlate};
-pub(crate) use patch::{AtomRows, PatchRows, add_atom, dot_atom, gather_patch, weighted_energy};
+pub(crate) use correlate::{BATCH, PackedAtoms, Reach};
+pub use level::Level;
+pub(crate) use patch::{AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy, weighted_energy};
 pub use rates::{Rates, measure_rates};
 pub use vector::Vector;
-
-use std::fmt;
-
-/// The set of vector instructions in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// 16-byte vectors of plain Rust; every machine has them.
-    Portable,
-    /// AVX2 with fused multiply-add: 32-byte vectors.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-}
-
-impl Level {
-    /// The best level of this machine.
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return Level::Avx2;
-        }
-        Level::Portable
-    }
-
-    /// Bytes of a vector.
-    pub fn bytes(self) -> usize {
-        match self {
-            Level::Portable => 16,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => 32,
-        }
-    }
-
-    /// Numbers of type `T` in a vector.
-    pub fn lanes<T>(self) -> usize {
-        self.bytes() / size_of::<T>()
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Level::Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => "avx2+fma",
-        })
-    }
-}
 
 /// Work written against any vector type.
 pub trait Kernel<T> {
@@ -75,27 +36,35 @@ pub trait Dispatch: Sized {
 }
 
 macro_rules! dispatch {
-    ($t:ident, $avx2:ident) => {
+    ($t:ident, $avx2:ident, $beside:ident, $neon:ident) => {
         impl Dispatch for $t {
             #[inline]
             fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2,fma")]
                 fn with_avx2<K: Kernel<$t>>(kernel: K) -> K::Output {
-                    kernel.run::<vector::$avx2>()
+                    kernel.run::<avx2::$avx2>()
                 }
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
+                fn with_avx512<K: Kernel<$t>>(kernel: K) -> K::Output {
+                    kernel.run::<avx2::$beside>()
+                }
+                assert!(level.is_available(), "this machine has no {level}");
                 match level {
                     Level::Portable => kernel.run::<vector::Portable<$t, { 16 / size_of::<$t>() }>>(),
+                    // SAFETY: the assertion above saw the features.
                     #[cfg(target_arch = "x86_64")]
-                    Level::Avx2 => {
-                        assert!(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"), "this machine has no AVX2");
-                        // SAFETY: the assertion above saw both features.
-                        unsafe { with_avx2(kernel) }
-                    }
+                    Level::Avx2 => unsafe { with_avx2(kernel) },
+                    // SAFETY: the assertion above saw the features.
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx512 => unsafe { with_avx512(kernel) },
+                    #[cfg(target_arch = "aarch64")]
+                    Level::Neon => kernel.run::<neon::$neon>(),
                 }
             }
         }
     };
 }
-dispatch!(f32, Avx2F32);
-dispatch!(f64, Avx2F64);
+dispatch!(f32, Avx2F32, Avx2BesideF32, NeonF32);
+dispatch!(f64, Avx2F64, Avx2BesideF64, NeonF64);

@@ -86,19 +86,22 @@ where
         let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
         let zero = V::splat(V::Elem::ZERO);
         if atoms.width == V::LANES {
-            // Two chains hide half the latency; more gain nothing for rows this short.
-            let mut sums = [zero; 2];
-            let mut pairs = rows.offsets.chunks_exact(2);
+            // Four chains hide the latency.
+            let mut sums = [zero; 4];
+            let fours = rows.offsets.chunks_exact(4);
+            let rest = fours.remainder();
             let mut i = 0;
-            for pair in &mut pairs {
-                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(pair[0] as usize)), sums[0]);
-                sums[1] = V::load(d.add(i + V::LANES)).mul_add(V::load(base.add(pair[1] as usize)), sums[1]);
-                i += 2 * V::LANES;
+            for four in fours {
+                for (sum, &row) in sums.iter_mut().zip(four) {
+                    *sum = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), *sum);
+                    i += V::LANES;
+                }
             }
-            for &row in pairs.remainder() {
-                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), sums[0]);
+            for (sum, &row) in sums.iter_mut().zip(rest) {
+                *sum = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), *sum);
+                i += V::LANES;
             }
-            return sums[0].add(sums[1]).sum();
+            return sums[0].add(sums[1]).add(sums[2].add(sums[3])).sum();
         }
         let mut sum = zero;
         for_vectors!(V, rows, atoms.width, |i, at| {
@@ -188,4 +191,45 @@ where
         });
     }
     sum.sum()
+}
+
+/// Energy of the patch at `offset`: `inside` is an atom of ones, so that what lies behind a row does not count.
+#[inline(always)]
+pub(crate) fn patch_energy<V: Vector>(inside: &AtomRows<V::Elem>, rows: &PatchRows, field: &[V::Elem], offset: usize) -> V::Elem
+where
+    V::Elem: Real,
+{
+    let ones = inside.atom(0);
+    assert!(offset + rows.reach < field.len() && rows.offsets.len() * inside.width == ones.len());
+    let mut sum = V::splat(V::Elem::ZERO);
+    // SAFETY: the assertion keeps every padded row inside the field and the ones.
+    unsafe {
+        let (base, d) = (field.as_ptr().add(offset), ones.as_ptr());
+        for_vectors!(V, rows, inside.width, |i, at| {
+            let x = V::load(base.add(at)).mul(V::load(d.add(i)));
+            sum = x.mul_add(x, sum);
+        });
+    }
+    sum.sum()
+}
+
+/// `into[i] += from[i + shift]` as far as that lies inside; `None`: from itself, what stands ahead not yet changed.
+#[inline(always)]
+pub(crate) fn add_shifted<V: Vector>(into: &mut [V::Elem], from: Option<&[V::Elem]>, shift: usize)
+where
+    V::Elem: Real,
+{
+    assert!(from.is_none_or(|from| from.len() == into.len()));
+    let count = into.len().saturating_sub(shift);
+    let whole = count / V::LANES * V::LANES;
+    let to = into.as_mut_ptr();
+    let from = from.map_or(to.cast_const(), |from| from.as_ptr());
+    for i in (0..whole).step_by(V::LANES) {
+        // SAFETY: `i + shift + LANES` is at most the length of both. A vector is read whole before any of it is written.
+        unsafe { V::load(to.add(i)).add(V::load(from.add(i + shift))).store(to.add(i)) };
+    }
+    for i in whole..count {
+        // SAFETY: `i + shift` is below the length of both.
+        unsafe { *to.add(i) += *from.add(i + shift) };
+    }
 }

@@ -1,6 +1,6 @@
 //! How fast this machine correlates, against the most it could.
 
-use super::{Kernel, Level, PackedAtoms, Vector, correlate};
+use super::{Kernel, Level, PackedAtoms, Reach, Vector};
 use crate::dictionary::Dictionary;
 use crate::error::Result;
 use crate::extent::Extent;
@@ -13,7 +13,7 @@ use std::time::Instant;
 pub struct Rates {
     /// Multiply-adds in registers alone: the ceiling.
     pub peak: f64,
-    /// Correlation of patches with all atoms, padding not counted.
+    /// Largest correlation of patches with all atoms, padding not counted.
     pub correlation: f64,
 }
 
@@ -22,7 +22,7 @@ pub fn measure_rates<T: Real>(level: Level, extent: Extent, atoms: usize, needle
     let dictionary = Dictionary::<T>::random(extent, 1, atoms, 0)?;
     let best = |mut run: Box<dyn FnMut() -> f64>| (0..repeats).map(|_| run()).fold(0.0, f64::max);
     let peak = best(Box::new(move || T::dispatch(level, Peak)));
-    let correlation = best(Box::new(move || T::dispatch(level, Correlation { dictionary: &dictionary, needles })));
+    let correlation = best(Box::new(move || correlation(level, &dictionary, needles)));
     Ok(Rates { peak, correlation })
 }
 
@@ -35,8 +35,8 @@ impl<T: Real> Kernel<T> for Peak {
     fn run<V: Vector<Elem = T>>(self) -> f64 {
         const CHAINS: usize = 12;
         let rounds = 200_000;
-        let (x, y) = (V::splat(black_box(T::from_f64(0.999))), V::splat(black_box(T::from_f64(1e-3))));
-        let mut chains = [V::splat(T::ONE); CHAINS];
+        let (x, y) = (V::Wide::splat(black_box(T::from_f64(0.999))), V::Wide::splat(black_box(T::from_f64(1e-3))));
+        let mut chains = [V::Wide::splat(T::ONE); CHAINS];
         let clock = Instant::now();
         for _ in 0..rounds {
             for chain in &mut chains {
@@ -44,34 +44,27 @@ impl<T: Real> Kernel<T> for Peak {
             }
         }
         let seconds = clock.elapsed().as_secs_f64();
-        black_box(chains.map(V::sum));
-        (2 * CHAINS * V::LANES * rounds) as f64 / seconds / 1e9
+        black_box(chains.map(V::Wide::sum));
+        (2 * CHAINS * V::Wide::LANES * rounds) as f64 / seconds / 1e9
     }
 }
 
-struct Correlation<'a, T> {
-    dictionary: &'a Dictionary<T>,
-    needles: usize,
-}
-
-impl<T: Real> Kernel<T> for Correlation<'_, T> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<V: Vector<Elem = T>>(self) -> f64 {
-        let (n, m) = (self.dictionary.atom_len(), self.dictionary.len());
-        let atoms = PackedAtoms::new(self.dictionary, V::LANES);
-        let patch: Vec<u32> = (0..n as u32).collect();
-        let offsets: Vec<u32> = (0..self.needles as u32).map(|i| i * n as u32).collect();
-        let field: Vec<T> = (0..n * self.needles).map(|i| T::from_f64((i as f64 * 0.37).sin())).collect();
-        let mut out = vec![T::ZERO; self.needles * atoms.stride];
-        let flops = 2 * n * m * self.needles;
-        let rounds = (20_000_000 / flops).max(1);
-        let clock = Instant::now();
-        for _ in 0..rounds {
-            correlate::<V>(&atoms, &field, &patch, &offsets, &mut out);
-            black_box(&mut out);
-        }
-        (flops * rounds) as f64 / clock.elapsed().as_secs_f64() / 1e9
+/// Rate at which the reach of layers of `needles` patches is found, in GFLOP/s.
+fn correlation<T: Real>(level: Level, dictionary: &Dictionary<T>, needles: usize) -> f64 {
+    let (n, m) = (dictionary.atom_len(), dictionary.len());
+    let atoms = PackedAtoms::new(dictionary, level);
+    let patch: Vec<u32> = (0..n as u32).collect();
+    let offsets: Vec<u32> = (0..needles as u32).map(|i| i * n as u32).collect();
+    let field: Vec<T> = (0..n * needles).map(|i| T::from_f64((i as f64 * 0.37).sin())).collect();
+    let inverse_weights = vec![T::ONE; atoms.stride];
+    let mut out = vec![T::ZERO; needles];
+    let flops = 2 * n * m * needles;
+    let rounds = (20_000_000 / flops).max(1);
+    let clock = Instant::now();
+    for _ in 0..rounds {
+        let rule = Reach { inverse_weights: &inverse_weights, nonnegative: false };
+        atoms.reach(&field, &patch, &offsets, rule, &mut out);
+        black_box(&mut out);
     }
+    (flops * rounds) as f64 / clock.elapsed().as_secs_f64() / 1e9
 }

@@ -4,8 +4,7 @@ use super::footprint::Layout;
 use crate::dictionary::Dictionary;
 use crate::lasso::Columns;
 use crate::real::Real;
-use crate::simd::{AtomRows, Kernel, Level, PackedAtoms, Vector, correlate, weighted_energy};
-use std::marker::PhantomData;
+use crate::simd::{AtomRows, Level, PackedAtoms, Vector, weighted_energy};
 
 pub(super) struct Atoms<T> {
     pub(super) packed: PackedAtoms<T>,
@@ -16,6 +15,11 @@ pub(super) struct Atoms<T> {
     pub(super) weights: Vec<T>,
     /// `1 / weights`, 0 behind the last.
     pub(super) inverse_weights: Vec<T>,
+    /// The largest of them, and what rounding may add to a correlation, as a factor.
+    pub(super) largest_inverse_weight: T,
+    pub(super) rounding: T,
+    /// An atom of ones.
+    pub(super) inside_rows: AtomRows<T>,
     /// 0, 1, 2, ...: patch offsets of a patch that lies in one piece.
     straight: Vec<u32>,
     pub(super) dictionary: Dictionary<T>,
@@ -25,16 +29,24 @@ pub(super) struct Atoms<T> {
 impl<T: Real> Atoms<T> {
     pub(super) fn new(dictionary: Dictionary<T>, weights: &[T], level: Level) -> Self {
         let (m, lanes) = (dictionary.len(), level.lanes::<T>());
-        let packed = PackedAtoms::new(&dictionary, lanes);
+        let packed = PackedAtoms::new(&dictionary, level);
         let stride = packed.stride;
         let straight: Vec<u32> = (0..dictionary.atom_len() as u32).collect();
-        let gram = T::dispatch(level, Gram { packed: &packed, dictionary: &dictionary, straight: &straight });
+        // The Gram matrix, rows padded by zeros: the atoms correlated with themselves as patches.
+        let offsets: Vec<u32> = (0..m).map(|k| (k * dictionary.atom_len()) as u32).collect();
+        let mut gram = vec![T::ZERO; m * stride];
+        packed.correlate(dictionary.data(), &straight, &offsets, &mut gram);
         let pad = |f: &dyn Fn(T) -> T, with: T| (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect();
+        let inverse_weights: Vec<T> = pad(&|w| T::ONE / w, T::ZERO);
+        let (row, samples) = (dictionary.extent().padded()[2], dictionary.atom_len());
         Self {
             rows: AtomRows::new(&dictionary, lanes),
             gram,
             weights: pad(&|w| w, T::INFINITY),
-            inverse_weights: pad(&|w| T::ONE / w, T::ZERO),
+            largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
+            rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
+            inside_rows: AtomRows::from_data(&vec![T::ONE; samples], row, samples, lanes),
+            inverse_weights,
             straight,
             packed,
             dictionary,
@@ -62,34 +74,13 @@ impl<T: Real> Atoms<T> {
     }
 }
 
-/// The Gram matrix, rows padded by zeros: the atoms correlated with themselves as patches.
-struct Gram<'a, T> {
-    packed: &'a PackedAtoms<T>,
-    dictionary: &'a Dictionary<T>,
-    straight: &'a [u32],
-}
-
-impl<T: Real> Kernel<T> for Gram<'_, T> {
-    type Output = Vec<T>;
-
-    #[inline(always)]
-    fn run<V: Vector<Elem = T>>(self) -> Vec<T> {
-        let (m, n) = (self.dictionary.len(), self.dictionary.atom_len());
-        let offsets: Vec<u32> = (0..m).map(|k| (k * n) as u32).collect();
-        let mut gram = vec![T::ZERO; m * self.packed.stride];
-        correlate::<V>(self.packed, self.dictionary.data(), self.straight, &offsets, &mut gram);
-        gram
-    }
-}
-
 /// Columns of the masked Gram matrix of one patch, each made when first asked for.
-pub(super) struct MaskedColumns<'a, V, T> {
+pub(super) struct MaskedColumns<'a, T> {
     atoms: &'a Atoms<T>,
     weights: &'a [T],
     patch: &'a [u32],
     offset: usize,
     store: &'a mut ColumnStore<T>,
-    vector: PhantomData<V>,
 }
 
 /// Memory of [`MaskedColumns`], kept between needles.
@@ -99,7 +90,7 @@ pub(super) struct ColumnStore<T> {
     pub(super) weighted_atom: Vec<T>,
 }
 
-impl<'a, V, T: Real> MaskedColumns<'a, V, T> {
+impl<'a, T: Real> MaskedColumns<'a, T> {
     pub(super) fn new(
         atoms: &'a Atoms<T>,
         weights: &'a [T],
@@ -109,11 +100,11 @@ impl<'a, V, T: Real> MaskedColumns<'a, V, T> {
     ) -> Self {
         store.made.clear();
         store.columns.clear();
-        Self { atoms, weights, patch, offset, store, vector: PhantomData }
+        Self { atoms, weights, patch, offset, store }
     }
 }
 
-impl<T: Real, V: Vector<Elem = T>> Columns<T> for MaskedColumns<'_, V, T> {
+impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
     #[inline(always)]
     fn column(&mut self, atom: usize) -> &[T] {
         let stride = self.atoms.packed.stride;
@@ -129,7 +120,7 @@ impl<T: Real, V: Vector<Elem = T>> Columns<T> for MaskedColumns<'_, V, T> {
                     .extend(self.atoms.dictionary.atom(atom).iter().zip(self.patch).map(|(&d, &p)| d * weights[p as usize]));
                 let start = store.columns.len();
                 store.columns.resize(start + stride, T::ZERO);
-                correlate::<V>(&self.atoms.packed, &store.weighted_atom, &self.atoms.straight, &[0], &mut store.columns[start..]);
+                self.atoms.packed.correlate(&store.weighted_atom, &self.atoms.straight, &[0], &mut store.columns[start..]);
                 store.made.push(atom);
                 store.made.len() - 1
             }

@@ -1,14 +1,15 @@
 //! A discovery sweep over one tile.
 
 use super::atoms::{Atoms, MaskedColumns};
+use super::bounds::Asked;
 use super::plane::PlaneState;
-use super::scratch::{BATCH, Scratch};
+use super::scratch::Scratch;
 use super::tile::{Candidate, Layers, LocalCode, TileState};
 use crate::engine::{Discovery, Visit};
-use crate::lasso::{ActiveCode, Rules, Stored, any_awake, solve_by_coordinates, solve_by_lars};
+use crate::lasso::{ActiveCode, Rules, Stored, solve_by_coordinates, solve_by_lars, strongest};
 use crate::pursuit::Local;
 use crate::real::Real;
-use crate::simd::{Kernel, Vector, add_atom, correlate};
+use crate::simd::{BATCH, Kernel, Vector, add_atom};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -20,6 +21,7 @@ pub(super) struct DiscoverTile<'a, T> {
     pub(super) state: &'a mut TileState<T>,
     pub(super) scratch: &'a mut Scratch<T>,
     pub(super) sweep: &'a Discovery,
+    pub(super) skipping: bool,
     pub(super) nonnegative: bool,
     pub(super) local: Local,
 }
@@ -30,7 +32,8 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(mut self) {
         let (plane, layout) = (self.plane, &self.plane.layout);
-        layout.load(&plane.grid, &self.state.tile, &plane.residual, plane.weights.as_deref(), &mut self.scratch.footprint);
+        plane.load(&self.state.tile, &mut self.scratch.footprint);
+        self.find_bounds::<V>();
         match self.sweep.visit {
             Visit::Candidates => std::mem::swap(&mut self.scratch.visits, &mut self.state.candidates),
             Visit::All | Visit::Spread => {
@@ -49,6 +52,44 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
 }
 
 impl<T: Real> DiscoverTile<'_, T> {
+    /// Bounds by which needles are passed over, where all of them are visited.
+    #[inline(always)]
+    fn find_bounds<V: Vector<Elem = T>>(&mut self) {
+        let (plane, scratch) = (self.plane, &mut *self.scratch);
+        scratch.bounds.on_demand = true;
+        if self.sweep.visit == Visit::All {
+            let known = !self.state.reaches.is_empty();
+            if known {
+                plane.load_measured(&self.state.tile, &mut scratch.measured);
+            }
+            let measured = known.then_some(&scratch.measured[..]);
+            scratch.bounds.find::<V>(&plane.layout, &plane.grid, &scratch.footprint.residual, measured);
+        }
+    }
+
+    /// Correlations up to this many times their threshold wake no needle.
+    #[inline(always)]
+    fn slack(&self) -> T {
+        match self.local {
+            Local::Coordinate => T::ONE + T::from_f64(self.sweep.local_tolerance),
+            Local::Lars => T::ONE + T::EPSILON * T::from_f64(8.0),
+        }
+    }
+
+    /// Is it certain that the needle has no codes and gets none?
+    #[inline(always)]
+    fn sleeps<V: Vector<Elem = T>>(&self, number: usize, visit: &Candidate) -> bool {
+        if !self.skipping || visit.codes.0 != visit.codes.1 || !matches!(self.sweep.visit, Visit::All | Visit::Layer(_)) {
+            return false;
+        }
+        let at = visit.offset as usize;
+        let known = if self.sweep.visit == Visit::All { self.state.reaches.get(number).copied() } else { None };
+        let weight = self.plane.position_weight(&self.state.tile, at);
+        let (field, layout) = (&self.scratch.footprint.residual, &self.plane.layout);
+        let threshold = T::from_f64(self.sweep.penalty) * self.slack();
+        self.scratch.bounds.sleeps::<V>(Asked { offset: at, known, weight }, self.atoms, field, layout, threshold)
+    }
+
     /// Visits the needles listed, layer after layer, in order or in the random order of the sweep.
     #[inline(always)]
     fn visit_needles<V: Vector<Elem = T>>(&mut self) {
@@ -68,18 +109,26 @@ impl<T: Real> DiscoverTile<'_, T> {
         self.scratch.found.clear();
         self.scratch.found.resize(visits.len(), (0, 0));
         let needles = &mut std::mem::take(&mut self.scratch.needles);
+        let mut awake = Vec::with_capacity(BATCH);
         for (from, to) in layers {
             for start in (from..to).step_by(BATCH) {
-                let batch = &visits[start..(start + BATCH).min(to)];
+                let batch = start..(start + BATCH).min(to);
                 needles.clear();
-                needles.extend(batch.iter().map(|visit| visit.offset));
-                let field = &self.scratch.footprint.residual;
-                correlate::<V>(&self.atoms.packed, field, &self.plane.layout.patch, needles, &mut self.scratch.correlations);
-                for (j, visit) in batch.iter().enumerate() {
-                    let first = self.scratch.codes.len() as u32;
-                    self.visit_needle::<V>(j, visit);
-                    self.scratch.found[start + j] = (first, self.scratch.codes.len() as u32);
+                awake.clear();
+                for number in batch {
+                    if !self.sleeps::<V>(number, &visits[number]) {
+                        needles.push(visits[number].offset);
+                        awake.push(number);
+                    }
                 }
+                let field = &self.scratch.footprint.residual;
+                self.atoms.packed.correlate(field, &self.plane.layout.patch, needles, &mut self.scratch.correlations);
+                for (j, &number) in awake.iter().enumerate() {
+                    let first = self.scratch.codes.len() as u32;
+                    self.visit_needle::<V>(j, &visits[number]);
+                    self.scratch.found[number] = (first, self.scratch.codes.len() as u32);
+                }
+                self.state.visited += awake.len();
             }
         }
         self.scratch.needles = std::mem::take(needles);
@@ -104,6 +153,7 @@ impl<T: Real> DiscoverTile<'_, T> {
     /// Solves the needle whose correlations stand at place `j` of the batch, unless it is zero and stays so.
     #[inline(always)]
     fn visit_needle<V: Vector<Elem = T>>(&mut self, j: usize, visit: &Candidate) {
+        let slack = self.slack();
         let (scratch, plane, stride) = (&mut *self.scratch, self.plane, self.atoms.packed.stride);
         let spread = self.sweep.visit == Visit::Spread;
         let c = &mut scratch.correlations[j * stride..(j + 1) * stride];
@@ -120,7 +170,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             tolerance: T::from_f64(self.sweep.local_tolerance),
         };
         let old = if spread { &[][..] } else { &self.state.codes[visit.codes.0 as usize..visit.codes.1 as usize] };
-        if old.is_empty() && !any_awake::<V>(c, &rules, T::ONE + T::EPSILON * T::from_f64(8.0)) {
+        if old.is_empty() && strongest::<V>(c, &rules, slack).is_none() {
             return;
         }
         let active = &mut scratch.active;
@@ -135,7 +185,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             }
         } else {
             let weights = &scratch.footprint.weights;
-            let mut columns = MaskedColumns::<V, T>::new(self.atoms, weights, &plane.layout.patch, at, &mut scratch.columns);
+            let mut columns = MaskedColumns::new(self.atoms, weights, &plane.layout.patch, at, &mut scratch.columns);
             match self.local {
                 Local::Coordinate => solve_by_coordinates::<V>(c, active, &mut columns, &rules),
                 Local::Lars => solve_by_lars(c, active, &mut columns, &rules),
@@ -161,6 +211,9 @@ impl<T: Real> DiscoverTile<'_, T> {
                 moved = true;
             }
         }
+        if moved {
+            scratch.bounds.disturb(plane, self.state, at);
+        }
         if moved && plane.grid.wraps != [false; 3] {
             layout.repeat_wrapped(&plane.grid, &self.state.tile, at, &mut scratch.footprint.residual);
         }
@@ -180,7 +233,8 @@ fn list_needles<T: Real>(
     let mut cursor = layer.map_or(0, |layer| state.codes_of_layer(plane, layer).start);
     into.clear();
     for layer in listed {
-        layers.needles(layer, &plane.layout, needles);
+        needles.clear();
+        layers.append(layer, &plane.layout, needles);
         for &offset in needles.iter() {
             let end = cursor + count_at(&state.codes[cursor..], offset);
             into.push(Candidate { layer: layer as u32, offset, codes: (cursor as u32, end as u32) });

@@ -137,6 +137,14 @@ impl Layout {
         });
     }
 
+    /// Fills a buffer with samples of the domain over the tile's footprint, 0 outside.
+    pub(super) fn load_samples<T: Real>(&self, grid: &Grid, tile: &Tile, samples: &[T], into: &mut [T]) {
+        self.for_runs(grid, tile, |at, from, length| match from {
+            Some(start) => into[at..at + length].copy_from_slice(&samples[start..start + length]),
+            None => into[at..at + length].fill(T::ZERO),
+        });
+    }
+
     /// Writes the footprint's residual back.
     pub(super) fn store<T: Real>(&self, grid: &Grid, tile: &Tile, residual: &SharedField<T>, from: &Footprint<T>) {
         self.for_runs(grid, tile, |at, into, length| {

@@ -1,22 +1,40 @@
 //! Largest correlation of one tile, and the needles found wanting.
 
 use super::atoms::Atoms;
+use super::bounds::Asked;
 use super::discovery::count_at;
 use super::plane::PlaneState;
-use super::scratch::{BATCH, Scratch};
+use super::scratch::Scratch;
 use super::tile::{Candidate, Layers, TileState};
 use crate::real::Real;
-use crate::simd::{Kernel, Vector, correlate};
+use crate::simd::{BATCH, Kernel, Reach, Vector};
 
-/// Correlates every needle of one tile with the residual as it stands; changes neither codes nor residual.
+/// Finds the reach (largest correlation in shares of the weights) of the needles of one tile, as far as it matters; changes neither
+/// codes nor residual.
 pub(super) struct MeasureTile<'a, T> {
     pub(super) atoms: &'a Atoms<T>,
     pub(super) plane: &'a PlaneState<T>,
     pub(super) state: &'a mut TileState<T>,
     pub(super) scratch: &'a mut Scratch<T>,
-    /// Correlations above this make a needle a candidate.
-    pub(super) bound: f64,
+    /// Has the residual changed since the last measurement?
+    pub(super) changed: bool,
+    pub(super) goal: Goal<T>,
+    pub(super) skipping: bool,
     pub(super) nonnegative: bool,
+}
+
+/// What is to be known afterwards.
+#[derive(Clone, Copy)]
+pub(super) enum Goal<T> {
+    /// The largest reach of all.
+    Largest,
+    /// Every reach above the penalty; those above the bound make candidates.
+    Above {
+        /// Needles that cannot reach this need not be correlated.
+        penalty: T,
+        /// At least the penalty.
+        bound: T,
+    },
 }
 
 impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
@@ -24,47 +42,91 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
-        let Self { atoms, plane, state, scratch, bound, nonnegative } = self;
-        let (layout, stride) = (&plane.layout, atoms.packed.stride);
-        layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), &mut scratch.footprint);
+        let Self { atoms, plane, state, scratch, changed, goal, skipping, nonnegative } = self;
+        let layout = &plane.layout;
+        plane.load(&state.tile, &mut scratch.footprint);
+        let known = !state.reaches.is_empty();
+        if known && changed {
+            plane.load_measured(&state.tile, &mut scratch.measured);
+        }
+        let measured = (known && changed).then_some(&scratch.measured[..]);
+        scratch.bounds.find::<V>(layout, &plane.grid, &scratch.footprint.residual, measured);
         let layers = Layers::of(&plane.grid, &state.tile);
-        let bound = T::from_f64(bound);
+        layers.all_needles(layout, &mut scratch.needles);
+        state.reaches.resize(scratch.needles.len(), T::ZERO);
         let mut most = T::ZERO;
-        let mut cursor = 0;
-        state.candidates.clear();
-        for layer in 0..layers.count() {
-            layers.needles(layer, layout, &mut scratch.needles);
-            for batch in scratch.needles.chunks(BATCH) {
-                correlate::<V>(&atoms.packed, &scratch.footprint.residual, &layout.patch, batch, &mut scratch.correlations);
-                for (c, &offset) in scratch.correlations.chunks_exact(stride).zip(batch) {
-                    let weight = plane.position_weight(&state.tile, offset as usize);
-                    let reach = largest_reach::<V>(c, &atoms.inverse_weights, nonnegative) / weight;
-                    most = most.max(reach);
-                    let codes = count_at(&state.codes[cursor..], offset);
-                    if reach > bound {
-                        let codes = (cursor as u32, (cursor + codes) as u32);
-                        state.candidates.push(Candidate { layer: layer as u32, offset, codes });
-                    }
-                    cursor += codes;
+        let mut wanted = Wanted { numbers: [0; BATCH], offsets: [0; BATCH], count: 0 };
+        state.visited = 0;
+        for (i, &offset) in scratch.needles.iter().enumerate() {
+            let weight = plane.position_weight(&state.tile, offset as usize);
+            let before = state.reaches[i];
+            let floor = if let Goal::Above { penalty, .. } = goal { penalty } else { most };
+            // A reach that was only bounded is kept with a minus.
+            let exact = known && !changed && !before.to_f64().is_sign_negative();
+            if !exact {
+                let last = (known && changed).then_some(before);
+                let mut bound = scratch.bounds.of(Asked { offset: offset as usize, known: last, weight }, atoms);
+                if known && !changed && before.abs() < bound {
+                    bound = before.abs();
+                }
+                if skipping && bound <= floor {
+                    state.reaches[i] = -bound;
+                } else {
+                    wanted.push(i as u32, offset);
                 }
             }
+            if wanted.count == BATCH || i + 1 == scratch.needles.len() {
+                let (numbers, offsets) = (&wanted.numbers[..wanted.count], &wanted.offsets[..wanted.count]);
+                let rule = Reach { inverse_weights: &atoms.inverse_weights, nonnegative };
+                atoms.packed.reach(&scratch.footprint.residual, &layout.patch, offsets, rule, &mut scratch.correlations);
+                for ((&number, &offset), &reach) in numbers.iter().zip(offsets).zip(&scratch.correlations) {
+                    let reach = reach / plane.position_weight(&state.tile, offset as usize);
+                    state.reaches[number as usize] = reach;
+                    most = most.max(reach);
+                }
+                state.visited += wanted.count;
+                wanted.count = 0;
+            }
         }
-        state.largest_correlation = most.to_f64();
+        state.largest_correlation = state.reaches.iter().fold(T::ZERO, |most, reach| most.max(reach.abs())).to_f64();
+        state.candidates.clear();
+        if let Goal::Above { bound, .. } = goal
+            && state.largest_correlation > bound.to_f64()
+        {
+            list_candidates(state, &layers, &scratch.needles, bound);
+        }
     }
 }
 
-/// Largest `|c_k| / weight_k` (largest `c_k / weight_k`, at least 0, for non-negative codes).
-#[inline(always)]
-fn largest_reach<V: Vector>(c: &[V::Elem], inverse_weights: &[V::Elem], nonnegative: bool) -> V::Elem
-where
-    V::Elem: Real,
-{
-    assert!(c.len() == inverse_weights.len() && c.len() % V::LANES == 0);
-    let mut most = V::splat(V::Elem::ZERO);
-    for i in (0..c.len()).step_by(V::LANES) {
-        // SAFETY: both slices hold a whole number of vectors.
-        let (x, w) = unsafe { (V::load(c.as_ptr().add(i)), V::load(inverse_weights.as_ptr().add(i))) };
-        most = (if nonnegative { x } else { x.abs() }).mul(w).max(most);
+/// Needles whose turn it is to be correlated.
+struct Wanted {
+    numbers: [u32; BATCH],
+    offsets: [u32; BATCH],
+    count: usize,
+}
+
+impl Wanted {
+    #[inline(always)]
+    fn push(&mut self, number: u32, offset: u32) {
+        (self.numbers[self.count], self.offsets[self.count]) = (number, offset);
+        self.count += 1;
     }
-    most.largest()
+}
+
+/// Lists the needles whose reach exceeds the bound, each with the range of its codes.
+fn list_candidates<T: Real>(state: &mut TileState<T>, layers: &Layers, needles: &[u32], bound: T) {
+    let (mut layer, mut end) = (0, layers.size(0));
+    let mut cursor = 0;
+    for (i, (&offset, &reach)) in needles.iter().zip(&state.reaches).enumerate() {
+        while i == end {
+            layer += 1;
+            end += layers.size(layer);
+        }
+        let codes = count_at(&state.codes[cursor..], offset);
+        if reach > bound {
+            let codes = (cursor as u32, (cursor + codes) as u32);
+            state.candidates.push(Candidate { layer: layer as u32, offset, codes });
+        }
+        cursor += codes;
+    }
 }

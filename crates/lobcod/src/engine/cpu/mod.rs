@@ -2,6 +2,7 @@
 
 mod atom_pass;
 mod atoms;
+mod bounds;
 mod canvas;
 mod discovery;
 mod field;
@@ -21,11 +22,10 @@ use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::needles::Code;
 use crate::real::Real;
-use crate::simd::Level;
+use crate::simd::{BATCH, Level};
 use atoms::Atoms;
 use canvas::Canvas;
 use plane::PlaneState;
-use scratch::BATCH;
 use session::{CpuSession, Surroundings};
 use std::sync::Arc;
 use threads::Threads;
@@ -34,8 +34,17 @@ use tile::{Candidate, LocalCode, TileState};
 /// Threads of this machine, with the vectors it has.
 pub struct CpuEngine {
     threads: Arc<Threads>,
+    manner: Manner,
+}
+
+/// How the work is done; nothing here changes what comes out but for rounding.
+#[derive(Clone, Copy)]
+struct Manner {
     level: Level,
+    /// Tiles of a colour in reverse order?
     reversed: bool,
+    /// Are needles that cannot wake up passed over?
+    skipping: bool,
 }
 
 impl CpuEngine {
@@ -45,17 +54,22 @@ impl CpuEngine {
         let count = if threads == 0 { cores() } else { threads };
         let refused = |e| Error::Unavailable(format!("{count} threads could not be started ({e}); ask for fewer"));
         let threads = Arc::new(Threads::new(count).map_err(refused)?);
-        Ok(Self { threads, level: Level::detect(), reversed: false })
+        Ok(Self { threads, manner: Manner { level: Level::detect(), reversed: false, skipping: true } })
     }
 
     /// The same engine with other vector instructions. Answers of different levels agree to rounding only.
     pub fn with_level(self, level: Level) -> Self {
-        Self { level, ..self }
+        Self { manner: Manner { level, ..self.manner }, ..self }
+    }
+
+    /// The same engine visiting also the needles that cannot wake up; the answer is the same to the last bit.
+    pub fn without_skipping(self) -> Self {
+        Self { manner: Manner { skipping: false, ..self.manner }, ..self }
     }
 
     /// The same engine running the tiles of a colour in reverse order; the answer is the same to the last bit.
     pub fn with_reversed_tiles(self) -> Self {
-        Self { reversed: true, ..self }
+        Self { manner: Manner { reversed: true, ..self.manner }, ..self }
     }
 }
 
@@ -70,17 +84,18 @@ impl<T: Real> Engine<T> for CpuEngine {
 
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
         let (dictionary, real) = (&problem.dictionary, size_of::<T>());
-        let stride = dictionary.len().next_multiple_of(self.level.lanes::<T>());
-        let row = dictionary.extent().padded()[2].next_multiple_of(self.level.lanes::<T>());
+        let stride = dictionary.len().next_multiple_of(self.manner.level.lanes::<T>());
+        let row = dictionary.extent().padded()[2].next_multiple_of(self.manner.level.lanes::<T>());
         let mut bytes = (2 * dictionary.data().len() + dictionary.data().len() / dictionary.extent().padded()[2] * row) * real
             + dictionary.len() * stride * real;
         let (mut footprint, mut largest_tile) = (0, 0);
         for plane in &problem.planes {
             let grid = Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;
             let (samples, positions) = (grid.domain.iter().product::<usize>() * dictionary.channels(), grid.position_count());
-            let fields = 2 + usize::from(plane.weights.is_some());
+            // Target, residual, the residual last measured, weights.
+            let fields = 3 + usize::from(plane.weights.is_some());
             let maps = usize::from(plane.position_weights.is_some()) * real + 4 * usize::from(plane.position_caps.is_some());
-            bytes += samples * fields * real + positions * maps + dictionary.atom_len() * 4;
+            bytes += samples * fields * real + positions * (maps + real) + dictionary.atom_len() * 4;
             // Vectors grow by doubling and hold four entries at least; one needle in four is a candidate at times.
             let entry = 4.0 * grid.tiles.len() as f64;
             bytes += (entry + 2.0 * density * positions as f64) as usize * size_of::<LocalCode<T>>();
@@ -100,7 +115,8 @@ impl<T: Real> Engine<T> for CpuEngine {
         }
         let visits = 2 * largest_tile * (size_of::<Candidate>() + size_of::<(u32, u32)>() + size_of::<u32>());
         let codes = 4 * (64 + (density * largest_tile as f64) as usize) * size_of::<LocalCode<T>>();
-        let scratch = (2 * footprint + BATCH * stride) * real + visits + codes;
+        // Residual, weights, the residual last measured, and bounds.
+        let scratch = (6 * footprint + BATCH * stride) * real + footprint + visits + codes;
         Ok((bytes + scratch * Engine::<T>::threads(self)) as u64)
     }
 
@@ -133,13 +149,13 @@ impl CpuEngine {
         if problem.dictionary.len() > usize::from(u16::MAX) {
             return Err(Error::parameter("the number of atoms", problem.dictionary.len(), "at most 65535"));
         }
-        let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.level);
+        let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.manner.level);
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
         let planes =
             planes.into_iter().map(|p| PlaneState::new(p, &problem, atoms.rows.width)).collect::<Result<Vec<PlaneState<T>>>>()?;
         let canvases = if problem.learning { &planes[..] } else { &[] }.iter().map(|p| Canvas::new(p, &atoms.rows));
         let canvases = canvases.collect::<Result<Vec<Canvas<T>>>>()?;
         let threads = Arc::clone(&self.threads);
-        Ok(Box::new(CpuSession::new(threads, self.level, self.reversed, &problem, atoms, planes, canvases)))
+        Ok(Box::new(CpuSession::new(threads, self.manner, &problem, atoms, planes, canvases)))
     }
 }

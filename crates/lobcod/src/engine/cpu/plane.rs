@@ -1,7 +1,7 @@
 //! One plane of the problem as the CPU keeps it.
 
 use super::field::SharedField;
-use super::footprint::Layout;
+use super::footprint::{Footprint, Layout};
 use super::team::Team;
 use crate::engine::{Plane, Problem};
 use crate::error::Result;
@@ -20,6 +20,8 @@ pub(super) struct PlaneState<T> {
     pub(super) weights: Option<Vec<T>>,
     /// `A^2 (Y - B - sum P_i^T D a_i)` over the domain.
     pub(super) residual: SharedField<T>,
+    /// The residual as it was last measured; empty before that.
+    measured: Vec<T>,
     position_weights: Option<Vec<T>>,
     position_caps: Option<Vec<u32>>,
     cap: usize,
@@ -56,6 +58,7 @@ impl<T: Real> PlaneState<T> {
             target,
             weights,
             residual,
+            measured: Vec::new(),
             position_weights: plane.position_weights,
             position_caps: plane.position_caps,
             cap: problem.cap.unwrap_or(usize::MAX),
@@ -92,6 +95,22 @@ impl<T: Real> PlaneState<T> {
             unsafe { self.residual.read(start, line) };
         }
         out
+    }
+
+    /// Fills the footprint of a tile.
+    pub(super) fn load(&self, tile: &Tile, into: &mut Footprint<T>) {
+        self.layout.load(&self.grid, tile, &self.residual, self.weights.as_deref(), into);
+    }
+
+    /// Fills a buffer with the residual of the last measurement over the footprint of a tile.
+    pub(super) fn load_measured(&self, tile: &Tile, into: &mut [T]) {
+        self.layout.load_samples(&self.grid, tile, &self.measured, into);
+    }
+
+    /// Remembers the residual as the one that was measured.
+    pub(super) fn keep_measured(&mut self) {
+        self.measured.clear();
+        self.measured.extend_from_slice(self.residual.as_mut_slice());
     }
 
     /// Makes the residual that of all-zero codes: `A^2 (Y - B)`.
@@ -166,6 +185,7 @@ impl<T: Real> PlaneState<T> {
         size_of_val(&self.target[..])
             + self.weights.as_ref().map_or(0, |w| size_of_val(&w[..]))
             + self.residual.bytes()
+            + size_of_val(&self.measured[..])
             + self.position_weights.as_ref().map_or(0, |w| size_of_val(&w[..]))
             + self.position_caps.as_ref().map_or(0, |w| size_of_val(&w[..]))
             + size_of_val(&self.layout.patch[..])

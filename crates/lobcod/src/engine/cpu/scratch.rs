@@ -1,16 +1,18 @@
 //! Memory one thread works in.
 
 use super::atoms::ColumnStore;
+use super::bounds::Bounds;
 use super::footprint::Footprint;
 use super::tile::{Candidate, LocalCode};
 use crate::lasso::ActiveCode;
 use crate::real::Real;
-
-/// Needles correlated at once; a layer of a tile has about 16.
-pub(super) const BATCH: usize = 48;
+use crate::simd::BATCH;
 
 pub(super) struct Scratch<T> {
     pub(super) footprint: Footprint<T>,
+    /// The residual of the last measurement over the footprint.
+    pub(super) measured: Vec<T>,
+    pub(super) bounds: Bounds<T>,
     /// Correlations of a batch.
     pub(super) correlations: Vec<T>,
     /// Offsets of the needles of a layer.
@@ -30,6 +32,8 @@ impl<T: Real> Scratch<T> {
     pub(super) fn new(footprint: usize, stride: usize) -> Self {
         Self {
             footprint: Footprint::new(footprint),
+            measured: vec![T::ZERO; footprint],
+            bounds: Bounds::new(),
             correlations: vec![T::ZERO; BATCH * stride],
             needles: Vec::new(),
             active: Vec::new(),
@@ -43,6 +47,8 @@ impl<T: Real> Scratch<T> {
 
     pub(super) fn bytes(&self) -> usize {
         self.footprint.bytes()
+            + self.bounds.bytes()
+            + self.measured.len() * size_of::<T>()
             + self.correlations.len() * size_of::<T>()
             + (self.codes.capacity() + self.collected.capacity()) * size_of::<LocalCode<T>>()
             + self.visits.capacity() * size_of::<Candidate>()

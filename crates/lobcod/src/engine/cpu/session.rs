@@ -1,11 +1,12 @@
 //! The verbs of a session on the CPU.
 
+use super::Manner;
 use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
 use super::canvas::Canvas;
 use super::discovery::DiscoverTile;
 use super::gradient::{layer_gradient, whole_gradient};
-use super::measure::MeasureTile;
+use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::support::{SupportTile, SynthesiseTile};
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub(super) struct CpuSession<T> {
     team: Team<T>,
     level: Level,
+    skipping: bool,
     nonnegative: bool,
     local: Local,
     atoms: Atoms<T>,
@@ -69,8 +71,7 @@ impl Surroundings {
 impl<T: Real> CpuSession<T> {
     pub(super) fn new(
         threads: Arc<Threads>,
-        level: Level,
-        reversed: bool,
+        manner: Manner,
         problem: &Problem<T>,
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
@@ -83,7 +84,7 @@ impl<T: Real> CpuSession<T> {
                 tiles[tile.colour].push(TileState::new(p, index, tile));
             }
         }
-        if reversed {
+        if manner.reversed {
             tiles.iter_mut().for_each(|colour| colour.reverse());
         }
         let around = |plane: &PlaneState<T>| {
@@ -94,7 +95,8 @@ impl<T: Real> CpuSession<T> {
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
-        let mut session = CpuSession { team, level, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
+        let Manner { level, skipping, .. } = manner;
+        let mut session = CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
         session.refresh();
         session
     }
@@ -113,14 +115,19 @@ impl<T: Real> CpuSession<T> {
         for colour in tiles {
             let mut chosen: Vec<&mut TileState<T>> =
                 colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
+            if team.threads() > 1 {
+                // The tiles with most to do first: the threads then end together.
+                chosen.sort_by_key(|state| std::cmp::Reverse(state.codes.len()));
+            }
             team.each(&mut chosen, |state, scratch| {
-                (state.largest_change, state.last_change) = (0.0, 0.0);
+                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
                 work(atoms, &planes[state.plane], state, scratch);
             });
             // In the order of the tiles, whatever the order they ran in: pending changes are added up.
             chosen.sort_unstable_by_key(|state| (state.plane, state.index));
             for state in chosen {
                 sum.largest_change = sum.largest_change.max(state.largest_change);
+                sum.visited += state.visited;
                 Surroundings::note(&mut surroundings[state.plane], state, whole);
             }
         }
@@ -154,7 +161,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn discover(&mut self, sweep: &Discovery) -> Sweep {
-        let (level, nonnegative, local) = (self.level, self.nonnegative, self.local);
+        let (level, skipping, nonnegative, local) = (self.level, self.skipping, self.nonnegative, self.local);
         let sum = self.sweep(
             matches!(sweep.visit, Visit::All | Visit::Spread),
             |state, _| match sweep.visit {
@@ -163,7 +170,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 Visit::Layer(of) => state.plane == of.plane,
             },
             |atoms, plane, state, scratch| {
-                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, nonnegative, local })
+                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, skipping, nonnegative, local })
             },
         );
         self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
@@ -187,28 +194,39 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn measure(&mut self, what: Measure) -> Vec<Measurement> {
-        if let Measure::Certificate { penalty, slack } = what {
-            let (level, nonnegative, bound) = (self.level, self.nonnegative, penalty * (1.0 + slack));
-            // A tile around which no code changed has the residual it had, to the last bit.
+        let goal = match what {
+            Measure::Objective => None,
+            Measure::Largest => Some(Goal::Largest),
+            Measure::Certificate { penalty, slack } => {
+                Some(Goal::Above { penalty: T::from_f64(penalty), bound: T::from_f64(penalty * (1.0 + slack)) })
+            }
+        };
+        let mut visited = vec![0; self.planes.len()];
+        if let Some(goal) = goal {
+            let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
             let Self { team, atoms, planes, tiles, surroundings, .. } = self;
-            let mut chosen: Vec<&mut TileState<T>> = tiles
-                .iter_mut()
-                .flatten()
-                .filter(|s| surroundings[s.plane][s.index].changed || s.largest_correlation > bound)
-                .collect();
+            let around = |s: &TileState<T>| &surroundings[s.plane][s.index];
+            // A tile around which no code changed has the residual it had, to the last bit.
+            let wanted = |s: &&mut TileState<T>| {
+                around(s).changed || matches!(goal, Goal::Above { penalty, .. } if s.largest_correlation > penalty.to_f64())
+            };
+            let mut chosen: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().filter(wanted).collect();
             team.each(&mut chosen, |state, scratch| {
-                let plane = &planes[state.plane];
-                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, bound, nonnegative });
+                let (plane, changed) = (&planes[state.plane], around(state).changed);
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
             });
+            chosen.iter().for_each(|state| visited[state.plane] += state.visited);
             surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
+            planes.iter_mut().for_each(PlaneState::keep_measured);
         }
         let team = &self.team;
         let mut sums: Vec<Measurement> = self
             .planes
             .iter_mut()
-            .map(|plane| {
+            .zip(visited)
+            .map(|(plane, visited)| {
                 let (residual_energy, target_dot_residual) = plane.energies(team);
-                Measurement { residual_energy, target_dot_residual, ..Measurement::default() }
+                Measurement { residual_energy, target_dot_residual, visited, ..Measurement::default() }
             })
             .collect();
         // Added in the order of the tiles, whatever the order they ran in.
@@ -326,7 +344,11 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
         self.atoms = self.atoms.of(dictionary);
-        self.tiles.iter_mut().flatten().for_each(|state| state.curvature_holds = false);
+        for state in self.tiles.iter_mut().flatten() {
+            state.curvature_holds = false;
+            // What other atoms reached says nothing.
+            state.reaches.clear();
+        }
         self.forget();
     }
 

@@ -30,7 +30,7 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
         }
         let layout = &plane.layout;
         let footprint = &mut scratch.footprint;
-        layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
+        plane.load(&state.tile, footprint);
         if !state.curvature_holds {
             for code in &mut state.codes {
                 let at = code.offset as usize;
@@ -64,6 +64,7 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
                 }
                 largest = largest.max(back.abs() * q / threshold);
             }
+            state.visited += state.codes.len();
             state.last_change = largest.to_f64();
             state.largest_change = state.largest_change.max(state.last_change);
             if largest.to_f64() < sweep.tolerance {
@@ -94,7 +95,7 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
         }
         let layout = &plane.layout;
         let footprint = &mut scratch.footprint;
-        layout.load(&plane.grid, &state.tile, &plane.residual, plane.weights.as_deref(), footprint);
+        plane.load(&state.tile, footprint);
         let wraps = plane.grid.wraps != [false; 3];
         for code in &state.codes {
             // Where it is not known whether the code is cut, the weights say it.

@@ -33,6 +33,10 @@ impl<T: Real> Team<T> {
         Self { threads, scratch }
     }
 
+    pub(super) fn threads(&self) -> usize {
+        self.scratch.len()
+    }
+
     /// Does `work` on every item; whichever thread is free takes the next.
     pub(super) fn each<I: Send>(&self, items: &mut [I], work: impl Fn(&mut I, &mut Scratch<T>) + Sync) {
         let count = items.len();

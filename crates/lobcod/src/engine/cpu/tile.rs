@@ -42,6 +42,11 @@ pub(super) struct TileState<T> {
     pub(super) last_change: f64,
     /// Largest correlation when last measured.
     pub(super) largest_correlation: f64,
+    /// Reach of every needle (in the order of the layers) when last measured, with a minus where it is only known not to be more;
+    /// empty: nothing is known.
+    pub(super) reaches: Vec<T>,
+    /// Needles correlated, or codes updated, by the last sweep or measurement.
+    pub(super) visited: usize,
 }
 
 impl<T: Real> TileState<T> {
@@ -56,6 +61,8 @@ impl<T: Real> TileState<T> {
             largest_change: 0.0,
             last_change: 0.0,
             largest_correlation: f64::INFINITY,
+            reaches: Vec::new(),
+            visited: 0,
         }
     }
 
@@ -63,6 +70,7 @@ impl<T: Real> TileState<T> {
         size_of::<Self>()
             + self.codes.capacity() * size_of::<LocalCode<T>>()
             + self.candidates.capacity() * size_of::<Candidate>()
+            + self.reaches.capacity() * size_of::<T>()
     }
 
     /// First sample of the patch at `offset`, in samples of the domain.
@@ -110,12 +118,27 @@ impl Layers {
         self.axes.iter().map(Vec::len).product()
     }
 
-    /// Offsets of the needles of a layer, in order.
-    #[inline(always)]
-    pub(super) fn needles(&self, layer: usize, layout: &Layout, into: &mut Vec<u32>) {
+    fn along_axes(&self, layer: usize) -> [AxisLayer; 3] {
         let (ny, nx) = (self.axes[1].len(), self.axes[2].len());
-        let [lz, ly, lx] = [self.axes[0][layer / (ny * nx)], self.axes[1][layer / nx % ny], self.axes[2][layer % nx]];
+        [self.axes[0][layer / (ny * nx)], self.axes[1][layer / nx % ny], self.axes[2][layer % nx]]
+    }
+
+    /// Needles of a layer.
+    pub(super) fn size(&self, layer: usize) -> usize {
+        self.along_axes(layer).iter().map(|axis| axis.count).product()
+    }
+
+    /// Offsets of all needles, layer after layer.
+    #[inline(always)]
+    pub(super) fn all_needles(&self, layout: &Layout, into: &mut Vec<u32>) {
         into.clear();
+        (0..self.count()).for_each(|layer| self.append(layer, layout, into));
+    }
+
+    /// Appends the offsets of the needles of a layer, in order.
+    #[inline(always)]
+    pub(super) fn append(&self, layer: usize, layout: &Layout, into: &mut Vec<u32>) {
+        let [lz, ly, lx] = self.along_axes(layer);
         for z in 0..lz.count {
             for y in 0..ly.count {
                 let row = layout.offset([lz.start + z * lz.step, ly.start + y * ly.step, lx.start]) as u32;

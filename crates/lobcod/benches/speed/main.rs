@@ -1,0 +1,47 @@
+//! Where the time of a pursuit goes, and how far it is from what the machine can do:
+//!
+//! ```text
+//! cargo xtask speed                      every stage of the usual workloads as a share of its ceiling
+//! cargo xtask speed passes fruit-20      the same with every call of one workload
+//! cargo xtask speed threads 4096         1, 2, 4, ... threads on a procedural picture of this side
+//! cargo xtask speed scale 8192           one thread, pictures of 512 up to this side: time and memory a pixel
+//! cargo xtask speed precision            f64 beside f32
+//! ```
+
+mod ceilings;
+mod scaling;
+mod stages;
+mod timed;
+mod workloads;
+
+use ceilings::Ceilings;
+use lobcod::simd::Level;
+
+fn main() -> lobcod::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let side = |word: &str| word.parse().unwrap_or_else(|_| panic!("{word} is no side length"));
+    match words[..] {
+        ["threads", word] => return scaling::threads(side(word)),
+        ["scale", word] => return scaling::scale(side(word)),
+        ["precision"] => return scaling::precision(),
+        _ => {}
+    }
+    let passes = words.first() == Some(&"passes");
+    let wanted = if passes { &words[1..] } else { &words[..] };
+    let ceilings = Ceilings::measure()?;
+    println!(
+        "one core, {}: {:.0} GFLOP/s of multiply-adds; reads {:.0} GB/s from L1, {:.0} from L2, {:.0} from memory\n",
+        Level::detect(),
+        ceilings.peak,
+        ceilings.l1,
+        ceilings.l2,
+        ceilings.memory
+    );
+    for load in workloads::all()? {
+        if wanted.is_empty() || wanted.contains(&load.name.as_str()) {
+            stages::print(&load, &ceilings, 7, passes)?;
+        }
+    }
+    Ok(())
+}

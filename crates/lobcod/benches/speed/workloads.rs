@@ -1,0 +1,65 @@
+//! What is coded: the reference pictures where they are at hand, and a procedural one of any size.
+
+use lobcod::{Dictionary, Extent, Observed, Result, Signal};
+use lobcod_conformance::fruit;
+
+/// Signals, a dictionary and a penalty.
+pub struct Workload {
+    pub name: String,
+    pub signals: Vec<Observed<f32>>,
+    pub dictionary: Dictionary<f32>,
+    pub penalty: f64,
+    /// The least objective, where it is known.
+    pub optimum: Option<f64>,
+}
+
+impl Workload {
+    pub fn pixels(&self) -> usize {
+        self.signals.iter().map(|s| s.signal.extent().volume()).sum()
+    }
+}
+
+/// Fruit and Barbara of the tables, if their folder is there; always a procedural picture.
+pub fn all() -> Result<Vec<Workload>> {
+    let mut loads = Vec::new();
+    if let Some(data) = fruit::data_folder() {
+        let dictionary = fruit::initial_dictionary(&data).cast::<f32>();
+        let fruits: Vec<Observed<f32>> = fruit::pictures(&data).iter().map(|s| s.cast().into()).collect();
+        let barbara: Observed<f32> = fruit::less_mean(fruit::picture(&data.join("standard/barbara.png")))?.cast().into();
+        let load = |name: &str, signals: &[Observed<f32>], penalty, optimum| Workload {
+            name: name.into(),
+            signals: signals.to_vec(),
+            dictionary: dictionary.clone(),
+            penalty,
+            optimum: Some(optimum),
+        };
+        loads.push(load("fruit-20", &fruits, 20.0, 9138849.4));
+        loads.push(load("barbara-20", std::slice::from_ref(&barbara), 20.0, 15180814.0));
+        loads.push(load("barbara-5", &[barbara], 5.0, 4745069.3));
+    }
+    loads.push(procedural(512)?);
+    Ok(loads)
+}
+
+/// A square of fields with gratings of their own, some smooth, less its local mean; the embedded dictionary.
+pub fn procedural(side: usize) -> Result<Workload> {
+    let value = |i: usize| {
+        let (y, x) = (i / side, i % side);
+        let field = ((y / 48) * 1009 + x / 48) as f64;
+        let random = |k: f64| ((field * 12.9898 + k * 78.233).sin() * 43758.5453).rem_euclid(1.0);
+        let angle = std::f64::consts::PI * random(1.0);
+        let phase = (x as f64 * angle.cos() + y as f64 * angle.sin()) * (0.2 + 1.3 * random(2.0));
+        let texture = if random(3.0) < 0.5 { 0.0 } else { 40.0 * random(4.0) * phase.sin() };
+        let grain = ((i as f64 * 0.7131).sin() * 9173.17).rem_euclid(1.0) - 0.5;
+        110.0 + 60.0 * random(5.0) + texture + 6.0 * grain
+    };
+    let extent = Extent::new(&[side, side])?;
+    let picture = Signal::from_planar(extent, 1, (0..side * side).map(value).collect())?;
+    Ok(Workload {
+        name: format!("procedural-{side}"),
+        signals: vec![fruit::less_mean(picture)?.cast().into()],
+        dictionary: Dictionary::dct(Extent::new(&[8, 8])?, 1, 81)?,
+        penalty: 20.0,
+        optimum: None,
+    })
+}

@@ -1,0 +1,86 @@
+//! Vectors of 16 bytes of 64-bit ARM, which all such processors have.
+
+use super::vector::Vector;
+use std::arch::aarch64::*;
+
+macro_rules! neon {
+    ($name:ident, $t:ident, $raw:ident, $lanes:literal, $set1:ident, $load:ident, $store:ident, $add:ident, $mul:ident, $fma:ident,
+     $abs:ident, $max:ident, $above:ident, $any:expr, $sum:ident, $largest:ident) => {
+        /// 16-byte vector of NEON.
+        #[derive(Clone, Copy)]
+        pub struct $name($raw);
+
+        impl Vector for $name {
+            type Elem = $t;
+            type Wide = Self;
+            const LANES: usize = $lanes;
+            const REGISTERS: usize = 32;
+            #[inline(always)]
+            fn splat(x: $t) -> Self {
+                // SAFETY: NEON is part of every 64-bit ARM processor; so for all blocks below.
+                Self(unsafe { $set1(x) })
+            }
+            #[inline(always)]
+            unsafe fn load(at: *const $t) -> Self {
+                // SAFETY: the caller vouches for LANES readable numbers.
+                Self(unsafe { $load(at) })
+            }
+            #[inline(always)]
+            unsafe fn store(self, at: *mut $t) {
+                // SAFETY: the caller vouches for LANES writable numbers.
+                unsafe { $store(at, self.0) }
+            }
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                // SAFETY: NEON is there.
+                Self(unsafe { $add(self.0, b.0) })
+            }
+            #[inline(always)]
+            fn mul(self, b: Self) -> Self {
+                // SAFETY: NEON is there.
+                Self(unsafe { $mul(self.0, b.0) })
+            }
+            #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                // SAFETY: NEON is there.
+                Self(unsafe { $fma(c.0, self.0, b.0) })
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                // SAFETY: NEON is there.
+                Self(unsafe { $abs(self.0) })
+            }
+            #[inline(always)]
+            fn max(self, b: Self) -> Self {
+                // SAFETY: NEON is there.
+                Self(unsafe { $max(self.0, b.0) })
+            }
+            #[inline(always)]
+            fn any_above(self, b: Self) -> bool {
+                // SAFETY: NEON is there.
+                unsafe { $any($above(self.0, b.0)) }
+            }
+            #[inline(always)]
+            fn sum(self) -> $t {
+                // SAFETY: NEON is there.
+                unsafe { $sum(self.0) }
+            }
+            #[inline(always)]
+            fn largest(self) -> $t {
+                // SAFETY: NEON is there.
+                unsafe { $largest(self.0) }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+neon!(
+    NeonF32, f32, float32x4_t, 4, vdupq_n_f32, vld1q_f32, vst1q_f32, vaddq_f32, vmulq_f32, vfmaq_f32, vabsq_f32, vmaxq_f32,
+    vcgtq_f32, |lanes| vmaxvq_u32(lanes) != 0, vaddvq_f32, vmaxvq_f32
+);
+#[rustfmt::skip]
+neon!(
+    NeonF64, f64, float64x2_t, 2, vdupq_n_f64, vld1q_f64, vst1q_f64, vaddq_f64, vmulq_f64, vfmaq_f64, vabsq_f64, vmaxq_f64,
+    vcgtq_f64, |lanes| vmaxvq_u32(vreinterpretq_u32_u64(lanes)) != 0, vaddvq_f64, vmaxvq_f64
+);
