@@ -16,6 +16,7 @@ mod input;
 mod interrupt;
 mod learn;
 mod machine;
+mod manual;
 mod mosaic;
 mod output;
 mod params;
@@ -67,5 +68,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Verb::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
         Verb::Show(args) => show::run(&args).map(|()| Outcome::Done),
         Verb::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),
+        Verb::Completions(args) => manual::completions(&args).map(|()| Outcome::Done),
+        Verb::Manual(args) => manual::pages(&args).map(|()| Outcome::Done),
     }
 }

@@ -2,9 +2,11 @@
 
 mod groups;
 mod inpaint;
+mod manual;
 mod tasks;
 
 pub use inpaint::InpaintArgs;
+pub use manual::{CompletionsArgs, ManualArgs};
 
 pub use groups::{
     CheckpointArgs, CodesArgs, DictionaryArgs, LearningArgs, PictureArgs, ProblemArgs, RunArgs, SolverArgs, TellingArgs,
@@ -47,7 +49,7 @@ impl Cli {
             Verb::Denoise(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Compare(args) => (args.telling.json, args.output.as_deref()),
             Verb::Separate(args) => (args.telling.json, Some(args.smooth_out.as_path())),
-            Verb::Doctor(_) => (false, None),
+            Verb::Doctor(_) | Verb::Completions(_) | Verb::Manual(_) => (false, None),
         };
         if outputs == (true, Some(Path::new(STDOUT))) {
             let message = "--json and -o - both want standard output; name a file with -o";
@@ -100,6 +102,12 @@ pub enum Verb {
     /// Tell what this machine offers, and what to do about what is missing.
     #[command(after_help = "Example:\n  lobcod doctor")]
     Doctor(DoctorArgs),
+    /// Print what a shell needs to complete names of verbs and options.
+    #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Write manual pages, one of the program and one of every verb.
+    #[command(after_help = "Example:\n  lobcod manual -o ~/.local/share/man/man1")]
+    Manual(ManualArgs),
 }
 
 const ENCODE_EXAMPLES: &str = "Examples:
