@@ -32,6 +32,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let noisy = &picture.signal;
     let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
     chosen.check_fits(noisy.extent())?;
+    chosen.check_grey("denoising takes one channel at a time")?;
     let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
     if args.scoring.dry_run {
         return dry_run(args, noisy, &chosen, &denoiser).map(|()| Outcome::Done);

@@ -40,6 +40,7 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     let mut files = Files::open(args)?;
     let chosen = Chosen::of(&args.dictionary, 2)?;
     chosen.check_fits(files.extent)?;
+    chosen.check_grey("fusion codes lightness")?;
     if !args.telling.quiet {
         chosen.warn_if_normalised();
     }
