@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo xtask <name>`.
 
+mod python;
 mod threads;
 
 use std::env;
@@ -7,12 +8,18 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <chore>
+  test                 all tests: the Rust workspace, then the Python package
+  python               the tests of the Python package alone, on a wheel built for them
+  wheel                a release wheel of the Python package in target/wheels
   kernels              rate of the correlation against the core's peak
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => cargo(&["test", "--workspace"]).and_then(|()| python::test()),
+        ["python"] => python::test(),
+        ["wheel"] => python::wheel(),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),
         ["threads", image] => threads::compare(&PathBuf::from(image)),

@@ -20,7 +20,6 @@ mod manual;
 mod mosaic;
 mod output;
 mod params;
-mod procedural;
 mod progress;
 mod report;
 mod score;

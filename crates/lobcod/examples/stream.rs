@@ -6,20 +6,20 @@ use lobcod::{Dictionary, Extent, LearnParams, Observed, Penalty, PursuitParams, 
 
 const SIDE: usize = 48;
 const PENALTY: Penalty = Penalty::Absolute(0.4);
-const UPRIGHT: f32 = 0.3;
-const LEVEL: f32 = 1.9;
+const UPRIGHT: f64 = 0.3;
+const LEVEL: f64 = 1.9;
 
 /// Stripes across the direction `angle`; every number has a phase of its own.
-fn stripes(angle: f32, number: usize) -> Result<Observed<f32>> {
+fn stripes(angle: f64, number: usize) -> Result<Observed<f32>> {
     let sample = |i: usize| {
-        let (y, x) = ((i / SIDE) as f32, (i % SIDE) as f32);
-        (1.1 * (x * angle.cos() + y * angle.sin()) + number as f32).sin()
+        let (y, x) = ((i / SIDE) as f64, (i % SIDE) as f64);
+        (1.1 * (x * angle.cos() + y * angle.sin()) + number as f64).sin() as f32
     };
     Ok(Signal::from_planar(Extent::new(&[SIDE, SIDE])?, 1, (0..SIDE * SIDE).map(sample).collect())?.into())
 }
 
 /// Objective of the best codes of stripes that were never learnt from.
-fn cost(dictionary: &Dictionary<f32>, angle: f32) -> Result<f64> {
+fn cost(dictionary: &Dictionary<f32>, angle: f64) -> Result<f64> {
     let answer = PursuitParams::new(PENALTY).check()?.run(&[stripes(angle, 99)?], dictionary, &mut ())?;
     Ok(answer.report.total.objective)
 }

@@ -34,6 +34,7 @@ pub mod metrics;
 mod needles;
 mod observe;
 mod parallel;
+pub mod procedural;
 mod pursuit;
 mod real;
 mod report;

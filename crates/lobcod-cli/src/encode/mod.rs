@@ -5,7 +5,7 @@ mod work;
 
 use crate::Outcome;
 use crate::args::EncodeArgs;
-use crate::checkpoint::{self, Keeper};
+use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
 use crate::input::{Prepared, prepare, read_pictures, shape};
@@ -19,7 +19,7 @@ use crate::synthesis::reconstruct;
 use crate::values::Precision;
 use anyhow::Result;
 use lobcod::{Checkpoint, Real, Status};
-use lobcod_image::Depth;
+use lobcod_image::{Depth, Keeper};
 use work::Work;
 
 /// Codes the pictures in the precision asked for.
@@ -62,7 +62,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         return plan.tell(params, &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut keeper = Keeper::<Checkpoint>::new(Watcher::new(&args.telling), &args.checkpoints);
+    let mut keeper = Keeper::<Checkpoint, _>::new(Watcher::new(&args.telling), args.checkpoints.checkpoint.as_deref());
     let answer = match &checkpoint {
         Some(checkpoint) => pursuit.resume(checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
         None => pursuit.run(&observed, &chosen.dictionary, &mut keeper)?,
@@ -97,6 +97,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let shown = args.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
     work.tell()?;
     // Codes and report are safe; only now is the time for what could not be written beside them.
-    kept.and(shown)?;
+    kept?;
+    shown?;
     Ok(if work.answer.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }

@@ -12,7 +12,7 @@ mod work;
 
 use crate::Outcome;
 use crate::args::LearnArgs;
-use crate::checkpoint::{self, Keeper};
+use crate::checkpoint;
 use crate::dry_run::Plan;
 use crate::input::{read_pictures, shape};
 use crate::interrupt;
@@ -27,7 +27,7 @@ use details::Details;
 use first::First;
 use folders::pictures_of;
 use lobcod::{Extent, LearnCheckpoint, Real, Status};
-use lobcod_image::FileKind;
+use lobcod_image::{FileKind, Keeper};
 use task::{Task, passes};
 use work::Work;
 
@@ -79,7 +79,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     }
 
     let watcher = Watcher::of_learning(&args.telling, "pass", args.learning.passes());
-    let mut keeper = Keeper::<LearnCheckpoint>::new(watcher, &args.checkpoints);
+    let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
     let learnt = match &checkpoint {
         Some(checkpoint) => learner.resume(checkpoint, observed, &first.dictionary, &mut keeper)?,
         None => learner.run(observed, &first.dictionary, &mut keeper)?,
@@ -91,7 +91,8 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
     work.tell()?;
     // Dictionary and report are safe; only now is the time for what could not be written beside them.
-    kept.and(shown)?;
+    kept?;
+    shown?;
     Ok(if work.status() == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 

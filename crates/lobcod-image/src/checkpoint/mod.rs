@@ -4,9 +4,11 @@
 //! its kind needs. Every array carries a checksum, and the file is written whole or not at all.
 
 mod codes;
+mod keeper;
 mod learning;
 mod pursuit;
 
+pub use keeper::{Keeper, Kept};
 pub use learning::{read_learn_checkpoint, write_learn_checkpoint};
 pub use pursuit::{read_checkpoint, write_checkpoint};
 

@@ -9,13 +9,13 @@ use super::task::Task;
 use super::{check_holds, passes};
 use crate::Outcome;
 use crate::args::LearnArgs;
-use crate::checkpoint::Keeper;
 use crate::dry_run::Plan;
 use crate::input::{read_known, shape};
 use crate::progress::Watcher;
 use anyhow::{Result, anyhow};
 use lobcod::engine::CpuEngine;
 use lobcod::{LearnCheckpoint, LearnParams, Learner, Real, Status};
+use lobcod_image::Keeper;
 use queue::Queue;
 use std::path::PathBuf;
 use work::StreamWork;
@@ -57,7 +57,7 @@ pub fn run<T: Real>(
     let mut stream = learner.stream(&first.dictionary)?;
     checkpoint.map_or(Ok(()), |checkpoint| queue.take_up(&mut stream, checkpoint))?;
     let watcher = Watcher::of_learning(&args.telling, "picture", queue.total());
-    let mut keeper = Keeper::<LearnCheckpoint>::new(watcher, &args.checkpoints);
+    let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
     let status = queue.learn(&mut stream, &engine, &mut keeper);
     let kept = keeper.finish(*status.as_ref().unwrap_or(&Status::Interrupted));
     let status = status.map_err(|error| match &args.checkpoints.checkpoint {
@@ -71,6 +71,7 @@ pub fn run<T: Real>(
     let shown = args.report.as_deref().map_or(Ok(()), |path| work.page().write(path));
     work.tell()?;
     // Dictionary and report are safe; only now is the time for what could not be written beside them.
-    kept.and(shown)?;
+    kept?;
+    shown?;
     Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }

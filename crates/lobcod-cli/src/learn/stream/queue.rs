@@ -1,14 +1,15 @@
 //! The pictures that wait for their turn.
 
 use crate::args::LearnArgs;
-use crate::checkpoint::Keeper;
 use crate::input::{about, check_alike, read_known, shape};
 use crate::interrupt;
 use crate::learn::details::detail;
 use crate::params::time_limit;
+use crate::progress::Watcher;
 use anyhow::{Result, ensure};
 use lobcod::engine::Engine;
 use lobcod::{Control, Extent, LearnCheckpoint, Observed, Observer as _, Progress, Real, Status, Stream};
+use lobcod_image::Keeper;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -38,7 +39,7 @@ impl Queue<'_> {
         &self,
         stream: &mut Stream<T>,
         engine: &dyn Engine<T>,
-        keeper: &mut Keeper<'_, LearnCheckpoint>,
+        keeper: &mut Keeper<LearnCheckpoint, Watcher>,
     ) -> Result<Status> {
         let (clock, limit) = (Instant::now(), time_limit(&self.args.run)?);
         let before = stream.history().last().map_or(0.0, |point| point.seconds);

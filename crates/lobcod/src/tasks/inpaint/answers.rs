@@ -1,7 +1,7 @@
 //! The answers that are averaged: dictionaries, base layers, given and learnt atoms.
 
 use super::background::Background;
-use super::blend;
+use super::blend::{self, Judged};
 use super::member::{Member, Start};
 use super::pace::Pace;
 use super::params::InpaintParams;
@@ -96,31 +96,30 @@ impl<T: Real> Answers<T> {
     }
 
     /// The average in the colours of the signal as it was given; notes the weights.
+    ///
+    /// At known samples the plate is what was given, noise and all, so there the others are averaged among themselves.
     pub(super) fn average(&mut self, scene: &Scene<T>) -> Result<Signal<T>> {
-        let judged: Vec<blend::Judged> = self
-            .errors
-            .iter()
-            .zip(&self.reports)
-            .map(|(errors, report)| blend::Judged { errors, plate: report.dictionary.is_none() })
-            .collect();
-        let weights = blend::weights(&judged);
+        let at_hidden = self.weights(|_| true);
+        let at_known = self.weights(|report| report.dictionary.is_some());
         let mut sum = vec![0.0; scene.signal.data().len()];
-        let mut shares = sum.clone();
-        for ((picture, report), weight) in self.pictures.iter().zip(&mut self.reports).zip(weights) {
-            report.weight = weight;
-            for (i, x) in picture.data().iter().enumerate() {
-                // At known samples the plate is what was given, noise and all: there it says nothing.
-                if report.dictionary.is_some() || scene.weights(Use::Known)[i] == T::ZERO {
-                    sum[i] += weight * x.to_f64();
-                    shares[i] += weight;
-                }
+        for (number, picture) in self.pictures.iter().enumerate() {
+            self.reports[number].weight = at_hidden[number];
+            for ((s, x), w) in sum.iter_mut().zip(picture.data()).zip(scene.weights(Use::Known)) {
+                *s += x.to_f64() * if *w == T::ZERO { at_hidden[number] } else { at_known[number] };
             }
         }
-        let given = scene.signal.data().iter();
-        let samples =
-            sum.into_iter().zip(shares).zip(given).map(|((s, share), &x)| if share > 0.0 { T::from_f64(s / share) } else { x });
-        let samples = samples.collect();
+        let samples = sum.into_iter().map(T::from_f64).collect();
         Ok(scene.as_given(&Signal::from_planar(scene.signal.extent(), scene.signal.channels(), samples)?))
+    }
+
+    /// Weights of the answers that count, 0 for the others.
+    fn weights(&self, counts: impl Fn(&AnswerReport) -> bool) -> Vec<f64> {
+        let counting: Vec<usize> = (0..self.reports.len()).filter(|&i| counts(&self.reports[i])).collect();
+        let judged = |&i: &usize| Judged { errors: &self.errors[i], plate: self.reports[i].dictionary.is_none() };
+        let mut weights = vec![0.0; self.reports.len()];
+        let found = blend::weights(&counting.iter().map(judged).collect::<Vec<_>>());
+        counting.iter().zip(found).for_each(|(&i, weight)| weights[i] = weight);
+        weights
     }
 
     /// The learnt atoms whose answer has the largest share.

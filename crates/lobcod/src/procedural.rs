@@ -1,9 +1,13 @@
-//! A picture made by formula: a potted plant and an orange on a striped cloth, against a wall with a slanting shadow.
+//! Pictures made by formula, for examples, demonstrations and tests.
+//!
+//! The still life: a potted plant and an orange on a striped cloth, against a wall with a slanting shadow.
 //!
 //! It holds what natural pictures hold and codes must cope with: smooth shading, sharp edges, oriented stripes with folds,
 //! fine weave, and foliage.
 
-use lobcod::{Extent, Result, Signal};
+use crate::error::Result;
+use crate::extent::Extent;
+use crate::signal::Signal;
 use std::f64::consts::PI;
 
 type Colour = [f64; 3];
@@ -30,6 +34,19 @@ pub fn still_life(size: usize) -> Result<Signal<f32>> {
         pixels.extend(average.map(|c| (255.0 * c.clamp(0.0, 1.0)).round() as f32));
     }
     Signal::from_interleaved(Extent::new(&[size, size])?, 3, &pixels)
+}
+
+/// The same picture in grey: the mean of its channels.
+///
+/// ```
+/// assert_eq!(lobcod::procedural::grey_still_life(16)?.channels(), 1);
+/// # Ok::<(), lobcod::Error>(())
+/// ```
+pub fn grey_still_life(size: usize) -> Result<Signal<f32>> {
+    let picture = still_life(size)?;
+    let [red, green, blue] = [0, 1, 2].map(|c| picture.channel(c));
+    let grey = (0..size * size).map(|i| (red[i] + green[i] + blue[i]) / 3.0).collect();
+    Signal::from_planar(picture.extent(), 1, grey)
 }
 
 /// What is seen at a point of the unit square, nearest thing first.

@@ -1,0 +1,147 @@
+"""Pictures of dictionaries, codes, histories and reports, with matplotlib.
+
+>>> import matplotlib
+>>> matplotlib.use("Agg")
+>>> import lobcod
+>>> axes = lobcod.plot.atoms(lobcod.embedded_dictionary())
+>>> axes.get_title()
+'81 atoms of 8x8'
+>>> matplotlib.pyplot.close("all")
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array
+from ._codes import Codes
+from ._report import LearnReport, Report
+
+try:
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise ImportError("lobcod.plot needs matplotlib; pip install matplotlib") from error
+
+_GAP_COLOUR = "tab:red"
+
+
+def atoms(dictionary: Any, columns: int | None = None, ax: Axes | None = None) -> Axes:
+    """The atoms as a mosaic, each scaled to the full range of grey; 1-D atoms as curves.
+
+    `dictionary` is ``(m, h, w)``, ``(m, 3, h, w)`` in colour, or ``(m, t)``.
+    """
+    dictionary = np.asarray(dictionary, dtype=float)
+    ax = _axes(ax)
+    count = len(dictionary)
+    if dictionary.ndim == 2:
+        spread = np.abs(dictionary).max(axis=1, keepdims=True)
+        ax.plot((dictionary / (2.2 * spread) - np.arange(count)[:, None]).T, color="tab:blue", linewidth=1)
+        ax.set_yticks([])
+        ax.set_title(f"{count} atoms of {dictionary.shape[1]}")
+        return ax
+    if dictionary.ndim not in (3, 4) or (dictionary.ndim == 4 and dictionary.shape[1] != 3):
+        raise ValueError(f"atoms of shape {dictionary.shape} cannot be drawn; give (m, h, w), (m, 3, h, w) or (m, t)")
+    ax.imshow(_mosaic(dictionary, columns), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_axis_off()
+    ax.set_title(f"{count} atoms of {dictionary.shape[-2]}x{dictionary.shape[-1]}")
+    return ax
+
+
+def codes(codes: Codes, ax: Axes | None = None) -> Axes:
+    """Where the codes of an image are: the sum of their sizes at every position (for signals, a stem for each code)."""
+    ax = _axes(ax)
+    ax.set_title(f"{len(codes)} non-zero codes")
+    if len(codes.shape) == 1:
+        ax.vlines(codes.position[:, 0], 0, codes.value, linewidth=1)
+        ax.set_xlabel("position")
+        return ax
+    if len(codes.shape) != 2:
+        raise ValueError("codes of volumes cannot be drawn; draw a slice of their maps")
+    activity = np.zeros(codes.position_shape)
+    shift = 0 if codes.border == "periodic" else np.array(codes.dictionary.shape[-2:]) - 1
+    at = codes.position + shift
+    np.add.at(activity, (at[:, 0], at[:, 1]), np.abs(codes.value))
+    white = np.percentile(activity[activity > 0], 99) if len(codes) else 1.0
+    ax.imshow(activity, cmap="magma", vmin=0, vmax=white, interpolation="nearest")
+    ax.set_axis_off()
+    return ax
+
+
+def history(report: Report | LearnReport | Codes, ax: Axes | None = None) -> Axes:
+    """Objective against seconds and, where it was measured, the relative duality gap on a second axis."""
+    told = report.report if isinstance(report, Codes) else report
+    ax = _axes(ax)
+    points: list[Any] = list(told.history)
+    ax.plot([p.seconds for p in points], [p.objective for p in points], marker=".", color="tab:blue")
+    ax.set_xlabel("seconds")
+    ax.set_ylabel("objective")
+    ax.set_yscale("log")
+    gaps = [(p.seconds, p.relative_gap) for p in points if getattr(p, "relative_gap", None)]
+    if gaps:
+        other = ax.twinx()
+        other.plot(*zip(*gaps), marker=".", linestyle=":", color=_GAP_COLOUR)
+        other.set_yscale("log")
+        other.set_ylabel("relative gap", color=_GAP_COLOUR)
+    ax.set_title(f"{told.status}, gap {told.relative_gap:.1e}")
+    return ax
+
+
+def report(codes_: Codes, figure: Figure | None = None) -> Figure:
+    """An image and its codes on one page: reconstruction, texture, where codes are, most used atoms, history."""
+    if len(codes_.shape) != 2:
+        raise ValueError("a report shows images with two axes; draw codes and history by themselves")
+    figure = plt.figure(figsize=(12, 7)) if figure is None else figure
+    panels = figure.subplots(2, 3).ravel()
+    texture = codes_.texture()
+    _show(panels[0], codes_.reconstruct(), codes_.channel_axis, "reconstruction")
+    _show(panels[1], texture, codes_.channel_axis, "texture")
+    codes(codes_, panels[2])
+    energy = np.zeros(len(codes_.dictionary))
+    np.add.at(energy, codes_.atom, np.square(codes_.value.astype(float)))
+    most = np.argsort(-energy)[:36]
+    drawable = codes_.dictionary.ndim == 3 or codes_.dictionary.shape[1] == 3
+    atoms(codes_.dictionary[most] if drawable else codes_.dictionary[most].mean(axis=1), ax=panels[3])
+    panels[3].set_title(f"the {len(most)} atoms with most energy")
+    panels[4].bar(range(len(energy)), np.sort(energy)[::-1] / max(energy.sum(), 1e-300), width=1.0)
+    panels[4].set_xlabel("atom, by energy")
+    panels[4].set_ylabel("share of energy")
+    if codes_.told is not None:
+        history(codes_, panels[5])
+    else:
+        panels[5].set_axis_off()
+    figure.tight_layout()
+    return figure
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return plt.subplots()[1] if ax is None else ax
+
+
+def _show(ax: Axes, image: Array, channel_axis: int | None, title: str) -> None:
+    image = np.asarray(image, dtype=float)
+    if channel_axis is not None:
+        image = np.moveaxis(image, channel_axis, -1)
+        image = image if image.shape[-1] == 3 else image.mean(axis=-1)
+    low, high = np.percentile(image, [0.5, 99.5])
+    ax.imshow(np.clip((image - low) / max(high - low, 1e-300), 0, 1), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_axis_off()
+    ax.set_title(title)
+
+
+def _mosaic(dictionary: Array, columns: int | None) -> Array:
+    count, (height, width) = len(dictionary), dictionary.shape[-2:]
+    columns = math.ceil(math.sqrt(count)) if columns is None else columns
+    rows = -(-count // columns)
+    colour = dictionary.ndim == 4
+    tiles = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1, *((3,) if colour else ())), 1.0)
+    for k, atom in enumerate(dictionary):
+        # Zero is mid-grey: atoms have both signs.
+        tile = 0.5 + 0.5 * atom / max(float(np.abs(atom).max()), 1e-300)
+        y, x = 1 + k // columns * (height + 1), 1 + k % columns * (width + 1)
+        tiles[y : y + height, x : x + width] = np.moveaxis(tile, 0, -1) if colour else tile
+    return tiles

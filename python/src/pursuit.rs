@@ -1,0 +1,188 @@
+//! The pursuit: codes of an array, and the array back from codes.
+
+use crate::arrays::{GivenCodes, Numbers, array, code_arrays, optional_mask, signal_array};
+use crate::errors::Result;
+use crate::options::{PenaltyOptions, RunOptions, in_precision, word};
+use crate::reports::report;
+use crate::supervise::supervise;
+use lobcod::base::Base;
+use lobcod::{Checkpoint, Extent, Local, Mask, Observed, PursuitParams, Real, Schedule, Signal, Start};
+use lobcod_image::{Keeper, Kept};
+use numpy::Element;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// What belongs to a pursuit alone.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct PursuitOptions {
+    border: String,
+    base: String,
+    schedule: String,
+    local: String,
+    nonnegative: bool,
+    atom_weights: Option<Vec<f64>>,
+    max_nonzeros: Option<usize>,
+    tile: Option<usize>,
+    max_sweeps: usize,
+    seed: u64,
+    checkpoint: Option<PathBuf>,
+    resume: Option<PathBuf>,
+}
+
+/// What is coded, and all that belongs to it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct GivenSignal<'py> {
+    image: Numbers<'py>,
+    has_channels: bool,
+    mask: Option<Numbers<'py>>,
+    penalty_map: Option<Numbers<'py>>,
+    max_nonzeros_map: Option<Numbers<'py>>,
+    start: Option<GivenCodes<'py>>,
+    spread: bool,
+}
+
+/// Codes of an array; its base layer, if one is taken off; the report.
+#[pyfunction]
+pub fn encode<'py>(
+    py: Python<'py>,
+    signal: GivenSignal<'py>,
+    dictionary: Numbers<'py>,
+    penalty: PenaltyOptions,
+    options: PursuitOptions,
+    run: RunOptions<'py>,
+) -> Result<Bound<'py, PyDict>> {
+    let precision = run.precision.clone();
+    in_precision!(precision.as_str(), encode_in(py, &signal, &dictionary, &penalty, options, &run))
+}
+
+fn encode_in<'py, T: Real + Element>(
+    py: Python<'py>,
+    given: &GivenSignal<'py>,
+    dictionary: &Numbers<'py>,
+    penalty: &PenaltyOptions,
+    options: PursuitOptions,
+    run: &RunOptions<'py>,
+) -> Result<Bound<'py, PyDict>> {
+    let params = PursuitParams {
+        border: options.border.parse()?,
+        tolerance: run.tolerance,
+        max_sweeps: options.max_sweeps,
+        time_limit: run.time_limit()?,
+        schedule: word(
+            "the schedule",
+            &options.schedule,
+            &[("tiles", Schedule::Tiles), ("layers", Schedule::Layers), ("needles", Schedule::Needles)],
+        )?,
+        local: word("the local solver", &options.local, &[("coordinate", Local::Coordinate), ("lars", Local::Lars)])?,
+        nonnegative: options.nonnegative,
+        atom_weights: options.atom_weights,
+        max_nonzeros: options.max_nonzeros,
+        tile: options.tile,
+        threads: run.threads,
+        seed: options.seed,
+        max_memory: run.max_memory,
+        ..PursuitParams::new(penalty.penalty())
+    };
+    let pursuit = params.check()?;
+    let kind: Base = options.base.parse()?;
+    let mut signal: Signal<T> = given.image.signal(given.has_channels)?;
+    let rank = signal.extent().rank();
+    let dictionary = dictionary.dictionary::<T>(rank)?;
+    let mask = optional_mask::<T>(given.mask.as_ref(), rank)?;
+    let map = |map: &Option<Numbers<'py>>| map.as_ref().map(|map| map.signal::<T>(false)).transpose();
+    let (penalty_map, max_nonzeros_map) = (map(&given.penalty_map)?, map(&given.max_nonzeros_map)?);
+    let start = match &given.start {
+        Some(codes) => Start::Needles(codes.needles()?),
+        None if given.spread => Start::Spread,
+        None => Start::Zero,
+    };
+    let checkpoint = options.resume.as_deref().map(Checkpoint::read).transpose()?;
+    options.checkpoint.as_deref().map(Checkpoint::check_place).transpose()?;
+
+    let (answer, base) = supervise(py, run.callback.as_ref(), move |watcher| {
+        let base = take_base(&mut signal, mask.as_ref(), kind, dictionary.extent())?;
+        let observed = [Observed { signal, mask, penalty_map, max_nonzeros_map, start }];
+        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, options.checkpoint.as_deref());
+        let answer = match &checkpoint {
+            Some(checkpoint) => pursuit.resume(checkpoint, &observed, &dictionary, &mut keeper)?,
+            None => pursuit.run(&observed, &dictionary, &mut keeper)?,
+        };
+        keeper.finish(answer.report.status)?;
+        Ok((answer, base))
+    })?;
+    let fields = PyDict::new(py);
+    fields.set_item("codes", code_arrays(py, &answer.needles[0])?)?;
+    fields.set_item("base", base.map(|base| signal_array(py, base, given.has_channels)).transpose()?)?;
+    fields.set_item("report", report(py, &answer.report)?)?;
+    Ok(fields)
+}
+
+/// Takes the base layer off a signal and returns it, if there is one; what is missing becomes 0.
+pub fn take_base<T: Real>(
+    signal: &mut Signal<T>,
+    mask: Option<&Mask<T>>,
+    kind: Base,
+    atom: Extent,
+) -> lobcod::Result<Option<Signal<T>>> {
+    let base = if kind == Base::None { None } else { Some(kind.layer(signal, mask, atom)?) };
+    if let Some(base) = &base {
+        signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
+    }
+    if let Some(mask) = mask {
+        mask.check_fits(signal)?;
+        let volume = signal.extent().volume();
+        for (c, plane) in signal.data_mut().chunks_exact_mut(volume).enumerate() {
+            plane.iter_mut().zip(mask.channel(c)).filter(|(_, w)| **w == T::ZERO).for_each(|(y, _)| *y = T::ZERO);
+        }
+    }
+    Ok(base)
+}
+
+/// What codes stand for: the sum of their atoms, channels first.
+#[pyfunction]
+pub fn synthesise<'py>(
+    py: Python<'py>,
+    codes: GivenCodes<'py>,
+    dictionary: Numbers<'py>,
+    precision: &str,
+) -> Result<Bound<'py, PyAny>> {
+    in_precision!(precision, synthesise_in(py, &codes, &dictionary))
+}
+
+fn synthesise_in<'py, T: Real + Element>(
+    py: Python<'py>,
+    codes: &GivenCodes<'py>,
+    dictionary: &Numbers<'py>,
+) -> Result<Bound<'py, PyAny>> {
+    let (needles, dictionary) = (codes.needles::<T>()?, dictionary.dictionary::<T>(codes.rank())?);
+    let signal = py.detach(|| needles.synthesise(&dictionary))?;
+    Ok(signal_array(py, signal, true)?.into_any())
+}
+
+/// Dense maps of codes: channels coded by themselves, atoms, positions.
+#[pyfunction]
+pub fn maps<'py>(
+    py: Python<'py>,
+    codes: GivenCodes<'py>,
+    dictionary: Numbers<'py>,
+    precision: &str,
+) -> Result<Bound<'py, PyAny>> {
+    in_precision!(precision, maps_in(py, &codes, &dictionary))
+}
+
+fn maps_in<'py, T: Real + Element>(
+    py: Python<'py>,
+    codes: &GivenCodes<'py>,
+    dictionary: &Numbers<'py>,
+) -> Result<Bound<'py, PyAny>> {
+    let (needles, dictionary) = (codes.needles::<T>()?, dictionary.dictionary::<T>(codes.rank())?);
+    needles.check_fits(&dictionary)?;
+    let positions = needles.position_extent(&dictionary);
+    let maps = py.detach(|| needles.to_maps(&dictionary));
+    let mut shape = vec![maps.len() / (dictionary.len() * positions.volume()), dictionary.len()];
+    shape.extend(positions.axes());
+    Ok(array(py, maps, &shape)?.into_any())
+}

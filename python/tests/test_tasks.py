@@ -1,0 +1,146 @@
+"""Inpainting, fusion, denoising, separation."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import lobcod
+import numpy as np
+import pytest
+
+
+def blurred(image: lobcod.Array) -> lobcod.Array:
+    shifts = range(-2, 3)
+    return sum((np.roll(image, (y, x), (0, 1)) for y in shifts for x in shifts), np.zeros_like(image)) / 25
+
+
+def test_inpainting_fills_and_keeps(grey: lobcod.Array) -> None:
+    known = np.random.default_rng(0).random(grey.shape) < 0.5
+    damaged = np.where(known, grey, 0)
+    filled, report = lobcod.inpaint(damaged, known, return_report=True)
+    assert np.array_equal(filled[known], grey[known])
+    assert lobcod.psnr(filled, grey) > lobcod.psnr(lobcod.base_layer(damaged, known=known), grey)
+    assert report.status == "converged" and report.penalty > 0 and report.held_out_samples > 0
+    assert sum(answer["weight"] for answer in report.answers) == pytest.approx(1)
+    assert not np.array_equal(report.fit[known], grey[known])
+    refit = lobcod.inpaint(damaged, known, refit_known=True)
+    np.testing.assert_array_equal(refit, report.fit)
+    hidden = lobcod.inpaint(np.where(known, grey, np.nan))
+    np.testing.assert_array_equal(hidden, filled)
+
+
+def test_inpainting_learns_on_the_image(grey: lobcod.Array) -> None:
+    known = np.random.default_rng(0).random(grey.shape) < 0.5
+    _, report = lobcod.inpaint(grey, known, learn="image", variants=1, windows=[1], penalty="auto", return_report=True)
+    assert report.dictionary is None or report.dictionary.shape == (81, 8, 8)
+    assert any(answer["learnt"] for answer in report.answers)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"preset": "slow"}, "the preset is slow"),
+        ({"learn": "much"}, "learn is much"),
+        ({"penalty": "low"}, "the penalty is low"),
+        ({"held_out": 0.9}, "the share of samples held out is 0.9"),
+    ]
+    for options, sentence in wrong:
+        with pytest.raises(ValueError, match=sentence):
+            lobcod.inpaint(grey, known, **options)
+
+
+def test_an_image_without_holes_comes_back(grey: lobcod.Array) -> None:
+    assert np.array_equal(lobcod.inpaint(grey), grey)
+
+
+def test_fusion_takes_what_is_sharp(grey: lobcod.Array) -> None:
+    left = np.arange(64) < 32
+    frames = [np.where(left, grey, blurred(grey)), np.where(left, blurred(grey), grey)]
+    fused, report = lobcod.fuse(frames, return_report=True)
+    assert lobcod.psnr(fused, grey) > max(lobcod.psnr(frame, grey) for frame in frames) + 5
+    assert report.decision.shape == grey.shape and set(np.unique(report.decision)) == {0, 1}
+    assert report.decision[:, :28].mean() < 0.3 < 0.7 < report.decision[:, 36:].mean()
+    assert report.crop == (0, 0, 64, 64) and len(report.motions) == 2
+    codes = lobcod.fuse(frames, fuse_base="average")
+    assert lobcod.psnr(codes, grey) > 25
+
+
+class Lazy:
+    """Frames that are made when they are asked for."""
+
+    def __init__(self, frames: list[lobcod.Array]) -> None:
+        self.frames, self.reads = frames, 0
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __getitem__(self, i: int) -> lobcod.Array:
+        self.reads += 1
+        return self.frames[i]
+
+    def __iter__(self) -> Iterator[lobcod.Array]:
+        raise AssertionError("frames are read one by one")
+
+
+def test_frames_are_read_one_by_one(grey: lobcod.Array) -> None:
+    frames = Lazy([grey, blurred(grey)])
+    fused = lobcod.fuse(frames)  # type: ignore[call-overload]
+    assert np.array_equal(fused, lobcod.fuse(frames.frames)) and frames.reads >= 4
+
+
+def test_exposures(colour: lobcod.Array) -> None:
+    frames = [np.clip(colour * gain, 0, 255).astype(np.uint8) for gain in (0.4, 1.0, 2.0)]
+    fused = lobcod.fuse(frames, "exposure", channel_axis=-1)
+    assert fused.shape == colour.shape and frames[0].mean() < fused.mean() < frames[2].mean()
+
+
+def test_wrong_frames(grey: lobcod.Array) -> None:
+    for frames, sentence in [
+        ([grey], "two frames or more"),
+        ([grey, grey[:30]], "differ in shape"),
+        ([grey, np.where(grey > 100, np.nan, grey)], "frame 1 has missing samples"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            lobcod.fuse(frames)
+    with pytest.raises(ValueError, match="the mode is blend, but must be focus or exposure"):
+        lobcod.fuse([grey, grey], "blend")
+
+
+def test_a_shift_is_warned_about_and_mended() -> None:
+    large = lobcod.still_life(160).mean(axis=-1)
+    frames = [large[10:130, 10:130], large[14:134, 13:133]]
+    with pytest.warns(UserWarning, match="try align"):
+        lobcod.fuse(frames)
+    fused, report = lobcod.fuse(frames, align="shift", return_report=True)
+    assert fused.shape == report.decision.shape != frames[0].shape
+    assert report.largest_motion == pytest.approx(5, abs=0.5)
+
+
+@pytest.mark.parametrize("method", ["local", "convolutional"])
+def test_denoising(grey: lobcod.Array, method: str) -> None:
+    noisy = grey + 20 * np.random.default_rng(0).standard_normal(grey.shape)
+    clean, report = lobcod.denoise(noisy, sigma=20, method=method, return_report=True)
+    assert lobcod.psnr(clean, grey) > lobcod.psnr(noisy, grey) + 2
+    assert (report.pursuit is not None) == (method == "convolutional") and report.noise_level == 20
+    np.testing.assert_array_equal(lobcod.denoise(noisy, "gaussian:20", method=method), clean)
+    estimated = lobcod.denoise(noisy, method=method, return_report=True)[1].noise_level
+    assert 15 < estimated < 30
+
+
+def test_other_noises(grey: lobcod.Array) -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(grey / 4).astype(float)
+    assert lobcod.psnr(4 * lobcod.denoise(counts, "poisson"), grey) > lobcod.psnr(4 * counts, grey) + 2
+    hit = rng.random(grey.shape) < 0.1
+    spoilt = np.where(hit, rng.choice([0.0, 255.0], grey.shape), grey)
+    assert lobcod.psnr(lobcod.denoise(spoilt, "impulse:0.2"), grey) > lobcod.psnr(spoilt, grey) + 5
+    for noise in ("snow", "gaussian:", "gaussian:a", "mixed:1", "poisson:1,2"):
+        if noise != "gaussian:":
+            with pytest.raises(ValueError, match="the noise is"):
+                lobcod.denoise(grey, noise)
+    with pytest.raises(ValueError, match="missing samples"):
+        lobcod.denoise(np.full((20, 20), np.nan))
+
+
+def test_separation(grey: lobcod.Array) -> None:
+    smooth, texture, report = lobcod.separate(grey.astype(float), penalty=5, return_report=True)
+    rest = grey - smooth - texture
+    gradient = sum((np.diff(smooth, axis=axis) ** 2).sum() for axis in (0, 1))
+    assert report.objective > 0.5 * (rest**2).sum() + 2.5 * gradient
+    assert (np.diff(smooth) ** 2).sum() < 0.5 * (np.diff(grey) ** 2).sum()
+    assert smooth.dtype == np.float64 and report.alternations >= 1

@@ -1,0 +1,126 @@
+//! The Python package: its wheel, and its tests on that wheel.
+
+use crate::{cargo, root};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Builds a release wheel into `target/wheels`.
+pub fn wheel() -> Result<(), String> {
+    let venv = test_venv()?;
+    let folder = root().join("target/wheels");
+    build_wheel(&venv, "release", &folder)?;
+    println!("the wheel lies in target/wheels; pip install it anywhere");
+    Ok(())
+}
+
+/// Builds a wheel, tries it where there is nothing else, and runs the tests of the package on it.
+///
+/// The wheel is built in the profile of the Rust tests: it shares their work, and checks what they check.
+pub fn test() -> Result<(), String> {
+    let venv = test_venv()?;
+    let wheels = folder().join("wheels");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).map_err(|e| e.to_string())?;
+    }
+    let wheel = build_wheel(&venv, "dev", &wheels)?;
+    try_alone(&wheel)?;
+    pip(&venv, ["install", "--quiet", "--force-reinstall", "--no-deps"], &[wheel.as_path()])?;
+
+    cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
+    cargo(&["build", "--quiet", "--package", "lobcod", "--examples"])?;
+    let built = root().join("target/debug");
+    let python = root().join("python");
+    run(program(&venv, "ruff").args(["check", "--no-cache", "."]).current_dir(&python))?;
+    run(program(&venv, "ruff").args(["format", "--no-cache", "--check", "--quiet", "."]).current_dir(&python))?;
+    let cache = folder().join("mypy");
+    run(program(&venv, "mypy")
+        .args(["package/lobcod", "tests", "examples", "benches", "--cache-dir"])
+        .arg(cache)
+        .current_dir(&python))?;
+    let pytest = || {
+        let mut pytest = program(&venv, "pytest");
+        pytest.args(["-p", "no:cacheprovider"]).current_dir(&python);
+        pytest.env("LOBCOD_PROGRAM", built.join("lobcod")).env("LOBCOD_EXAMPLES", built.join("examples"));
+        pytest.env("MPLBACKEND", "Agg");
+        pytest
+    };
+    run(pytest().args(["--doctest-modules", "--pyargs", "lobcod"]))?;
+    run(pytest().arg("tests"))
+}
+
+/// Where the environments and their wheels lie.
+fn folder() -> PathBuf {
+    root().join("target/python")
+}
+
+/// The environment of the tests, with all that they need but the package.
+fn test_venv() -> Result<PathBuf, String> {
+    let venv = folder().join("venv");
+    let wanted = root().join("python/requirements-test.txt");
+    let stamp = venv.join("installed.txt");
+    let read = |path: &Path| fs::read(path).unwrap_or_default();
+    if !stamp.exists() || read(&stamp) != read(&wanted) {
+        make_venv(&venv)?;
+        pip(&venv, ["install", "--quiet", "-r"], &[wanted.as_path()])?;
+        fs::copy(&wanted, &stamp).map_err(|e| e.to_string())?;
+    }
+    Ok(venv)
+}
+
+fn make_venv(venv: &Path) -> Result<(), String> {
+    let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(venv));
+    made.map_err(|reason| format!("{reason}; Python 3.10 or later with its module venv is needed (Debian: python3-venv)"))
+}
+
+fn build_wheel(venv: &Path, profile: &str, into: &Path) -> Result<PathBuf, String> {
+    let manifest = root().join("python/Cargo.toml");
+    let mut maturin = program(venv, "maturin");
+    maturin.args(["build", "--quiet", "--profile", profile, "--manifest-path"]).arg(manifest).arg("--out").arg(into);
+    // Without a virtual environment to its name maturin builds for the first Python that it finds.
+    run(maturin.env("VIRTUAL_ENV", venv))?;
+    let wheels = fs::read_dir(into).map_err(|e| e.to_string())?.filter_map(|entry| Some(entry.ok()?.path()));
+    let newest = wheels.filter(|path| path.extension() == Some(OsStr::new("whl"))).max_by_key(|path| {
+        let changed = fs::metadata(path).and_then(|m| m.modified());
+        changed.ok()
+    });
+    newest.ok_or_else(|| format!("maturin left no wheel in {}", into.display()))
+}
+
+/// Installs the wheel where nothing else is, compilers neither, and runs the README's first lines of Python there.
+fn try_alone(wheel: &Path) -> Result<(), String> {
+    let venv = folder().join("empty");
+    make_venv(&venv)?;
+    let alone = |name: &str| {
+        let mut program = program(&venv, name);
+        program.env("PATH", venv.join("bin")).env("CC", "/none").env("CARGO", "/none");
+        program
+    };
+    run(alone("python").args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
+    let readme = fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
+    let lines = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    let script = folder().join("readme.py");
+    fs::write(&script, lines.ok_or("the README has no lines of Python")?).map_err(|e| e.to_string())?;
+    run(alone("python").arg(&script).current_dir(folder()))
+}
+
+fn pip<const N: usize>(venv: &Path, words: [&str; N], paths: &[&Path]) -> Result<(), String> {
+    run(program(venv, "python").args(["-m", "pip"]).args(words).args(paths))
+}
+
+/// A program of an environment.
+fn program(venv: &Path, name: &str) -> Command {
+    Command::new(venv.join("bin").join(name))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let name = || {
+        let words: Vec<_> =
+            std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_string_lossy).collect();
+        words.join(" ")
+    };
+    let words = name();
+    let status = command.status().map_err(|e| format!("{words} could not be started: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{words} failed")) }
+}
