@@ -10,6 +10,7 @@ mod dictionary;
 mod doctor;
 mod dry_run;
 mod encode;
+mod folders;
 mod fuse;
 mod inpaint;
 mod input;
@@ -54,7 +55,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<Outcome> {
+fn run(mut cli: Cli) -> Result<Outcome> {
+    let images = match &mut cli.verb {
+        Verb::Encode(args) => Some(&mut args.images),
+        Verb::Learn(args) => Some(&mut args.images),
+        Verb::Fuse(args) => Some(&mut args.images),
+        _ => None,
+    };
+    if let Some(images) = images {
+        *images = folders::pictures_of(images)?;
+    }
     match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Encode(args) => encode::run(&args),

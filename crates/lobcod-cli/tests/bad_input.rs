@@ -62,7 +62,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
     // What is wrong, and a word the sentence must hold.
     let faults = [
         ("encode missing.png -o out.npz", "missing.png"),
-        ("encode . -o out.npz", "folder"),
+        ("encode folder.npz -o out.npz", "folder"),
         ("encode empty.png -o out.npz", "empty"),
         ("encode text.png -o out.npz", "text.png"),
         ("encode truncated.png -o out.npz", "truncated.png"),

@@ -46,7 +46,7 @@ pub struct Picture<T> {
     pub sample_rate: Option<u32>,
 }
 
-/// Reads a png, jpeg, tiff, npy, npz (one array, or one called `image` or `signal`) or wav file.
+/// Reads a png, jpeg, tiff, npy, npz (one array, or one called `image` or `signal`) or wav file; `-` is standard input.
 ///
 /// Samples are taken as stored: no colour profile or orientation note is applied. Unsigned integers of 8 and 16 bits are
 /// scaled as pictures; other integers in arrays are taken as they are. Alpha is not coded, it tells what is known.
