@@ -64,7 +64,7 @@ pub fn read_picture<T: Real>(path: &Path, options: &ReadOptions) -> Result<Pictu
         None => raster.usual_axes(path)?,
     };
     if raster.array.shape().contains(&0) {
-        return Err(Error::shape(path, "has an axis of length 0, so it holds no sample; give a picture that has some"));
+        return Err(Error::shape(path, "has an axis of length 0, so there is nothing to code; give a picture that has samples"));
     }
     let factor = raster.full.map_or(1.0, |full| options.scale / full);
     let mut signal = raster.to_signal::<T>(path, axes, factor)?;
