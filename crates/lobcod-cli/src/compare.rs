@@ -1,7 +1,7 @@
 //! `lobcod compare`: how close two pictures are.
 
 use crate::args::CompareArgs;
-use crate::output::paths::check_picture;
+use crate::output::paths::check_answer;
 use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
 use crate::score::Score;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Scores the second picture against the first.
 pub fn run(args: &CompareArgs) -> Result<()> {
-    args.output.as_deref().map(check_picture).transpose()?;
+    args.output.as_deref().map(check_answer).transpose()?;
     let peak = args.peak.unwrap_or(args.scale);
     ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
     let options = ReadOptions { scale: args.scale, ..ReadOptions::default() };

@@ -1,7 +1,7 @@
 //! `lobcod decode`: the picture that codes stand for.
 
 use crate::args::DecodeArgs;
-use crate::output::paths::check_picture;
+use crate::output::paths::check_answer;
 use crate::output::table::{Table, count};
 use crate::output::{summary, tell};
 use crate::synthesis::reconstruct;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// Makes the picture: atoms added up, and the base layer on top.
 pub fn run(args: &DecodeArgs) -> Result<()> {
-    check_picture(&args.output)?;
+    check_answer(&args.output)?;
     // Double precision holds codes of either precision exactly.
     let codes = read_codes::<f64>(&args.codes, None)?;
     let picture = reconstruct(&codes.needles, &codes.dictionary, codes.base.as_ref())?;

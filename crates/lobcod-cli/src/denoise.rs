@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::args::DenoiseArgs;
 use crate::dictionary::Chosen;
-use crate::output::paths::{check_page, check_picture};
+use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
 use crate::params::{check_engine, time_limit};
@@ -24,7 +24,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     check_engine(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "denoising works in single precision; leave out --precision f64");
     let denoiser = denoiser(args)?;
-    check_picture(&args.output)?;
+    check_answer(&args.output)?;
     args.scoring.report.as_deref().map(check_page).transpose()?;
     let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
     let picture = read_picture::<f32>(&args.image, &options)?;
@@ -32,6 +32,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let noisy = &picture.signal;
     let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
     chosen.check_fits(noisy.extent())?;
+    chosen.check_grey("denoising takes one channel at a time")?;
     let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
     if args.scoring.dry_run {
         return dry_run(args, noisy, &chosen, &denoiser).map(|()| Outcome::Done);

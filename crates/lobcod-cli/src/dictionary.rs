@@ -51,9 +51,19 @@ impl<T: Real> Chosen<T> {
         Ok(Self { dictionary: read_dictionary(path)?, name: path.display().to_string(), read: true })
     }
 
-    /// Error unless the atoms have as many axes as the signal.
+    /// Error unless the atoms have as many axes as the signal. Those of a file must not be larger either: they were made for other
+    /// signals. Atoms that come with the program code the smallest pictures too, across their borders.
     pub fn check_fits(&self, signal: Extent) -> Result<()> {
-        check_axes(&format!("the atoms of {}", self.name), self.dictionary.extent(), signal)
+        let (what, atom) = (format!("the atoms of {}", self.name), self.dictionary.extent());
+        check_axes(&what, atom, signal)?;
+        if self.read { check_size(&what, atom, signal) } else { Ok(()) }
+    }
+
+    /// Error unless the atoms have one channel, which `why` says is needed.
+    pub fn check_grey(&self, why: &str) -> Result<()> {
+        let channels = self.dictionary.channels();
+        ensure!(channels == 1, "the atoms of {} have {channels} channels, but {why}; use a grey dictionary", self.name);
+        Ok(())
     }
 
     /// Says how many atoms had to be normalised, if any.
@@ -85,6 +95,15 @@ pub fn check_axes(what: &str, atom: Extent, signal: Extent) -> Result<()> {
         "{what} have {} ({atom}), but the signal has {} ({signal}); use other atoms or --size, or name the axes with --axes",
         axes(atom),
         axes(signal)
+    );
+    Ok(())
+}
+
+/// Error if atoms, which `what` names, have more samples than the signal.
+pub fn check_size(what: &str, atom: Extent, signal: Extent) -> Result<()> {
+    ensure!(
+        atom.volume() <= signal.volume(),
+        "{what} ({atom}) are larger than the signal ({signal}); use smaller atoms or a larger picture"
     );
     Ok(())
 }

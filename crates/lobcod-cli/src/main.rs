@@ -10,12 +10,14 @@ mod dictionary;
 mod doctor;
 mod dry_run;
 mod encode;
+mod folders;
 mod fuse;
 mod inpaint;
 mod input;
 mod interrupt;
 mod learn;
 mod machine;
+mod manual;
 mod mosaic;
 mod output;
 mod params;
@@ -53,7 +55,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<Outcome> {
+fn run(mut cli: Cli) -> Result<Outcome> {
+    let images = match &mut cli.verb {
+        Verb::Encode(args) => Some(&mut args.images),
+        Verb::Learn(args) => Some(&mut args.images),
+        Verb::Fuse(args) => Some(&mut args.images),
+        _ => None,
+    };
+    if let Some(images) = images {
+        *images = folders::pictures_of(images)?;
+    }
     match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Encode(args) => encode::run(&args),
@@ -66,5 +77,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Verb::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
         Verb::Show(args) => show::run(&args).map(|()| Outcome::Done),
         Verb::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),
+        Verb::Completions(args) => manual::completions(&args).map(|()| Outcome::Done),
+        Verb::Manual(args) => manual::pages(&args).map(|()| Outcome::Done),
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::ShowArgs;
 use crate::dictionary::Chosen;
 use crate::mosaic::mosaic;
-use crate::output::paths::check_picture;
+use crate::output::paths::check_answer;
 use crate::output::table::Table;
 use crate::output::tell;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// Draws the atoms, and tells how many there are of what size.
 pub fn run(args: &ShowArgs) -> Result<()> {
-    check_picture(&args.output)?;
+    check_answer(&args.output)?;
     let chosen = Chosen::<f32>::load(&args.dictionary, args.size, 2)?;
     if !args.telling.quiet {
         chosen.warn_if_normalised();

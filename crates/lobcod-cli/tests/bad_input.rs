@@ -35,7 +35,7 @@ fn desk() -> Desk {
     };
     dictionary("rgb.npz", &[5, 5], 3);
     dictionary("line.npz", &[9], 1);
-    dictionary("wide.npz", &[30, 30], 1);
+    dictionary("wide.npz", &[30, 4], 1);
     desk.succeed("encode good.png -o kept.npz --relative-penalty 0.3");
     let codes = fs::read(desk.path("kept.npz")).unwrap();
     desk.bytes("cut.npz", &codes[..codes.len() / 2]);
@@ -62,7 +62,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
     // What is wrong, and a word the sentence must hold.
     let faults = [
         ("encode missing.png -o out.npz", "missing.png"),
-        ("encode . -o out.npz", "folder"),
+        ("encode folder.npz -o out.npz", "folder"),
         ("encode empty.png -o out.npz", "empty"),
         ("encode text.png -o out.npz", "text.png"),
         ("encode truncated.png -o out.npz", "truncated.png"),

@@ -198,7 +198,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
     let mut flat = texture(&[20, 20], 1, 0.0);
     flat.data_mut().fill(77.0);
     desk.write("flat.png", &flat, Depth::U8);
-    desk.write("tiny.png", &texture(&[4, 4], 1, 0.0), Depth::U8);
+    desk.write("tiny.png", &texture(&[4, 30], 1, 0.0), Depth::U8);
     desk.write("array.npy", &texture(&[20, 20], 1, 0.0), Depth::F32);
     fs::create_dir(desk.path("empty")).unwrap();
     let atoms = Dictionary::<f32>::random(Extent::new(&[5, 5]).unwrap(), 3, 4, 1).unwrap();

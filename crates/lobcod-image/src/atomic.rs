@@ -4,15 +4,13 @@ use crate::error::{Error, Result};
 use atomic_write_file::AtomicWriteFile;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
 ///
 /// A link is followed; a device or pipe (`/dev/null`) is written straight, for it must not be replaced.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    check_writable(path)?;
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let special = fs::metadata(&target).is_ok_and(|m| !m.is_file());
+    let (target, special) = target(path)?;
     let written = if special {
         fs::OpenOptions::new().write(true).open(&target).and_then(|mut file| file.write_all(bytes))
     } else {
@@ -24,19 +22,36 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|source| Error::write(path, source))
 }
 
-/// Error if a file of this name could not be written: no such folder, a folder of that name, or a protected file.
+/// Error if a file of this name could not be written: no such folder, a folder of that name, a protected file, or a folder in
+/// which no file can be made.
 ///
 /// Worth asking before long work whose answer goes there.
 pub fn check_writable(path: &Path) -> Result<()> {
+    let (target, special) = target(path)?;
+    if !special {
+        // Permissions do not tell all (read-only disks, full tables of files), so a file is begun, and dropped.
+        AtomicWriteFile::open(&target).and_then(AtomicWriteFile::discard).map_err(|source| Error::write(path, source))?;
+    }
+    Ok(())
+}
+
+/// The file that a path leads to, and whether it is a device or pipe.
+fn target(path: &Path) -> Result<(PathBuf, bool)> {
     let refused = |kind: ErrorKind| Err(Error::write(path, kind.into()));
-    // Renaming replaces a protected file without asking, so the question is asked here.
-    match fs::metadata(path) {
+    let special = match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => return refused(ErrorKind::IsADirectory),
+        // Renaming replaces a protected file without asking, so the question is asked here.
         Ok(meta) if meta.permissions().readonly() => return refused(ErrorKind::PermissionDenied),
-        _ => {}
+        Ok(meta) => !meta.is_file(),
+        Err(_) => false,
+    };
+    if !has_folder(path) {
+        return refused(ErrorKind::NotFound);
     }
-    match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() || folder.is_dir() => Ok(()),
-        _ => refused(ErrorKind::NotFound),
-    }
+    Ok((fs::canonicalize(path).unwrap_or_else(|_| path.into()), special))
+}
+
+/// Whether the folder of a file is there.
+pub(crate) fn has_folder(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir())
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with files, split by who is at fault.
 
+use crate::atomic::has_folder;
 use lobcod::memory::words;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -105,7 +106,7 @@ fn io_sentence(path: &Path, access: Access, source: &io::Error) -> String {
         (Access::Read, ErrorKind::NotFound) => format!("there is no file {file}; check its name and folder"),
         (Access::Read, ErrorKind::PermissionDenied) => format!("{file} may not be read; change its permissions"),
         (_, ErrorKind::IsADirectory) => format!("{file} is a folder; name a file"),
-        (Access::Write, ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        (Access::Write, ErrorKind::NotFound | ErrorKind::NotADirectory) if !has_folder(path) => {
             let folder = path.parent().unwrap_or(path).display();
             format!("{file} cannot be written because there is no folder {folder}; make it first")
         }

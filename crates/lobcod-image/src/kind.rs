@@ -3,6 +3,7 @@
 use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::npy;
+use crate::source::STANDARD;
 use std::fmt;
 use std::path::Path;
 
@@ -24,8 +25,11 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The format a file name asks for.
+    /// The format a file name asks for; `-`, standard output, gets a png.
     pub fn from_path(path: &Path) -> Result<Self> {
+        if path.as_os_str() == STANDARD {
+            return Ok(FileKind::Png);
+        }
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         Ok(match extension.as_str() {
             "png" => FileKind::Png,

@@ -46,7 +46,7 @@ pub struct Picture<T> {
     pub sample_rate: Option<u32>,
 }
 
-/// Reads a png, jpeg, tiff, npy, npz (one array, or one called `image` or `signal`) or wav file.
+/// Reads a png, jpeg, tiff, npy, npz (one array, or one called `image` or `signal`) or wav file; `-` is standard input.
 ///
 /// Samples are taken as stored: no colour profile or orientation note is applied. Unsigned integers of 8 and 16 bits are
 /// scaled as pictures; other integers in arrays are taken as they are. Alpha is not coded, it tells what is known.
@@ -63,6 +63,9 @@ pub fn read_picture<T: Real>(path: &Path, options: &ReadOptions) -> Result<Pictu
         Some(axes) => axes,
         None => raster.usual_axes(path)?,
     };
+    if raster.array.shape().contains(&0) {
+        return Err(Error::shape(path, "has an axis of length 0, so there is nothing to code; give a picture that has samples"));
+    }
     let factor = raster.full.map_or(1.0, |full| options.scale / full);
     let mut signal = raster.to_signal::<T>(path, axes, factor)?;
     let known = take_missing(path, &mut signal, raster.opaque.as_deref())?;

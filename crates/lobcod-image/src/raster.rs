@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kind::FileKind;
 use crate::npy::{self, Header, shape_words};
 use crate::npz::Npz;
-use crate::source::{Allowance, load};
+use crate::source::{Allowance, STANDARD, load};
 use crate::{bitmap, tiff, wav};
 use std::path::Path;
 
@@ -29,6 +29,7 @@ impl Raster {
     /// Reads a file. `axes` decides whether all pages of a stack are wanted.
     pub(crate) fn read(path: &Path, axes: Option<Axes>, allowance: Allowance) -> Result<Self> {
         let file = load(path, allowance)?;
+        let path = if path.as_os_str() == STANDARD { Path::new("standard input") } else { path };
         match FileKind::of_content(path, &file)? {
             FileKind::Png => bitmap::decode_png(path, &file, allowance),
             FileKind::Jpeg => bitmap::decode_jpeg(path, &file, allowance),

@@ -5,6 +5,7 @@ use lobcod::Real;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes the samples of one file may take unless said otherwise: 16 GiB.
 pub const DEFAULT_MAX_BYTES: u64 = 16 << 30;
@@ -41,9 +42,15 @@ impl Allowance {
     }
 }
 
-/// The bytes of a file that is not larger than allowed.
+/// The name that stands for standard input and output; a file of that name is `./-`.
+pub(crate) const STANDARD: &str = "-";
+
+/// The bytes of a file, or of standard input, that are not more than allowed.
 pub(crate) fn load(path: &Path, allowance: Allowance) -> Result<Vec<u8>> {
     let failed = |source| Error::read(path, source);
+    if path.as_os_str() == STANDARD {
+        return standard_input(allowance);
+    }
     let file = File::open(path).map_err(failed)?;
     let limit = allowance.on_disk();
     allowance.check_bytes(path, file.metadata().map_err(failed)?.len(), limit)?;
@@ -51,5 +58,21 @@ pub(crate) fn load(path: &Path, allowance: Allowance) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     allowance.check_bytes(path, bytes.len() as u64, limit)?;
+    Ok(bytes)
+}
+
+/// All of standard input, kept so that it can be asked for again: pictures are read more than once where memory is short.
+fn standard_input(allowance: Allowance) -> Result<Vec<u8>> {
+    static KEPT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+    let path = Path::new(STANDARD);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = &*kept {
+        return Ok(bytes.clone());
+    }
+    let (limit, mut bytes) = (allowance.on_disk(), Vec::new());
+    let input = std::io::stdin().lock();
+    input.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|source| Error::read(path, source))?;
+    allowance.check_bytes(path, bytes.len() as u64, limit)?;
+    *kept = Some(bytes.clone());
     Ok(bytes)
 }

@@ -7,9 +7,11 @@ use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::kind::FileKind;
 use crate::picture::check_scale;
+use crate::source::STANDARD;
 use crate::tiff::Pages;
 use crate::{bitmap, npy, npz, tiff, wav};
 use lobcod::{Real, Signal};
+use std::io::Write as _;
 use std::path::Path;
 
 /// How a picture is written.
@@ -31,7 +33,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// Writes a picture in the format its name asks for, whole or not at all.
+/// Writes a picture in the format its name asks for, whole or not at all; `-` is standard output.
 ///
 /// png and jpeg hold pictures of one or three channels; tiff holds volumes too, a page a layer; wav holds sequences; npy and
 /// npz (as `signal`) hold everything, unscaled and unrounded. Integers are rounded, and clipped to their range.
@@ -44,6 +46,10 @@ pub fn write_picture<T: Real>(path: &Path, signal: &Signal<T>, options: &WriteOp
         FileKind::Wav => encode_sound(path, signal, options)?,
         FileKind::Png | FileKind::Jpeg | FileKind::Tiff => encode_picture(path, kind, signal, options)?,
     };
+    if path.as_os_str() == STANDARD {
+        let output = &mut std::io::stdout().lock();
+        return output.write_all(&file).and_then(|()| output.flush()).map_err(|source| Error::write(path, source));
+    }
     write_atomically(path, &file)
 }
 

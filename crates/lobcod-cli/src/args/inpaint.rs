@@ -10,6 +10,7 @@ use std::path::PathBuf;
 pub const EXAMPLES: &str = "Examples:
   lobcod inpaint damaged.png --holes mask.png -o filled.png
   lobcod inpaint damaged.png --known mask.png -o filled.png --learn image
+  lobcod inpaint - -o - --holes mask.png < damaged.png > filled.png
   lobcod inpaint transparent.png -o filled.png                holes are where it is transparent
   lobcod inpaint damaged.tif --holes mask.png -o filled.tif --preset best --report filled.html
   lobcod inpaint photo.png --holes mask.png -o filled.png --reference photo.png --json";
@@ -18,10 +19,11 @@ pub const EXAMPLES: &str = "Examples:
 #[derive(Args)]
 #[command(mut_arg("tolerance", |tolerance| tolerance.hide(true)))]
 pub struct InpaintArgs {
-    /// Picture (png, jpeg, tiff), array (npy) or sound (wav) with holes.
+    /// Picture (png, jpeg, tiff), array (npy) or sound (wav) with holes; - reads standard input.
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
-    /// Where the filled picture goes: png, jpeg, tiff, npy, npz or wav, by the ending of its name.
+    /// Where the filled picture goes: png, jpeg, tiff, npy, npz or wav, by the ending of its name; - writes a png to
+    /// standard output.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// How the picture and its mask are read.

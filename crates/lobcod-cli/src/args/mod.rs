@@ -2,9 +2,11 @@
 
 mod groups;
 mod inpaint;
+mod manual;
 mod tasks;
 
 pub use inpaint::InpaintArgs;
+pub use manual::{CompletionsArgs, ManualArgs};
 
 pub use groups::{
     CheckpointArgs, CodesArgs, DictionaryArgs, LearningArgs, PictureArgs, ProblemArgs, RunArgs, SolverArgs, TellingArgs,
@@ -35,7 +37,7 @@ pub struct Cli {
 impl Cli {
     /// The command line as given; ends the program with a usage message where it makes no sense.
     pub fn parse_or_exit() -> Self {
-        let cli = Self::parse();
+        let mut cli = Self::parse();
         let outputs = match &cli.verb {
             Verb::Encode(args) => (args.telling.json, args.output.as_deref()),
             Verb::Learn(args) => (args.telling.json, Some(args.output.as_path())),
@@ -47,11 +49,14 @@ impl Cli {
             Verb::Denoise(args) => (args.telling.json, Some(args.output.as_path())),
             Verb::Compare(args) => (args.telling.json, args.output.as_deref()),
             Verb::Separate(args) => (args.telling.json, Some(args.smooth_out.as_path())),
-            Verb::Doctor(_) => (false, None),
+            Verb::Doctor(_) | Verb::Completions(_) | Verb::Manual(_) => (false, None),
         };
         if outputs == (true, Some(Path::new(STDOUT))) {
             let message = "--json and -o - both want standard output; name a file with -o";
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+        if outputs.1 == Some(Path::new(STDOUT)) {
+            cli.leave_standard_output();
         }
         if let Verb::Learn(args) = &cli.verb
             && let Some(message) = args.conflict()
@@ -59,6 +64,24 @@ impl Cli {
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
         cli
+    }
+
+    /// Keeps the report off standard output, where the picture goes.
+    fn leave_standard_output(&mut self) {
+        let (telling, scoring) = match &mut self.verb {
+            Verb::Inpaint(args) => (&mut args.telling, Some(&args.scoring)),
+            Verb::Fuse(args) => (&mut args.telling, Some(&args.scoring)),
+            Verb::Denoise(args) => (&mut args.telling, Some(&args.scoring)),
+            Verb::Decode(args) => (&mut args.telling, None),
+            Verb::Show(args) => (&mut args.telling, None),
+            Verb::Compare(args) => (&mut args.telling, None),
+            _ => return,
+        };
+        if scoring.is_some_and(|scoring| scoring.reference.is_some()) {
+            let message = "--reference scores the written file, but -o - writes none; name a file with -o";
+            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+        telling.quiet = true;
     }
 }
 
@@ -100,6 +123,12 @@ pub enum Verb {
     /// Tell what this machine offers, and what to do about what is missing.
     #[command(after_help = "Example:\n  lobcod doctor")]
     Doctor(DoctorArgs),
+    /// Print what a shell needs to complete names of verbs and options.
+    #[command(after_help = manual::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Write manual pages, one of the program and one of every verb.
+    #[command(after_help = "Example:\n  lobcod manual -o ~/.local/share/man/man1")]
+    Manual(ManualArgs),
 }
 
 const ENCODE_EXAMPLES: &str = "Examples:
@@ -141,7 +170,8 @@ pub struct DemoArgs {
 /// Options of `encode`.
 #[derive(Args)]
 pub struct EncodeArgs {
-    /// Pictures (png, jpeg, tiff), arrays (npy) or sounds (wav); several are solved together as one problem.
+    /// Pictures (png, jpeg, tiff), arrays (npy) or sounds (wav), folders of them, patterns such as 'x*.png', or - for standard input;
+    /// several are solved together as one problem.
     #[arg(required = true, value_name = "IMAGE")]
     pub images: Vec<PathBuf>,
     /// Where the codes go: a .npz file, or a folder for several pictures.
@@ -188,7 +218,8 @@ pub struct EncodeArgs {
 /// Options of `learn`.
 #[derive(Args)]
 pub struct LearnArgs {
-    /// Pictures (png, jpeg, tiff), arrays (npy) or sounds (wav); a folder stands for those in it, sorted by name.
+    /// Pictures (png, jpeg, tiff), arrays (npy) or sounds (wav); a folder stands for those in it, a pattern such as
+    /// 'x*.png' for those it fits, sorted by name, and - for standard input.
     #[arg(required = true, value_name = "IMAGE|DIR")]
     pub images: Vec<PathBuf>,
     /// Where the dictionary goes: a .npz file, which also tells how it was learnt, or a .npy file.
@@ -248,7 +279,7 @@ pub struct DecodeArgs {
     /// Codes written by encode.
     #[arg(value_name = "CODES.npz")]
     pub codes: PathBuf,
-    /// Picture to write: png, jpeg, tiff, npy, npz or wav, by the ending of its name.
+    /// Picture to write: png, jpeg, tiff, npy, npz or wav, by the ending of its name; - writes a png to standard output.
     #[arg(short, long, value_name = "IMAGE")]
     pub output: PathBuf,
     /// Type of its samples [default: that of the picture the codes were made from].
@@ -271,7 +302,7 @@ pub struct ShowArgs {
     /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: 8x8].
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Size>,
-    /// Picture to write (png).
+    /// Picture to write (png); - writes it to standard output.
     #[arg(short, long, value_name = "MOSAIC.png")]
     pub output: PathBuf,
     /// Atoms in a row [default: as wide as high].

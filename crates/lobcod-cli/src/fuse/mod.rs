@@ -9,7 +9,7 @@ use crate::args::FuseArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
 use crate::interrupt;
-use crate::output::paths::{check_page, check_picture};
+use crate::output::paths::{check_answer, check_page, check_picture};
 use crate::output::table::number;
 use crate::output::warn;
 use crate::params::{check_engine, time_limit};
@@ -33,13 +33,15 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     check_engine(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "fusion works in single precision; leave out --precision f64");
     let fuser = params(args)?.check()?;
-    for file in [Some(&args.output), args.decision_map.as_ref(), args.depth_map.as_ref()].into_iter().flatten() {
+    check_answer(&args.output)?;
+    for file in [args.decision_map.as_ref(), args.depth_map.as_ref()].into_iter().flatten() {
         check_picture(file)?;
     }
     args.scoring.report.as_deref().map(check_page).transpose()?;
     let mut files = Files::open(args)?;
     let chosen = Chosen::of(&args.dictionary, 2)?;
     chosen.check_fits(files.extent)?;
+    chosen.check_grey("fusion codes lightness")?;
     if !args.telling.quiet {
         chosen.warn_if_normalised();
     }

@@ -9,7 +9,7 @@ use crate::args::InpaintArgs;
 use crate::dictionary::Chosen;
 use crate::input::{about, read_pictures};
 use crate::interrupt;
-use crate::output::paths::{check_page, check_picture, same_file};
+use crate::output::paths::{check_answer, check_page, same_file};
 use crate::output::warn;
 use crate::progress::Watcher;
 use crate::score::{Asked, References};
@@ -60,7 +60,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
 
 /// Error, before long work, if something cannot be written where it was asked for.
 fn check_outputs(args: &InpaintArgs) -> Result<()> {
-    check_picture(&args.output)?;
+    check_answer(&args.output)?;
     let inputs = [Some(&args.image), args.picture.known.as_ref(), args.picture.holes.as_ref(), args.scoring.reference.as_ref()];
     for input in inputs.into_iter().flatten() {
         let place = args.output.display();

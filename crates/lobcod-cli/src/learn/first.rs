@@ -1,7 +1,7 @@
 //! The dictionary that learning starts from.
 
 use crate::args::LearningArgs;
-use crate::dictionary::{Chosen, check_axes, usual_size};
+use crate::dictionary::{Chosen, check_axes, check_size, usual_size};
 use crate::output::table::plural;
 use crate::values::InitChoice;
 use anyhow::{Result, ensure};
@@ -34,6 +34,7 @@ impl<T: Real> First<T> {
         };
         let size = args.size.map_or_else(|| usual_size(signal.rank()), |size| Ok(size.0))?;
         check_axes("the atoms", size, signal)?;
+        check_size("the atoms", size, signal)?;
         Ok(make(size))
     }
 

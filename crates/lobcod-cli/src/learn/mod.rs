@@ -3,7 +3,6 @@
 mod closeness;
 mod details;
 mod first;
-mod folders;
 mod page;
 mod params;
 mod stream;
@@ -25,7 +24,6 @@ use anyhow::{Result, ensure};
 use closeness::Closeness;
 use details::Details;
 use first::First;
-use folders::pictures_of;
 use lobcod::{Extent, LearnCheckpoint, Real, Status};
 use lobcod_image::{FileKind, Keeper};
 use task::{Task, passes};
@@ -42,7 +40,7 @@ pub fn run(args: &LearnArgs) -> Result<Outcome> {
 fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     interrupt::listen();
     let learner = params::learner(args)?;
-    let images = pictures_of(&args.images)?;
+    let images = args.images.clone();
     check_dictionary(&images, &args.output)?;
     args.report.as_deref().map(check_page).transpose()?;
     let results: Vec<_> = std::iter::once(&args.output).chain(&args.report).cloned().collect();

@@ -74,7 +74,12 @@ pub fn codes_names(images: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// Error unless a picture can be written there.
+/// Error unless the picture that is the answer can be written there: to a file, or to standard output.
+pub fn check_answer(output: &Path) -> Result<()> {
+    if output.as_os_str() == STDOUT { Ok(()) } else { check_picture(output) }
+}
+
+/// Error unless a picture can be written to this file.
 pub fn check_picture(output: &Path) -> Result<()> {
     if output.as_os_str() == STDOUT {
         bail!("a picture cannot be written to standard output; name a file");
@@ -103,6 +108,10 @@ pub fn check_page(output: &Path) -> Result<()> {
 
 /// Whether two paths name one file, however they are written.
 pub fn same_file(a: &Path, b: &Path) -> bool {
+    // Standard input and output share a name, and nothing else.
+    if b.as_os_str() == STDOUT {
+        return false;
+    }
     let whole = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     matches!((whole(a), whole(b)), (Ok(a), Ok(b)) if a == b)
 }
