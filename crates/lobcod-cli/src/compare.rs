@@ -35,7 +35,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let mean = difference.data().iter().sum::<f64>() / difference.data().len() as f64;
     if let Some(output) = &args.output {
         let depth = FileKind::from_path(output)?.nearest_depth(Depth::U8);
-        write_picture(output, &difference, &WriteOptions { axes: a.axes, depth, scale: args.scale, sample_rate: None })?;
+        write_picture(output, &difference, &WriteOptions { axes: a.axes, depth, scale: args.scale, ..WriteOptions::default() })?;
     }
 
     let output = args.output.as_ref().map(|path| path.display().to_string());

@@ -19,7 +19,11 @@ pub fn run(args: &DecodeArgs) -> Result<()> {
         .depth
         .unwrap_or_else(|| FileKind::from_path(&args.output).map_or(codes.depth, |kind| kind.nearest_depth(codes.depth)));
     let scale = args.scale.unwrap_or(codes.scale);
-    write_picture(&args.output, &picture, &WriteOptions { axes: codes.axes, depth, scale, sample_rate: codes.sample_rate })?;
+    write_picture(
+        &args.output,
+        &picture,
+        &WriteOptions { axes: codes.axes, depth, scale, sample_rate: codes.sample_rate, ..WriteOptions::default() },
+    )?;
 
     let (extent, nonzeros) = (picture.extent(), codes.needles.nonzeros());
     if args.telling.json {

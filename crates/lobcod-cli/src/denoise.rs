@@ -45,7 +45,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     write_picture(
         &args.output,
         &denoised.picture,
-        &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: None },
+        &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: None, notes: picture.notes.clone() },
     )?;
     let peak = args.scoring.peak.unwrap_or(args.scale);
     let scores = match &reference {

@@ -84,7 +84,7 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
     let starts = read_starts(args)?;
     let mut prepared = Prepared { sources: Vec::new(), observed: Vec::new() };
     for ((path, picture), start) in args.images.iter().zip(pictures).zip(starts) {
-        let Picture { mut signal, known: mask, depth, axes, sample_rate } = picture;
+        let Picture { mut signal, known: mask, depth, axes, sample_rate, notes: _ } = picture;
         let map = |file: &Path| read_map(file, signal.extent().rank());
         let penalty_map = args.codes.penalty_map.as_deref().map(map).transpose()?;
         let max_nonzeros_map = match &args.codes.max_nonzeros {

@@ -49,7 +49,13 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
         Ok(write_picture(
             file,
             layer,
-            &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: picture.sample_rate },
+            &WriteOptions {
+                axes: picture.axes,
+                depth,
+                scale: args.scale,
+                sample_rate: picture.sample_rate,
+                notes: picture.notes.clone(),
+            },
         )?)
     };
     write(&args.smooth_out, &layers.base)?;

@@ -3,6 +3,7 @@
 use crate::array::{Array, DataType};
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::notes::Notes;
 use crate::raster::Raster;
 use crate::source::Allowance;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
@@ -41,12 +42,14 @@ pub(crate) fn decode_jpeg(path: &Path, file: &[u8], allowance: Allowance) -> Res
     decode(path, JpegDecoder::new(Cursor::new(file)).map_err(|e| unreadable(path, e))?, allowance)
 }
 
-fn decode(path: &Path, decoder: impl ImageDecoder, allowance: Allowance) -> Result<Raster> {
+fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance) -> Result<Raster> {
     let (width, height) = decoder.dimensions();
     let color = decoder.color_type();
     let samples = usize::from(color.channel_count());
     let shape = [height as usize, width as usize, samples];
     allowance.check(path, &shape)?;
+    // Damaged notes do not make the picture unreadable.
+    let notes = Notes { icc: decoder.icc_profile().ok().flatten(), exif: decoder.exif_metadata().ok().flatten() };
     let mut bytes = vec![0; decoder.total_bytes() as usize];
     decoder.read_image(&mut bytes).map_err(|e| unreadable(path, e))?;
     let (dtype, full, depth) = match usize::from(color.bytes_per_pixel()) / samples {
@@ -57,7 +60,7 @@ fn decode(path: &Path, decoder: impl ImageDecoder, allowance: Allowance) -> Resu
         }
     };
     let (array, opaque) = split_alpha(dtype, &shape, bytes, color.has_alpha());
-    Ok(Raster { array, opaque, full: Some(full), depth, is_picture: true, sample_rate: None })
+    Ok(Raster { array, opaque, full: Some(full), depth, is_picture: true, sample_rate: None, notes })
 }
 
 /// Sets the last channel apart if it is alpha, and drops the axis of channels if one is left.
@@ -90,7 +93,8 @@ pub fn encode_png(samples: &[u8], width: usize, height: usize) -> Result<Vec<u8>
         let reason = format!("a {width} x {height} picture has {pixels} or three times as many samples, not {}", samples.len());
         return Err(lobcod::Error::Shape(reason).into());
     }
-    encode_png_at(samples, width, height, channels, Depth::U8).map_err(|e| lobcod::Error::Shape(e.to_string()).into())
+    encode_png_at(samples, width, height, channels, Depth::U8, &Notes::default())
+        .map_err(|e| lobcod::Error::Shape(e.to_string()).into())
 }
 
 /// A PNG of samples of `depth` (U8, or U16 in the byte order of the machine).
@@ -100,6 +104,7 @@ pub(crate) fn encode_png_at(
     height: usize,
     channels: usize,
     depth: Depth,
+    notes: &Notes,
 ) -> Result<Vec<u8>, ImageError> {
     let mut file = Vec::new();
     let color = match (channels, depth) {
@@ -108,15 +113,29 @@ pub(crate) fn encode_png_at(
         (1, _) => ExtendedColorType::L16,
         _ => ExtendedColorType::Rgb16,
     };
-    let encoder = PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
+    let mut encoder = PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
+    annotate(&mut encoder, notes)?;
     encoder.write_image(samples, width as u32, height as u32, color)?;
     Ok(file)
 }
 
-pub(crate) fn encode_jpeg(samples: &[u8], width: usize, height: usize, channels: usize) -> Result<Vec<u8>, ImageError> {
+fn annotate(encoder: &mut impl ImageEncoder, notes: &Notes) -> Result<(), ImageError> {
+    notes.icc.clone().map_or(Ok(()), |icc| encoder.set_icc_profile(icc)).map_err(ImageError::Unsupported)?;
+    notes.exif.clone().map_or(Ok(()), |exif| encoder.set_exif_metadata(exif)).map_err(ImageError::Unsupported)
+}
+
+pub(crate) fn encode_jpeg(
+    samples: &[u8],
+    width: usize,
+    height: usize,
+    channels: usize,
+    notes: &Notes,
+) -> Result<Vec<u8>, ImageError> {
     let mut file = Vec::new();
     let color = if channels == 1 { ExtendedColorType::L8 } else { ExtendedColorType::Rgb8 };
-    JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).write_image(samples, width as u32, height as u32, color)?;
+    let mut encoder = JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY);
+    annotate(&mut encoder, notes)?;
+    encoder.write_image(samples, width as u32, height as u32, color)?;
     Ok(file)
 }
 

@@ -3,6 +3,7 @@
 use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::notes::Notes;
 use crate::raster::Raster;
 use crate::source::Allowance;
 use lobcod::{Mask, Real, Signal};
@@ -44,6 +45,8 @@ pub struct Picture<T> {
     pub axes: Axes,
     /// Samples a second, if the file is sound.
     pub sample_rate: Option<u32>,
+    /// What the file says beside.
+    pub notes: Notes,
 }
 
 /// Reads a png, jpeg, tiff, npy, npz (one array, or one called `image` or `signal`) or wav file; `-` is standard input.
@@ -69,7 +72,7 @@ pub fn read_picture<T: Real>(path: &Path, options: &ReadOptions) -> Result<Pictu
     let factor = raster.full.map_or(1.0, |full| options.scale / full);
     let mut signal = raster.to_signal::<T>(path, axes, factor)?;
     let known = take_missing(path, &mut signal, raster.opaque.as_deref())?;
-    Ok(Picture { signal, known, depth: raster.depth, axes, sample_rate: raster.sample_rate })
+    Ok(Picture { signal, known, depth: raster.depth, axes, sample_rate: raster.sample_rate, notes: raster.notes })
 }
 
 impl Raster {

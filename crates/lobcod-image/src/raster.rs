@@ -5,6 +5,7 @@ use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::kind::FileKind;
+use crate::notes::Notes;
 use crate::npy::{self, Header, shape_words};
 use crate::npz::Npz;
 use crate::source::{Allowance, STANDARD, load};
@@ -23,6 +24,8 @@ pub(crate) struct Raster {
     pub is_picture: bool,
     /// Samples a second, for sound.
     pub sample_rate: Option<u32>,
+    /// What the file says beside.
+    pub notes: Notes,
 }
 
 impl Raster {
@@ -55,7 +58,7 @@ impl Raster {
             other if other.size() <= 2 || other == DataType::F32 => (None, Depth::F32),
             _ => (None, Depth::F64),
         };
-        Ok(Self { array, opaque: None, full, depth, is_picture: false, sample_rate: None })
+        Ok(Self { array, opaque: None, full, depth, is_picture: false, sample_rate: None, notes: Notes::default() })
     }
 
     /// The axes meant when nobody says.

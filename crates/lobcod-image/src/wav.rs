@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::notes::Notes;
 use crate::raster::Raster;
 use crate::source::Allowance;
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
@@ -47,7 +48,15 @@ pub(crate) fn decode(path: &Path, file: &[u8], allowance: Allowance) -> Result<R
     if array.shape()[0] != shape.iter().product() {
         return Err(Error::format(path, "is damaged: it ends in the middle of a sample; copy or make the file again"));
     }
-    Ok(Raster { array: array.reshaped(shape), opaque: None, full, depth, is_picture: false, sample_rate: Some(sample_rate) })
+    Ok(Raster {
+        array: array.reshaped(shape),
+        opaque: None,
+        full,
+        depth,
+        is_picture: false,
+        sample_rate: Some(sample_rate),
+        notes: Notes::default(),
+    })
 }
 
 /// A WAV file of samples whose channels vary fastest; `scale` stands for full scale unless the depth is `f32`.

@@ -6,6 +6,7 @@ use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::kind::FileKind;
+use crate::notes::Notes;
 use crate::picture::check_scale;
 use crate::source::STANDARD;
 use crate::tiff::Pages;
@@ -25,11 +26,13 @@ pub struct WriteOptions {
     pub scale: f64,
     /// Samples a second, for sound; `None`: 44100.
     pub sample_rate: Option<u32>,
+    /// What is said beside the samples, where the format has a place for it.
+    pub notes: Notes,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { axes: Axes::Hw, depth: Depth::U8, scale: 255.0, sample_rate: None }
+        Self { axes: Axes::Hw, depth: Depth::U8, scale: 255.0, sample_rate: None, notes: Notes::default() }
     }
 }
 
@@ -93,19 +96,20 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
     match (kind, depth) {
         (FileKind::Tiff, _) => {
             let full = if depth == Depth::U8 { 255.0 } else { 65535.0 };
-            let pages = Pages { samples: &samples, width, height, channels, factor: full / scale };
+            let pages =
+                Pages { samples: &samples, width, height, channels, factor: full / scale, icc: options.notes.icc.as_deref() };
             tiff::encode(&pages, depth).map_err(|e| failed(e.to_string()))
         }
         (FileKind::Png, Depth::U16) => {
             let bytes: Vec<u8> = samples.iter().flat_map(|x| (to_integer(*x, 65535.0, scale) as u16).to_ne_bytes()).collect();
-            bitmap::encode_png_at(&bytes, width, height, channels, depth).map_err(|e| failed(e.to_string()))
+            bitmap::encode_png_at(&bytes, width, height, channels, depth, &options.notes).map_err(|e| failed(e.to_string()))
         }
         (_, _) => {
             let bytes: Vec<u8> = samples.iter().map(|x| to_integer(*x, 255.0, scale) as u8).collect();
             let file = if kind == FileKind::Png {
-                bitmap::encode_png_at(&bytes, width, height, channels, depth)
+                bitmap::encode_png_at(&bytes, width, height, channels, depth, &options.notes)
             } else {
-                bitmap::encode_jpeg(&bytes, width, height, channels)
+                bitmap::encode_jpeg(&bytes, width, height, channels, &options.notes)
             };
             file.map_err(|e| failed(e.to_string()))
         }

@@ -4,7 +4,7 @@ use crate::args::FuseArgs;
 use anyhow::{Result, bail, ensure};
 use lobcod::tasks::fuse::Frames;
 use lobcod::{Extent, Signal};
-use lobcod_image::{Axes, Depth, ReadOptions, read_picture};
+use lobcod_image::{Axes, Depth, Notes, ReadOptions, read_picture};
 use std::path::PathBuf;
 
 /// The files of the frames, and what the first one is like.
@@ -20,6 +20,8 @@ pub struct Files {
     pub depth: Depth,
     /// Order of the axes in it.
     pub axes: Axes,
+    /// What it says beside.
+    pub notes: Notes,
 }
 
 impl Files {
@@ -35,7 +37,15 @@ impl Files {
             "{} is no grey or colour picture; fusion takes those only",
             args.images[0].display()
         );
-        Ok(Self { paths: args.images.clone(), options, extent, channels, depth: first.depth, axes: first.axes })
+        Ok(Self {
+            paths: args.images.clone(),
+            options,
+            extent,
+            channels,
+            depth: first.depth,
+            axes: first.axes,
+            notes: first.notes,
+        })
     }
 }
 

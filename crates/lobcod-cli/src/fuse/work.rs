@@ -34,7 +34,13 @@ impl Work<'_> {
     /// Writes the picture and the maps.
     pub fn save(&self) -> Result<()> {
         let depth = FileKind::from_path(&self.args.output)?.nearest_depth(self.files.depth);
-        let options = WriteOptions { axes: self.files.axes, depth, scale: self.args.scale, sample_rate: None };
+        let options = WriteOptions {
+            axes: self.files.axes,
+            depth,
+            scale: self.args.scale,
+            sample_rate: None,
+            notes: self.files.notes.clone(),
+        };
         write_picture(&self.args.output, &self.fused.picture, &options)?;
         for (file, map) in [(&self.args.decision_map, &self.fused.decision), (&self.args.depth_map, &self.fused.depth)] {
             file.as_deref().map_or(Ok(()), |file| write_map(file, map, self.args.images.len()))?;

@@ -33,7 +33,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let inpaint = params::inpaint(args)?;
     check_outputs(args)?;
     let mut pictures = read_pictures::<T>(std::slice::from_ref(&args.image), &args.picture, &args.run)?;
-    let Picture { signal, known, depth, axes, sample_rate } = pictures.remove(0);
+    let Picture { signal, known, depth, axes, sample_rate, notes } = pictures.remove(0);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(depth);
     let files: Vec<_> = args.scoring.reference.iter().cloned().collect();
     let asked = Asked { files: &files, peak: args.scoring.peak, picture: &args.picture, run: &args.run };
@@ -54,7 +54,8 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
         warn("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");
     }
     let interrupted = answer.report.status == Status::Interrupted;
-    Work { args, params: inpaint.params(), signal, known, chosen, answer, depth, axes, sample_rate }.finish(&references)?;
+    Work { args, params: inpaint.params(), signal, known, chosen, answer, depth, axes, sample_rate, notes }
+        .finish(&references)?;
     Ok(if interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 

@@ -12,7 +12,7 @@ use anyhow::Result;
 use lobcod::memory::words;
 use lobcod::tasks::inpaint::{AnswerReport, InpaintParams, Inpainted, PathPoint};
 use lobcod::{Mask, Real, Signal, Status, metrics};
-use lobcod_image::{Axes, Depth, WriteOptions, read_picture, write_picture};
+use lobcod_image::{Axes, Depth, Notes, WriteOptions, read_picture, write_picture};
 use serde_json::{Map, Value, json};
 
 /// Everything there is to save and tell.
@@ -35,6 +35,8 @@ pub struct Work<'a, T> {
     pub axes: Axes,
     /// Samples a second, if it is sound.
     pub sample_rate: Option<u32>,
+    /// What the file said beside.
+    pub notes: Notes,
 }
 
 /// How close the answer is to the truth.
@@ -53,8 +55,13 @@ impl<T: Real> Work<'_, T> {
     /// Writes the picture and the page, and tells the outcome.
     pub fn finish(self, references: &References<T>) -> Result<()> {
         let written = if self.args.refit_known { &self.answer.fit } else { &self.answer.picture };
-        let options =
-            WriteOptions { axes: self.axes, depth: self.depth, scale: self.args.picture.scale, sample_rate: self.sample_rate };
+        let options = WriteOptions {
+            axes: self.axes,
+            depth: self.depth,
+            scale: self.args.picture.scale,
+            sample_rate: self.sample_rate,
+            notes: self.notes.clone(),
+        };
         write_picture(&self.args.output, written, &options)?;
         let scores = references.truth(0).map(|(truth, peak)| self.scores(truth, peak)).transpose()?;
         let page = self.args.scoring.report.as_deref().map(|path| {

@@ -34,7 +34,7 @@ impl<T: Real> Details<T> {
 
 /// A picture less its base layer, zero where it is missing, and what else there is of it.
 pub fn detail<T: Real>(args: &LearnArgs, path: &Path, picture: Picture<T>, atom: Extent) -> Result<(Observed<T>, Source<T>)> {
-    let Picture { mut signal, known: mask, axes, depth, sample_rate } = picture;
+    let Picture { mut signal, known: mask, axes, depth, sample_rate, notes: _ } = picture;
     let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom).map_err(about(path))?;
     if let Some(mask) = &mask {
         let weights: Vec<T> = (0..signal.channels()).flat_map(|c| mask.channel(c)).copied().collect();

@@ -5,6 +5,7 @@ use crate::axes::Axes;
 use crate::bitmap::split_alpha;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::notes::Notes;
 use crate::raster::Raster;
 use crate::source::Allowance;
 use ::tiff::decoder::{Decoder, DecodingResult, Limits};
@@ -40,6 +41,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
 
     let page = describe(path, &mut decoder)?;
     allowance.check(path, &page.shape())?;
+    let notes = Notes { icc: decoder.get_tag_u8_vec(Tag::IccProfile).ok(), exif: None };
     let (dtype, mut bytes) = read_page(path, &mut decoder, page)?;
     let all = matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw));
     let mut pages = 1;
@@ -76,7 +78,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
     };
     // Pages as channels are an array of planes, not a colour picture.
     let is_picture = !(axes == Some(Axes::Chw) && pages > 1);
-    Ok(Raster { array, opaque, full, depth, is_picture, sample_rate: None })
+    Ok(Raster { array, opaque, full, depth, is_picture, sample_rate: None, notes })
 }
 
 fn describe(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<Page> {

@@ -4,6 +4,7 @@ use crate::depth::Depth;
 use ::tiff::TiffResult;
 use ::tiff::encoder::colortype::{self, ColorType};
 use ::tiff::encoder::{TiffEncoder, TiffKind, TiffValue};
+use ::tiff::tags::Tag;
 use lobcod::Real;
 use std::io::{Cursor, Write};
 
@@ -17,6 +18,8 @@ pub(crate) struct Pages<'a, T> {
     pub height: usize,
     pub channels: usize,
     pub factor: f64,
+    /// Colour profile, repeated on every page.
+    pub icc: Option<&'a [u8]>,
 }
 
 /// A TIFF file at depth U8, U16, F32 or, for all others, F64.
@@ -55,7 +58,11 @@ impl<T: Real> Pages<'_, T> {
     {
         for page in self.samples.chunks_exact(self.width * self.height * self.channels) {
             let page: Vec<C::Inner> = page.iter().map(|x| convert(x.to_f64())).collect();
-            encoder.write_image::<C>(self.width as u32, self.height as u32, &page)?;
+            let mut image = encoder.new_image::<C>(self.width as u32, self.height as u32)?;
+            if let Some(icc) = self.icc {
+                image.encoder().write_tag(Tag::IccProfile, icc)?;
+            }
+            image.write_data(&page)?;
         }
         Ok(())
     }
