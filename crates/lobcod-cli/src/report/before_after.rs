@@ -1,6 +1,6 @@
 //! A picture before and after a task, and maps that explain it.
 
-use super::pictures;
+use super::pictures::{self, Image};
 use crate::output::summary;
 use crate::output::table::number;
 use anyhow::Result;
@@ -31,25 +31,14 @@ impl BeforeAfter<'_> {
         for (caption, map, range) in &self.maps {
             maps.push((caption, pictures::map(*map, *range)?));
         }
+        let note = if before.shrunk > 1 { format!(" Shown at 1/{} of the size.", before.shrunk) } else { String::new() };
         let aspect = before.width as f64 / before.height as f64;
         Ok(html! {
             section {
                 h2 { (self.name) }
                 p.muted { (summary::shape(self.after.1.extent(), self.after.1.channels())) }
                 div.panels style={ "--aspect: " (aspect) } {
-                    figure {
-                        div.compare {
-                            (before.markup(self.before.0))
-                            (after.markup(self.after.0))
-                            span.before { (self.before.0) }
-                            span.after { (self.after.0) }
-                            input type="range" min="0" max="100" value="50" aria-label="per cent of the picture before";
-                        }
-                        figcaption {
-                            "Drag, or use the arrow keys, to compare."
-                            @if before.shrunk > 1 { " Shown at 1/" (before.shrunk) " of the size." }
-                        }
-                    }
+                    (slider((self.before.0, &before), (self.after.0, &after), &note))
                     div {
                         figure {
                             (difference.markup("absolute difference"))
@@ -62,5 +51,21 @@ impl BeforeAfter<'_> {
                 }
             }
         })
+    }
+}
+
+/// Two pictures, each with its name, under a slider that uncovers one or the other; the note, if any, begins with a space.
+pub(super) fn slider(before: (&str, &Image), after: (&str, &Image), note: &str) -> Markup {
+    html! {
+        figure {
+            div.compare {
+                (before.1.markup(before.0))
+                (after.1.markup(after.0))
+                span.before { (before.0) }
+                span.after { (after.0) }
+                input type="range" min="0" max="100" value="50" aria-label={ "per cent of: " (before.0) };
+            }
+            figcaption { "Drag, or use the arrow keys, to compare." (note) }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The page of a filled picture: before and after, difference, holes, penalty path, numbers.
 
+use super::before_after::slider;
 use super::chart::{Axis, Chart, Curve};
 use super::document::{Document, section};
 use super::facts::Fact;
@@ -63,16 +64,7 @@ impl<T: Real> FilledPage<'_, T> {
         let aspect = damaged.width as f64 / damaged.height as f64;
         Ok(html! {
             div.panels style={ "--aspect: " (aspect) } {
-                figure {
-                    div.compare {
-                        (damaged.markup("with holes"))
-                        (filled.markup("filled"))
-                        span.before { "with holes" }
-                        span.after { "filled" }
-                        input type="range" min="0" max="100" value="50" aria-label="per cent of the damaged picture";
-                    }
-                    figcaption { "Drag, or use the arrow keys, to compare. What is missing is drawn in pink." }
-                }
+                (slider(("with holes", &damaged), ("filled", &filled), " What is missing is drawn in pink."))
                 div {
                     @if let Some((difference, white)) = &difference {
                         figure {

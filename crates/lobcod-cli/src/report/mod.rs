@@ -24,6 +24,7 @@ pub use streaming::StreamPage;
 use crate::output::summary;
 use crate::output::table::{count, number};
 use anyhow::Result;
+use before_after::slider;
 use chart::{Axis, Chart, Curve, outline};
 use lobcod::{Certificate, Dictionary, Mask, Needles, Real, Signal};
 use maud::{Markup, html};
@@ -83,16 +84,7 @@ impl<T: Real> View<'_, T> {
         let aspect = original.width as f64 / original.height as f64;
         Ok(html! {
             div.panels style={ "--aspect: " (aspect) } {
-                figure {
-                    div.compare {
-                        (original.markup("original"))
-                        (reconstruction.markup("reconstruction"))
-                        span.before { "original" }
-                        span.after { "reconstruction" }
-                        input type="range" min="0" max="100" value="50" aria-label="per cent of the original";
-                    }
-                    figcaption { "Drag, or use the arrow keys, to compare." (note) }
-                }
+                (slider(("original", &original), ("reconstruction", &reconstruction), &note))
                 div {
                     figure {
                         (difference.markup("absolute difference"))

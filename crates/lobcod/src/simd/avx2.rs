@@ -1,7 +1,7 @@
 //! Vectors of 32 bytes: AVX2 with fused multiply-add.
 
 use super::avx512::{Avx512F32, Avx512F64};
-use super::vector::Vector;
+use super::vector::{Vector, elementwise};
 use std::arch::x86_64::*;
 
 macro_rules! avx2 {
@@ -17,31 +17,7 @@ macro_rules! avx2 {
             type Wide = $wide;
             const LANES: usize = $lanes;
             const REGISTERS: usize = $registers;
-            #[inline(always)]
-            fn splat(x: $t) -> Self {
-                // SAFETY: vectors of this type are made only where AVX2 was detected; so for all blocks below.
-                Self(unsafe { $set1(x) })
-            }
-            #[inline(always)]
-            unsafe fn load(at: *const $t) -> Self {
-                // SAFETY: the caller vouches for LANES readable numbers.
-                Self(unsafe { $load(at) })
-            }
-            #[inline(always)]
-            unsafe fn store(self, at: *mut $t) {
-                // SAFETY: the caller vouches for LANES writable numbers.
-                unsafe { $store(at, self.0) }
-            }
-            #[inline(always)]
-            fn add(self, b: Self) -> Self {
-                // SAFETY: AVX2 was detected.
-                Self(unsafe { $add(self.0, b.0) })
-            }
-            #[inline(always)]
-            fn mul(self, b: Self) -> Self {
-                // SAFETY: AVX2 was detected.
-                Self(unsafe { $mul(self.0, b.0) })
-            }
+            elementwise!($t, $set1, $load, $store, $add, $mul, $max);
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
                 // SAFETY: FMA was detected.
@@ -51,11 +27,6 @@ macro_rules! avx2 {
             fn abs(self) -> Self {
                 // SAFETY: AVX2 was detected.
                 Self(unsafe { $andnot($set1($sign), self.0) })
-            }
-            #[inline(always)]
-            fn max(self, b: Self) -> Self {
-                // SAFETY: AVX2 was detected.
-                Self(unsafe { $max(self.0, b.0) })
             }
             #[inline(always)]
             fn any_above(self, b: Self) -> bool {

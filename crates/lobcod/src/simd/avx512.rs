@@ -1,6 +1,6 @@
 //! Vectors of 64 bytes: AVX-512.
 
-use super::vector::Vector;
+use super::vector::{Vector, elementwise};
 use std::arch::x86_64::*;
 
 macro_rules! avx512 {
@@ -15,31 +15,7 @@ macro_rules! avx512 {
             type Wide = Self;
             const LANES: usize = $lanes;
             const REGISTERS: usize = 32;
-            #[inline(always)]
-            fn splat(x: $t) -> Self {
-                // SAFETY: vectors of this type are made only where AVX-512 was detected; so for all blocks below.
-                Self(unsafe { $set1(x) })
-            }
-            #[inline(always)]
-            unsafe fn load(at: *const $t) -> Self {
-                // SAFETY: the caller vouches for LANES readable numbers.
-                Self(unsafe { $load(at) })
-            }
-            #[inline(always)]
-            unsafe fn store(self, at: *mut $t) {
-                // SAFETY: the caller vouches for LANES writable numbers.
-                unsafe { $store(at, self.0) }
-            }
-            #[inline(always)]
-            fn add(self, b: Self) -> Self {
-                // SAFETY: AVX-512 was detected.
-                Self(unsafe { $add(self.0, b.0) })
-            }
-            #[inline(always)]
-            fn mul(self, b: Self) -> Self {
-                // SAFETY: AVX-512 was detected.
-                Self(unsafe { $mul(self.0, b.0) })
-            }
+            elementwise!($t, $set1, $load, $store, $add, $mul, $max);
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
                 // SAFETY: AVX-512 was detected.
@@ -49,11 +25,6 @@ macro_rules! avx512 {
             fn abs(self) -> Self {
                 // SAFETY: AVX-512 was detected.
                 Self(unsafe { $abs(self.0) })
-            }
-            #[inline(always)]
-            fn max(self, b: Self) -> Self {
-                // SAFETY: AVX-512 was detected.
-                Self(unsafe { $max(self.0, b.0) })
             }
             #[inline(always)]
             fn any_above(self, b: Self) -> bool {

@@ -1,6 +1,6 @@
 //! Vectors of 16 bytes of 64-bit ARM, which all such processors have.
 
-use super::vector::Vector;
+use super::vector::{Vector, elementwise};
 use std::arch::aarch64::*;
 
 macro_rules! neon {
@@ -15,31 +15,7 @@ macro_rules! neon {
             type Wide = Self;
             const LANES: usize = $lanes;
             const REGISTERS: usize = 32;
-            #[inline(always)]
-            fn splat(x: $t) -> Self {
-                // SAFETY: NEON is part of every 64-bit ARM processor; so for all blocks below.
-                Self(unsafe { $set1(x) })
-            }
-            #[inline(always)]
-            unsafe fn load(at: *const $t) -> Self {
-                // SAFETY: the caller vouches for LANES readable numbers.
-                Self(unsafe { $load(at) })
-            }
-            #[inline(always)]
-            unsafe fn store(self, at: *mut $t) {
-                // SAFETY: the caller vouches for LANES writable numbers.
-                unsafe { $store(at, self.0) }
-            }
-            #[inline(always)]
-            fn add(self, b: Self) -> Self {
-                // SAFETY: NEON is there.
-                Self(unsafe { $add(self.0, b.0) })
-            }
-            #[inline(always)]
-            fn mul(self, b: Self) -> Self {
-                // SAFETY: NEON is there.
-                Self(unsafe { $mul(self.0, b.0) })
-            }
+            elementwise!($t, $set1, $load, $store, $add, $mul, $max);
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
                 // SAFETY: NEON is there.
@@ -49,11 +25,6 @@ macro_rules! neon {
             fn abs(self) -> Self {
                 // SAFETY: NEON is there.
                 Self(unsafe { $abs(self.0) })
-            }
-            #[inline(always)]
-            fn max(self, b: Self) -> Self {
-                // SAFETY: NEON is there.
-                Self(unsafe { $max(self.0, b.0) })
             }
             #[inline(always)]
             fn any_above(self, b: Self) -> bool {

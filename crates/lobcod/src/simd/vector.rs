@@ -124,3 +124,42 @@ macro_rules! portable {
 }
 portable!(f32, 4);
 portable!(f64, 2);
+
+/// The methods of a vector type around a register that are one instruction each, whatever the processor.
+#[allow(unused_macros, reason = "a processor without vectors of its own has no use for it")]
+macro_rules! elementwise {
+    ($t:ident, $set1:ident, $load:ident, $store:ident, $add:ident, $mul:ident, $max:ident) => {
+        #[inline(always)]
+        fn splat(x: $t) -> Self {
+            // SAFETY: the type is used only where the processor has its instructions; so below.
+            Self(unsafe { $set1(x) })
+        }
+        #[inline(always)]
+        unsafe fn load(at: *const $t) -> Self {
+            // SAFETY: the caller vouches for LANES readable numbers.
+            Self(unsafe { $load(at) })
+        }
+        #[inline(always)]
+        unsafe fn store(self, at: *mut $t) {
+            // SAFETY: the caller vouches for LANES writable numbers.
+            unsafe { $store(at, self.0) }
+        }
+        #[inline(always)]
+        fn add(self, b: Self) -> Self {
+            // SAFETY: the processor has the instruction.
+            Self(unsafe { $add(self.0, b.0) })
+        }
+        #[inline(always)]
+        fn mul(self, b: Self) -> Self {
+            // SAFETY: the processor has the instruction.
+            Self(unsafe { $mul(self.0, b.0) })
+        }
+        #[inline(always)]
+        fn max(self, b: Self) -> Self {
+            // SAFETY: the processor has the instruction.
+            Self(unsafe { $max(self.0, b.0) })
+        }
+    };
+}
+#[allow(unused_imports, reason = "a processor without vectors of its own has no use for it")]
+pub(super) use elementwise;

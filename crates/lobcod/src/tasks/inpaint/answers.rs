@@ -49,6 +49,7 @@ impl<T: Real> Answers<T> {
             }
             let size = scaled(dictionary.extent(), window);
             let background = Background::find(engine, scene, dictionary, size, params.max_memory, pace)?;
+            let (floor, trust) = (background.best_penalty(), background.trust(scene));
             let copies = (0..params.variants).map(|variant| (variant, false, turned(dictionary, variant)));
             let mut atoms: Vec<(usize, bool, Dictionary<T>)> = copies.collect();
             if params.learn && !pace.is_over() {
@@ -59,7 +60,6 @@ impl<T: Real> Answers<T> {
                 if pace.is_over() && !self.pictures.is_empty() {
                     return Ok(());
                 }
-                let (floor, trust) = (background.best_penalty(), background.trust(scene));
                 let start = Start { dictionary: &dictionary, base: &background.base, window: size, trust, floor };
                 let Member { picture, errors, penalty, path, nonzeros } = Member::find(params, engine, scene, &start, pace)?;
                 let path = background.path.iter().copied().chain(path).collect();

@@ -11,6 +11,7 @@ use crate::extent::Extent;
 use crate::mask::Mask;
 use crate::real::Real;
 use crate::signal::Signal;
+use std::cell::OnceCell;
 
 /// The damaged signal in the colours it is coded in; samples of weight 0 are 0 and were never read.
 pub(super) struct Scene<T> {
@@ -22,9 +23,9 @@ pub(super) struct Scene<T> {
     fitted: Vec<T>,
     /// Places of the samples held out.
     pub(super) held_out: Vec<usize>,
-    /// The thin plates through the samples of weight other than 0, and through those that are not held out.
-    plate_of_known: Signal<T>,
-    plate_of_fitted: Signal<T>,
+    /// The thin plates through the samples of weight other than 0, and through those that are not held out, once they are asked for.
+    plate_of_known: OnceCell<Signal<T>>,
+    plate_of_fitted: OnceCell<Signal<T>>,
     /// Are its channels brightness and differences instead of red, green and blue?
     opposed: bool,
 }
@@ -66,8 +67,15 @@ impl<T: Real> Scene<T> {
         let held_out = held_out::choose(params, &weights, signal.extent());
         let mut fitted = weights.clone();
         held_out.iter().for_each(|&i| fitted[i] = T::ZERO);
-        let [plate_of_known, plate_of_fitted] = [&weights, &fitted].map(|weights| thin_plate(&signal, weights));
-        Ok(Self { signal, known: weights, fitted, held_out, plate_of_known, plate_of_fitted, opposed })
+        Ok(Self {
+            signal,
+            known: weights,
+            fitted,
+            held_out,
+            plate_of_known: OnceCell::new(),
+            plate_of_fitted: OnceCell::new(),
+            opposed,
+        })
     }
 
     pub(super) fn weights(&self, samples: Use) -> &[T] {
@@ -76,7 +84,9 @@ impl<T: Real> Scene<T> {
 
     /// The thin plate through what may be used.
     pub(super) fn plate(&self, samples: Use) -> &Signal<T> {
-        if samples == Use::Known { &self.plate_of_known } else { &self.plate_of_fitted }
+        // With nothing held out both are the same.
+        let place = if samples == Use::Known || self.held_out.is_empty() { &self.plate_of_known } else { &self.plate_of_fitted };
+        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples)))
     }
 
     /// The base layer of the picture filled from a fit.
