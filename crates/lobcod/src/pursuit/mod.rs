@@ -1,5 +1,6 @@
 //! The pursuit: needles of given signals for a given dictionary.
 
+mod local_dual;
 mod outcome;
 mod params;
 mod setup;

@@ -34,6 +34,8 @@ const PATIENCE: usize = 12;
 
 pub(super) struct Solver<'a, T> {
     pub(super) params: &'a PursuitParams,
+    /// Relative gap to reach.
+    pub(super) tolerance: f64,
     pub(super) signals: &'a [Observed<T>],
     pub(super) dictionary: &'a Dictionary<T>,
     pub(super) session: Box<dyn Session<T>>,
@@ -105,6 +107,7 @@ impl<'a, T: Real> Solver<'a, T> {
         };
         Ok(Self {
             params,
+            tolerance: params.tolerance,
             signals,
             dictionary,
             session,
@@ -284,7 +287,7 @@ impl<'a, T: Real> Solver<'a, T> {
 
     /// Excess over the threshold that makes a needle a candidate: small against the gap to be reached.
     fn candidate_slack(&self) -> f64 {
-        (0.2 * self.params.tolerance).max(smallest_tolerance::<T>())
+        (0.2 * self.tolerance).max(smallest_tolerance::<T>())
     }
 
     fn checkpoint(&self) -> Checkpoint {
