@@ -86,8 +86,8 @@ impl ScaleField {
     }
 
     /// The scale 1 everywhere.
-    pub fn ones(lattice: Lattice) -> Self {
-        Self { lattice, values: vec![1.0; lattice.cells()] }
+    pub fn ones() -> Self {
+        Self { lattice: Lattice::new([0; 3], [1; 3], 1, false), values: vec![1.0] }
     }
 
     /// Are all scales 1 in the box from `start` to `end`?

@@ -3,7 +3,7 @@
 use super::Answer;
 use super::local_dual::{Excess, dual, lattice};
 use super::setup::{gather_needles, planes_of};
-use super::solver::Solver;
+use super::solver::{Solver, is_broken_off};
 use crate::engine::{Measure, Measurement, Scaling};
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
@@ -64,7 +64,7 @@ impl<T: Real> Solver<'_, T> {
         }
         for (plane, excess) in excess.iter().enumerate() {
             let Some(excess) = excess else { continue };
-            let field = excess.field();
+            let field = Excess::field(std::iter::once(excess));
             let scaling = Scaling { field: &field, origin: [0; 3] };
             let sums = self.session.scaled_sums(plane, scaling, None);
             let m = &self.last[plane];
@@ -103,8 +103,7 @@ impl<T: Real> Solver<'_, T> {
     pub(super) fn finish(mut self, status: Status) -> Answer<T> {
         // A run ended between two measurements is certified as it stands.
         let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
-        let broken_off = matches!(status, Status::Interrupted | Status::TimeLimit);
-        if broken_off || (status == Status::MaxSweeps && !certified) {
+        if is_broken_off(status) || (status == Status::MaxSweeps && !certified) {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
             self.seek_better_duals();
         }
