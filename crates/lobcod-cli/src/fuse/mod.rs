@@ -105,6 +105,7 @@ fn dry_run(args: &FuseArgs, files: &Files, chosen: &Chosen<f32>, fuser: &Fuser) 
         until: until(&format!("each gap is {} of the objective", number(args.run.tolerance)), args.alternations),
         output: ("picture", Some(&args.output)),
         needed: fuser.estimate_memory(files.extent, files.channels, &chosen.dictionary)?,
+        bands: None,
     };
     plan.tell(&params, &args.telling)
 }

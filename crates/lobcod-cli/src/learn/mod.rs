@@ -71,6 +71,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
             },
             output: ("dictionary", Some(&args.output)),
             needed: learner.estimate_memory(observed, &first.dictionary)?,
+            bands: None,
         };
         let params = learner.params();
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);

@@ -22,6 +22,11 @@ pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {}", one_line(text));
 }
 
+/// Says on standard error how the work is done.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "note: {}", one_line(text));
+}
+
 /// Says on standard error why there is no answer. Errors name their causes themselves, so causes are not listed again.
 pub fn fail(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "error: {}", one_line(&error.to_string()));

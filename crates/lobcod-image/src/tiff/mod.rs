@@ -1,7 +1,9 @@
 //! TIFF: pictures, and stacks of pages.
 
 mod read;
+mod rows;
 mod write;
 
 pub(crate) use read::decode;
+pub(crate) use rows::TiffRows;
 pub(crate) use write::{Pages, encode};

@@ -48,6 +48,7 @@ pub fn run<T: Real>(
             until: format!("{}, one picture at a time", passes(args.learning.passes())),
             output: ("dictionary", Some(&args.output)),
             needed,
+            bands: None,
         };
         let params = learner.params();
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);

@@ -28,18 +28,30 @@ impl Pursuit {
     pub fn band_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>, rows: usize) -> Result<u64> {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
         let extent = cut.extent(cut.count / 2);
+        let planes = planes_of(shape.channels, dictionary.channels());
+        let session = self.session_memory(BandedShape { extent, ..shape }, Border::Free, dictionary)?;
+        let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
+        let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
+        Ok(session + samples as u64 + codes as u64)
+    }
+
+    /// Bytes of working memory that the signal is expected to need as a whole: what [`Pursuit::estimate_memory`] says once it was read.
+    pub fn whole_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
+        self.session_memory(shape, self.params.border, dictionary)
+    }
+
+    fn session_memory<T: Real>(&self, shape: BandedShape, border: Border, dictionary: &Dictionary<T>) -> Result<u64> {
         let plane = Plane {
-            extent,
+            extent: shape.extent,
             target: Vec::new(),
             weights: shape.masked.then(Vec::new),
             position_weights: None,
             position_caps: None,
         };
-        let planes = planes_of(shape.channels, dictionary.channels());
         let problem = Problem {
-            planes: vec![plane; planes],
+            planes: vec![plane; planes_of(shape.channels, dictionary.channels())],
             dictionary: dictionary.clone(),
-            border: Border::Free,
+            border,
             grouping: grouping(&self.params, dictionary.extent().rank()),
             atom_weights: Vec::new(),
             nonnegative: self.params.nonnegative,
@@ -47,10 +59,7 @@ impl Pursuit {
             cap: self.params.max_nonzeros,
             learning: false,
         };
-        let session = CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)?;
-        let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
-        let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
-        Ok(session + samples as u64 + codes as u64)
+        CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)
     }
 
     /// The most rows a band may have within this many bytes; an error where even the lowest bands need more.
