@@ -9,6 +9,10 @@ use crate::real::Real;
 use crate::signal::Signal;
 use std::ops::Range;
 
+/// Positions to each side of a seam that are worked on together: this many atoms, or this many rows where that is more.
+const SEAM_ATOMS: usize = 4;
+const SEAM_ROWS: usize = 32;
+
 /// Bands of positions along the first axis, none shorter than an atom, so that needles of a band meet those of its two neighbours
 /// only.
 #[derive(Clone, Copy, Debug)]
@@ -51,61 +55,83 @@ impl Cut {
         -pad..self.whole.padded()[axis] as i64 + pad
     }
 
-    /// Samples that the needles of a band touch along the first axis.
-    fn touched(&self, band: usize) -> Range<i64> {
-        let (positions, domain) = (self.positions(band), self.domain(self.axis));
+    /// Positions around the seam between a band and the next: far enough to both sides that what is beyond hardly feels it.
+    pub(super) fn seam(&self, band: usize) -> Range<i64> {
+        let (before, behind) = (self.positions(band), self.positions(band + 1));
+        let reach = (SEAM_ATOMS * self.atom[self.axis]).max(SEAM_ROWS) as i64;
+        let cut = behind.start;
+        cut - reach.min(cut - before.start)..cut + reach.min(behind.end - cut)
+    }
+
+    /// Bands that have positions in this range.
+    pub(super) fn bands_in(&self, range: &Range<i64>) -> Range<usize> {
+        let meets = |band: &usize| self.positions(*band).start < range.end && self.positions(*band).end > range.start;
+        let first = (0..self.count).find(meets).unwrap_or(0);
+        first..first + (first..self.count).take_while(meets).count()
+    }
+
+    /// Positions that touch samples which needles of these positions touch.
+    pub(super) fn around(&self, positions: &Range<i64>) -> Range<i64> {
+        let reach = self.atom[self.axis] as i64 - 1;
+        positions.start - reach..positions.end + reach
+    }
+
+    /// Samples that needles at these positions touch along the first axis.
+    fn touched(&self, positions: &Range<i64>) -> Range<i64> {
+        let domain = self.domain(self.axis);
         positions.start.max(domain.start)..(positions.end + self.atom[self.axis] as i64 - 1).min(domain.end)
     }
 
-    /// Rows of the signal that a band reads.
-    pub(super) fn rows(&self, band: usize) -> Range<usize> {
-        let touched = self.touched(band);
-        touched.start.max(0) as usize..touched.end.clamp(0, self.whole.padded()[self.axis] as i64) as usize
+    /// Rows of the signal among them.
+    pub(super) fn rows(&self, positions: &Range<i64>) -> Range<usize> {
+        let (touched, length) = (self.touched(positions), self.whole.padded()[self.axis] as i64);
+        touched.start.clamp(0, length) as usize..touched.end.clamp(0, length) as usize
     }
 
-    /// First sample of the window of a band, in samples of the signal.
-    pub(super) fn origin(&self, band: usize) -> [i64; 3] {
-        std::array::from_fn(|axis| if axis == self.axis { self.touched(band).start } else { self.domain(axis).start })
+    /// First sample of the window of these positions, in samples of the signal.
+    pub(super) fn origin(&self, positions: &Range<i64>) -> [i64; 3] {
+        std::array::from_fn(|axis| if axis == self.axis { self.touched(positions).start } else { self.domain(axis).start })
     }
 
-    /// Size of the window of a band.
-    pub(super) fn extent(&self, band: usize) -> Extent {
+    /// Size of that window.
+    pub(super) fn extent(&self, positions: &Range<i64>) -> Extent {
         self.whole.with_padded(std::array::from_fn(|axis| {
-            let range = if axis == self.axis { self.touched(band) } else { self.domain(axis) };
+            let range = if axis == self.axis { self.touched(positions) } else { self.domain(axis) };
             (range.end - range.start) as usize
         }))
     }
 
-    /// Positions of a band, relative to its window.
-    pub(super) fn open_positions(&self, band: usize) -> [Range<i64>; 3] {
-        let origin = self.origin(band);
+    /// The positions, relative to their window.
+    pub(super) fn open_positions(&self, positions: &Range<i64>) -> [Range<i64>; 3] {
+        let origin = self.origin(positions);
         std::array::from_fn(|axis| {
             let all = 1 - self.atom[axis] as i64..self.whole.padded()[axis] as i64;
-            let open = if axis == self.axis { self.positions(band) } else { all };
+            let open = if axis == self.axis { positions.clone() } else { all };
             open.start - origin[axis]..open.end - origin[axis]
         })
     }
 
-    /// Samples of the window of a band whose data term is counted with it: those of its positions, and behind the last band all.
-    pub(super) fn own(&self, band: usize) -> Part {
-        let (positions, touched) = (self.positions(band), self.touched(band));
-        let end = if band + 1 == self.count { touched.end } else { positions.end };
-        let mut part = self.extent(band).padded().map(|length| 0..length);
+    /// Samples of the window whose data term is counted with these positions: those at them, and behind the last of all every one.
+    pub(super) fn own(&self, positions: &Range<i64>) -> Part {
+        let touched = self.touched(positions);
+        let end = if positions.end == self.whole.padded()[self.axis] as i64 { touched.end } else { positions.end };
+        let mut part = self.extent(positions).padded().map(|length| 0..length);
         part[self.axis] = 0..(end - touched.start) as usize;
         part
     }
 
-    /// Own samples of a band that needles of the band before it touch too.
-    pub(super) fn shared(&self, band: usize) -> Part {
-        let mut part = self.own(band);
-        let rows = if band == 0 { 0 } else { self.atom[self.axis] - 1 };
+    /// Own samples that needles before these positions touch too.
+    pub(super) fn shared(&self, positions: &Range<i64>) -> Part {
+        let mut part = self.own(positions);
+        let reach = self.atom[self.axis] - 1;
+        let rows = if positions.start == -(reach as i64) { 0 } else { reach };
         part[self.axis] = 0..rows.min(part[self.axis].end);
         part
     }
 
-    /// The window of a band from what was read of it: zeros around the signal where the border says so, and they count.
-    pub(super) fn window<T: Real>(&self, band: usize, piece: Piece<T>) -> Result<Piece<T>> {
-        let (origin, extent, first) = (self.origin(band), self.extent(band), self.rows(band).start as i64);
+    /// The window of these positions from what was read of it: zeros around the signal where the border says so, and they count.
+    pub(super) fn window<T: Real>(&self, positions: &Range<i64>, piece: Piece<T>) -> Result<Piece<T>> {
+        let (origin, extent, first) = (self.origin(positions), self.extent(positions), self.rows(positions).start as i64);
         let at: [usize; 3] = std::array::from_fn(|axis| (if axis == self.axis { first } else { 0 } - origin[axis]) as usize);
         let spread = |from: Signal<T>, with: T| {
             if from.extent() == extent {
@@ -122,12 +148,6 @@ impl Cut {
         };
         let weights = piece.weights.map(|weights| spread(weights, T::ONE)).transpose()?;
         Ok(Piece { samples: spread(piece.samples, T::ZERO)?, weights })
-    }
-
-    /// Does a code at this place of the first axis touch samples that needles of other bands touch?
-    pub(super) fn is_edge(&self, position: i64, band: usize) -> bool {
-        let (positions, reach) = (self.positions(band), self.atom[self.axis] as i64 - 1);
-        position < positions.start + reach || position >= positions.end - reach
     }
 }
 
@@ -146,14 +166,21 @@ mod tests {
             let cut = Cut::new(whole, atom, border, rows);
             let (mut position, mut sample) = (1 - cut.atom[1] as i64, cut.domain(1).start);
             for band in 0..cut.count {
-                let (positions, own) = (cut.positions(band), cut.own(band));
+                let positions = cut.positions(band);
+                let own = cut.own(&positions);
                 prop_assert_eq!(positions.start, position);
                 prop_assert!(cut.count == 1 || positions.clone().count() >= cut.atom[1]);
                 prop_assert!(positions.clone().count() <= rows.max(2 * cut.atom[1]) || cut.count == 1);
-                prop_assert_eq!(cut.origin(band)[1], sample);
+                prop_assert_eq!(cut.origin(&positions)[1], sample);
+                if band + 1 < cut.count {
+                    let seam = cut.seam(band);
+                    prop_assert!(seam.start < positions.end && seam.end > positions.end && seam.start >= positions.start);
+                    prop_assert_eq!(cut.bands_in(&seam), band..band + 2);
+                }
+                prop_assert_eq!(cut.bands_in(&positions), band..band + 1);
                 position = positions.end;
                 sample += own[1].end as i64;
-                prop_assert!(own[1].end <= cut.extent(band).padded()[1]);
+                prop_assert!(own[1].end <= cut.extent(&positions).padded()[1]);
             }
             prop_assert_eq!((position, sample), (length as i64, cut.domain(1).end));
         }

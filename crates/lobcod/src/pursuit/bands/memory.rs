@@ -27,7 +27,7 @@ impl Pursuit {
     /// their way from and to the shelf.
     pub fn band_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>, rows: usize) -> Result<u64> {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
-        let extent = cut.extent(cut.count / 2);
+        let extent = cut.extent(&cut.positions(cut.count / 2));
         let planes = planes_of(shape.channels, dictionary.channels());
         let session = self.session_memory(BandedShape { extent, ..shape }, Border::Free, dictionary)?;
         let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));

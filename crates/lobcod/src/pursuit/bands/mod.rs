@@ -2,8 +2,9 @@
 //!
 //! The positions are cut into bands along the first axis. Once all other needles are held still, a band is a pursuit of its own: over
 //! the samples its needles touch, less what the neighbours' needles make of them. Band after band, pass after pass, this is block
-//! coordinate descent on the whole problem and has the same optimum. A band is looked at again whenever a neighbour changed after
-//! it was measured; once none is left to look at, all measurements belong to one answer and prove its gap for the whole signal.
+//! coordinate descent on the whole problem and has the same optimum. The rows around the seam of two bands are worked on together once
+//! both bands were, so that no seam is felt. A band is looked at again whenever something changed near it after it was measured; once
+//! none is left to look at, all measurements belong to one answer and prove its gap for the whole signal.
 
 mod cut;
 mod memory;
@@ -15,7 +16,7 @@ pub use memory::BandedShape;
 pub use shelf::{Piece, Rows, Shelf};
 
 use super::local_dual::{Excess, lattice};
-use super::solver::{Setting, Solver};
+use super::solver::{Setting, Solver, is_broken_off};
 use super::{Penalty, Pursuit, PursuitParams};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -108,9 +109,19 @@ struct Band {
     begun: bool,
     /// Has neither it nor a neighbour changed since it was measured?
     settled: bool,
+    /// Has it or the band before it changed since the seam between them was worked on?
+    seam_changed: bool,
     /// When last measured, plane by plane: sums over its own samples and codes.
     planes: Vec<Measurement>,
     excess: Vec<Excess>,
+}
+
+/// What is worked on.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Band(usize),
+    /// The rows around where this band begins.
+    SeamBefore(usize),
 }
 
 impl Band {
@@ -127,7 +138,7 @@ impl<T: Real> Work<'_, T> {
     /// Measures the smallest penalty with an all-zero answer.
     fn find_penalty(&mut self) -> Result<()> {
         for band in 0..self.bands.len() {
-            let window = self.source.window(band, true)?;
+            let window = self.source.window(self.source.cut.positions(band), true)?;
             let mut session = self.source.open(&self.engine, &self.params, &window)?;
             let zero = session.measure(Measure::Largest);
             self.penalty_max.resize(zero.len(), 0.0);
@@ -154,8 +165,11 @@ impl<T: Real> Work<'_, T> {
                 if self.bands[band].settled {
                     continue;
                 }
-                let status = self.solve(band, shares, observer)?;
-                if matches!(status, Status::TimeLimit | Status::Interrupted) {
+                let mut status = self.solve(Place::Band(band), shares, observer)?;
+                if band > 0 && self.bands[band].seam_changed && !is_broken_off(status) {
+                    status = status.max(self.solve(Place::SeamBefore(band), shares, observer)?);
+                }
+                if is_broken_off(status) {
                     return self.finish(status);
                 }
                 worst = worst.max(status);
@@ -179,14 +193,18 @@ impl<T: Real> Work<'_, T> {
         self.finish(Status::Stalled)
     }
 
-    /// Works on a band until its gap is small; its neighbours must be looked at again if it changed.
-    fn solve(&mut self, band: usize, shares: f64, observer: &mut dyn Observer) -> Result<Status> {
-        let window = self.source.window(band, false)?;
+    /// Works on a band or seam until its gap is small; what is near must be looked at again if it changed.
+    fn solve(&mut self, place: Place, shares: f64, observer: &mut dyn Observer) -> Result<Status> {
+        let cut = self.source.cut;
+        let (positions, cold) = match place {
+            Place::Band(band) => (cut.positions(band), !self.bands[band].begun),
+            Place::SeamBefore(band) => (cut.seam(band - 1), false),
+        };
+        let window = self.source.window(positions.clone(), false)?;
         let session = self.source.open(&self.engine, &self.params, &window)?;
-        let begun = self.bands[band].begun;
-        let start = begun.then(|| self.source.codes(&window)).transpose()?;
+        let start = (!cold).then(|| self.source.codes(&window)).transpose()?;
         let asked = self.asked;
-        let others = || self.bands.iter().enumerate().filter(|(i, _)| *i != band).map(|(_, band)| band);
+        let others = || self.bands.iter().enumerate().filter(|(i, _)| place != Place::Band(*i)).map(|(_, band)| band);
         let objective = others().map(|band| band.objective(self.penalty)).sum::<f64>();
         let nonzeros = others().map(Band::nonzeros).sum::<usize>();
         let (clock, sweeps) = (self.clock, self.sweeps);
@@ -222,34 +240,59 @@ impl<T: Real> Work<'_, T> {
         self.sweeps.1 += solver.progress.support_sweeps;
         self.memory = self.memory.max(solver.peak_memory);
         let (mut session, measured) = (solver.session, solver.last);
-        self.note(&window, &mut *session, &measured);
+        if let Place::Band(band) = place {
+            self.note(band, &window, &mut *session, &measured);
+            self.bands[band].begun = true;
+            self.bands[band].settled = !is_broken_off(status);
+        }
         if changed {
             let state = session.fetch();
             drop((session, window));
-            self.source.keep(band, state)?;
-            for neighbour in [band.wrapping_sub(1), band + 1] {
-                if let Some(neighbour) = self.bands.get_mut(neighbour) {
-                    neighbour.settled = false;
+            self.source.keep(positions, state)?;
+            self.unsettle(place);
+        }
+        if let Place::SeamBefore(band) = place {
+            self.bands[band].seam_changed = false;
+        }
+        Ok(status)
+    }
+
+    /// Says what must be looked at again because something changed here.
+    fn unsettle(&mut self, place: Place) {
+        match place {
+            Place::Band(band) => {
+                for neighbour in [band.wrapping_sub(1), band + 1] {
+                    if let Some(neighbour) = self.bands.get_mut(neighbour) {
+                        neighbour.settled = false;
+                    }
+                }
+                for after in [band, band + 1] {
+                    if let Some(after) = self.bands.get_mut(after) {
+                        after.seam_changed = true;
+                    }
+                }
+            }
+            // A seam may be as wide as its bands, and then their other neighbours feel it too.
+            Place::SeamBefore(band) => {
+                for near in band.saturating_sub(2)..(band + 2).min(self.bands.len()) {
+                    self.bands[near].settled = false;
                 }
             }
         }
-        self.bands[band].begun = true;
-        self.bands[band].settled = !matches!(status, Status::TimeLimit | Status::Interrupted);
-        Ok(status)
     }
 
     /// Measures a band as it stands.
     fn measure(&mut self, band: usize) -> Result<()> {
         let (window, mut session) = self.reopen(band)?;
         let measured = session.measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
-        self.note(&window, &mut *session, &measured);
+        self.note(band, &window, &mut *session, &measured);
         self.bands[band].settled = true;
         Ok(())
     }
 
     /// A session of a band with its codes as they stand.
     fn reopen(&mut self, band: usize) -> Result<(Window<T>, Box<dyn Session<T>>)> {
-        let window = self.source.window(band, false)?;
+        let window = self.source.window(self.source.cut.positions(band), false)?;
         let mut session = self.source.open(&self.engine, &self.params, &window)?;
         session.restore(&self.source.codes(&window)?);
         session.refresh();
@@ -257,9 +300,9 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// Takes down what was measured of a band.
-    fn note(&mut self, window: &Window<T>, session: &mut dyn Session<T>, measured: &[Measurement]) {
+    fn note(&mut self, band: usize, window: &Window<T>, session: &mut dyn Session<T>, measured: &[Measurement]) {
         let ones = ScaleField::ones();
-        let origin = self.source.cut.origin(window.band);
+        let origin = self.source.cut.origin(&window.positions);
         let own = measured.iter().enumerate().map(|(plane, &m)| {
             let sums = window.sums(session, plane, Scaling { field: &ones, origin });
             Measurement { residual_energy: sums.energy, target_dot_residual: sums.dot, ..m }
@@ -267,13 +310,13 @@ impl<T: Real> Work<'_, T> {
         let planes: Vec<Measurement> = own.collect();
         let mut excess = Vec::new();
         if let Some(lattice) = self.lattice {
-            let rows = self.source.cut.positions(window.band);
+            let rows = window.positions.clone();
             excess = vec![Excess::of_rows(lattice, self.source.dictionary.extent(), rows); planes.len()];
             session.exceeding(self.penalty, &mut |plane, position, ratio| {
                 excess[plane].note(std::array::from_fn(|a| origin[a] + position[a]), ratio);
             });
         }
-        let band = &mut self.bands[window.band];
+        let band = &mut self.bands[band];
         (band.planes, band.excess) = (planes, excess);
     }
 }

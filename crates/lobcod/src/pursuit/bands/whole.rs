@@ -63,7 +63,7 @@ impl<T: Real> Work<'_, T> {
         let mut sums = vec![(ScaledSums::default(), self.penalty); fields.len()];
         for band in 0..self.bands.len() {
             let (window, mut session) = self.reopen(band)?;
-            let origin = self.source.cut.origin(band);
+            let origin = self.source.cut.origin(&window.positions);
             for (plane, (field, (sum, reach))) in fields.iter().zip(&mut sums).enumerate() {
                 let scaling = Scaling { field, origin };
                 let own = window.sums(&mut *session, plane, scaling);

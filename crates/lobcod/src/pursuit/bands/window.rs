@@ -11,14 +11,15 @@ use crate::pursuit::setup::{self, planes_of};
 use crate::pursuit::{Observed, PursuitParams};
 use crate::real::Real;
 use crate::signal::Signal;
+use std::ops::Range;
 
-/// The samples that the needles of a band touch, less what the needles of its neighbours make of them.
+/// The samples that the needles of a range of positions touch, less what all other needles make of them.
 pub(super) struct Window<T> {
-    pub(super) band: usize,
+    pub(super) positions: Range<i64>,
     pub(super) observed: Observed<T>,
     planes: usize,
     own: Part,
-    /// Own samples that the band before it touches too, and what its needles make of them: no part of the residual, but of the
+    /// Own samples that needles before them touch too, and what these make of them: no part of the residual, but of the
     /// signal that the dual is measured with.
     shared: (Part, Vec<T>),
 }
@@ -32,19 +33,23 @@ pub(super) struct Source<'a, T> {
 }
 
 impl<T: Real> Source<'_, T> {
-    /// The window of a band. `bare`: what the neighbours' needles make is left in.
-    pub(super) fn window(&mut self, band: usize, bare: bool) -> Result<Window<T>> {
+    /// The window of a range of positions. `bare`: what other needles make is left in.
+    pub(super) fn window(&mut self, positions: Range<i64>, bare: bool) -> Result<Window<T>> {
         let cut = self.cut;
-        let piece = self.signal.read(cut.rows(band))?;
-        let Piece { mut samples, weights } = cut.window(band, piece)?;
-        let shared = cut.shared(band);
+        let piece = self.signal.read(cut.rows(&positions))?;
+        let Piece { mut samples, weights } = cut.window(&positions, piece)?;
+        let shared = cut.shared(&positions);
         let mut made = part_of(&samples, &shared);
-        for neighbour in [band.checked_sub(1), (band + 1 < cut.count).then_some(band + 1)].into_iter().flatten() {
-            if !bare {
-                let dictionary = self.dictionary;
-                self.shelf.show(neighbour, &mut |code| {
-                    if cut.is_edge(i64::from(code.position[cut.axis]), neighbour) {
-                        take_off(&cut, &mut samples, band, code, dictionary);
+        if !bare {
+            let (origin, around, dictionary) = (cut.origin(&positions), cut.around(&positions), self.dictionary);
+            for band in cut.bands_in(&around) {
+                if (positions.start..positions.end).contains(&cut.positions(band).start) && positions.end >= cut.positions(band).end {
+                    continue;
+                }
+                self.shelf.show(band, &mut |code| {
+                    let at = i64::from(code.position[cut.axis]);
+                    if around.contains(&at) && !positions.contains(&at) {
+                        take_off(&mut samples, origin, code, dictionary);
                     }
                 })?;
             }
@@ -52,49 +57,63 @@ impl<T: Real> Source<'_, T> {
         made.iter_mut().zip(part_of(&samples, &shared)).for_each(|(before, after)| *before -= after);
         let planes = planes_of(samples.channels(), self.dictionary.channels());
         let observed = Observed { mask: weights.map(Mask::of_part).transpose()?, ..samples.into() };
-        Ok(Window { band, observed, planes, own: cut.own(band), shared: (shared, made) })
+        let own = cut.own(&positions);
+        Ok(Window { positions, observed, planes, own, shared: (shared, made) })
     }
 
-    /// The codes of a band on the shelf, relative to its window.
+    /// The codes on the shelf at the positions of a window, relative to it.
     pub(super) fn codes(&mut self, window: &Window<T>) -> Result<State<T>> {
-        let origin = self.cut.origin(window.band);
+        let (axis, origin) = (self.cut.axis, self.cut.origin(&window.positions));
         let mut codes = vec![Vec::new(); window.planes];
-        self.shelf.show(window.band, &mut |code| {
-            let position = std::array::from_fn(|a| (i64::from(code.position[a]) - origin[a]) as i32);
-            codes[code.channel as usize].push(Code { position, channel: 0, ..code });
-        })?;
+        for band in self.cut.bands_in(&window.positions) {
+            self.shelf.show(band, &mut |code| {
+                if window.positions.contains(&i64::from(code.position[axis])) {
+                    let position = std::array::from_fn(|a| (i64::from(code.position[a]) - origin[a]) as i32);
+                    codes[code.channel as usize].push(Code { position, channel: 0, ..code });
+                }
+            })?;
+        }
         Ok(State { codes, pending: Vec::new() })
     }
 
-    /// Puts the codes of a session on the shelf.
-    pub(super) fn keep(&mut self, band: usize, state: State<T>) -> Result<()> {
-        let origin = self.cut.origin(band);
-        let mut codes: Vec<Code<T>> = Vec::new();
-        for (channel, plane) in state.codes.into_iter().enumerate() {
-            let placed = plane.into_iter().filter(|code| code.value != T::ZERO).map(|code| Code {
-                position: std::array::from_fn(|a| (i64::from(code.position[a]) + origin[a]) as i32),
-                channel: channel as u32,
-                ..code
-            });
-            if codes.is_empty() {
-                codes = placed.collect();
-            } else {
-                codes.extend(placed);
+    /// Puts the codes of a window on the shelf, in place of those that were at its positions.
+    pub(super) fn keep(&mut self, positions: Range<i64>, mut state: State<T>) -> Result<()> {
+        let (axis, origin) = (self.cut.axis, self.cut.origin(&positions));
+        for (channel, plane) in state.codes.iter_mut().enumerate() {
+            plane.retain(|code| code.value != T::ZERO);
+            for code in plane {
+                code.position = std::array::from_fn(|a| (i64::from(code.position[a]) + origin[a]) as i32);
+                code.channel = channel as u32;
             }
         }
-        codes.sort_unstable_by_key(|code| (code.position, code.atom, code.channel));
-        self.shelf.keep(band, codes)
+        for band in self.cut.bands_in(&positions) {
+            let all = self.cut.positions(band);
+            let mut codes: Vec<Code<T>> = Vec::new();
+            if all.start < positions.start || all.end > positions.end {
+                self.shelf.show(band, &mut |code| {
+                    if !positions.contains(&i64::from(code.position[axis])) {
+                        codes.push(code);
+                    }
+                })?;
+            }
+            for plane in &state.codes {
+                codes.extend(plane.iter().filter(|code| all.contains(&i64::from(code.position[axis]))));
+            }
+            codes.sort_unstable_by_key(|code| (code.position, code.atom, code.channel));
+            self.shelf.keep(band, codes)?;
+        }
+        Ok(())
     }
 
     /// A session of the window, all codes zero.
     pub(super) fn open(&self, engine: &CpuEngine, params: &PursuitParams, window: &Window<T>) -> Result<Box<dyn Session<T>>> {
         let problem = setup::problem(params, std::slice::from_ref(&window.observed), self.dictionary)?;
-        engine.open_part(problem, &self.cut.open_positions(window.band))
+        engine.open_part(problem, &self.cut.open_positions(&window.positions))
     }
 }
 
 impl<T: Real> Window<T> {
-    /// Sums over the band's own samples, with the signal as it is.
+    /// Sums over the window's own samples, with the signal as it is.
     pub(super) fn sums(&self, session: &mut dyn Session<T>, plane: usize, scaling: Scaling) -> ScaledSums {
         let mut sums = session.scaled_sums(plane, scaling, Some(&self.own));
         let (part, made) = &self.shared;
@@ -129,11 +148,10 @@ fn part_of<T: Real>(signal: &Signal<T>, part: &Part) -> Vec<T> {
     samples
 }
 
-/// Takes what a code of a neighbour makes off the window of a band.
-fn take_off<T: Real>(cut: &Cut, window: &mut Signal<T>, band: usize, code: Code<T>, dictionary: &Dictionary<T>) {
-    let (origin, size, channels) = (cut.origin(band), window.extent().padded(), window.channels());
-    let by_channel = planes_of(channels, dictionary.channels()) > 1;
-    let [depth, height, width] = cut.atom;
+/// Takes what a code makes off a window that begins at `origin`.
+fn take_off<T: Real>(window: &mut Signal<T>, origin: [i64; 3], code: Code<T>, dictionary: &Dictionary<T>) {
+    let (size, [depth, height, width]) = (window.extent().padded(), dictionary.extent().padded());
+    let by_channel = planes_of(window.channels(), dictionary.channels()) > 1;
     let inside = |axis: usize, offset: usize| {
         let at = i64::from(code.position[axis]) + offset as i64 - origin[axis];
         (0..size[axis] as i64).contains(&at).then_some(at as usize)
