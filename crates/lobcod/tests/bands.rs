@@ -1,8 +1,8 @@
 //! Signals coded in bands, against the same signals coded whole.
 
 use lobcod::{
-    BandedShape, Border, Code, Control, Dictionary, Extent, Mask, Needles, Observed, Penalty, Piece, Progress, PursuitParams, Real,
-    Report, Signal, Start, Status,
+    BandedShape, Border, Code, Control, Dictionary, Extent, Mask, Needles, Observed, Penalty, Piece, Progress, PursuitParams,
+    Real, Report, Signal, Start, Status,
 };
 
 fn signal(axes: &[usize], channels: usize) -> Signal<f64> {

@@ -44,14 +44,18 @@ impl<'a, T: Real> Banded<'a, T> {
         let chosen = Chosen::of(&args.dictionary, extent.rank())?;
         chosen.check_fits(extent)?;
         // Numbers may be NaN, and pixels transparent.
-        let masked = args.problem.base == Base::None && (rows.may_be_transparent() || matches!(rows.depth(), Depth::F32 | Depth::F64));
+        let masked =
+            args.problem.base == Base::None && (rows.may_be_transparent() || matches!(rows.depth(), Depth::F32 | Depth::F64));
         let shape = BandedShape { extent, channels, masked };
         if pursuit.whole_memory(shape, &chosen.dictionary)? <= limit {
             return Ok(None);
         }
         if let Some((what, cure)) = refused(args) {
             let size = words(limit);
-            bail!("{} does not fit into {size}, and coded in bands it cannot have {what}; {cure}, or allow more memory", path.display());
+            bail!(
+                "{} does not fit into {size}, and coded in bands it cannot have {what}; {cure}, or allow more memory",
+                path.display()
+            );
         }
         let aside = PROGRAM + extent.volume() as u64 / PIXELS_A_BYTE;
         let within = pursuit.rows_within(shape, &chosen.dictionary, limit.saturating_sub(aside)).map_err(|error| match error {
@@ -90,7 +94,11 @@ impl<'a, T: Real> Banded<'a, T> {
         if !args.telling.quiet {
             self.chosen.warn_if_normalised();
             let rows = plural(self.rows, if self.shape.extent.rank() == 1 { "sample" } else { "row" });
-            note(&format!("{} is coded in {} of {rows}, to stay within the memory allowed", path.display(), plural(bands, "band")));
+            note(&format!(
+                "{} is coded in {} of {rows}, to stay within the memory allowed",
+                path.display(),
+                plural(bands, "band")
+            ));
         }
         let file = files.as_ref().map(|files| files.files[0].clone());
         if let Some(files) = &files {
@@ -134,7 +142,8 @@ impl<'a, T: Real> Banded<'a, T> {
         // The codes are on disk; what is told needs only their shape.
         let needles = vec![Needles::new(extent, channels, args.problem.border, Vec::new())];
         let answer = Answer { needles, report };
-        Work { args, sources: vec![source], chosen: self.chosen, answer, scores: Vec::new(), files, bands: Some(bands) }.tell()?;
+        Work { args, sources: vec![source], chosen: self.chosen, answer, scores: Vec::new(), files, bands: Some(bands) }
+            .tell()?;
         Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
     }
 }

@@ -19,9 +19,9 @@ use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
 use crate::values::Precision;
 use anyhow::Result;
+use bands::Banded;
 use lobcod::{Checkpoint, Real, Status};
 use lobcod_image::{Depth, Keeper};
-use bands::Banded;
 use work::Work;
 
 /// Codes the pictures in the precision asked for.

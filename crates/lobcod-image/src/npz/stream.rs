@@ -1,6 +1,6 @@
 //! Writing `.npz` entry by entry, for arrays that do not fit into memory.
 
-use super::write::{end_records, local_header, directory_line, CHECKSUM_AT};
+use super::write::{CHECKSUM_AT, directory_line, end_records, local_header};
 use crate::array::DataType;
 use crate::npy;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

@@ -5,9 +5,11 @@
 //! cargo xtask speed passes fruit-20      the same with every call of one workload
 //! cargo xtask speed threads 4096         1, 2, 4, ... threads on a procedural picture of this side
 //! cargo xtask speed scale 8192           one thread, pictures of 512 up to this side: time and memory a pixel
+//! cargo xtask speed bands 8192 300       a picture of this side in bands of so many MiB, one thread
 //! cargo xtask speed precision            f64 beside f32
 //! ```
 
+mod bands;
 mod ceilings;
 mod scaling;
 mod stages;
@@ -24,6 +26,7 @@ fn main() -> lobcod::Result<()> {
     match words[..] {
         ["threads", word] => return scaling::threads(side(word)),
         ["scale", word] => return scaling::scale(side(word)),
+        ["bands", word, memory] => return bands::bands(side(word), side(memory)),
         ["precision"] => return scaling::precision(),
         _ => {}
     }

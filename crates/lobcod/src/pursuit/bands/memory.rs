@@ -7,8 +7,8 @@ use crate::engine::{CpuEngine, Engine, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::needles::Code;
-use crate::pursuit::setup::{EXPECTED_DENSITY, grouping, planes_of};
 use crate::pursuit::Pursuit;
+use crate::pursuit::setup::{EXPECTED_DENSITY, grouping, planes_of};
 use crate::real::Real;
 
 /// A signal to be coded in bands, as far as memory depends on it.

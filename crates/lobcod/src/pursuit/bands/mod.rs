@@ -53,7 +53,9 @@ impl Pursuit {
         observer: &mut dyn Observer,
     ) -> Result<Report> {
         if self.params.border == Border::Periodic {
-            return Err(Error::Data("a periodic border closes on itself and cannot be cut into bands; use the free border".into()));
+            return Err(Error::Data(
+                "a periodic border closes on itself and cannot be cut into bands; use the free border".into(),
+            ));
         }
         let (extent, atom) = (signal.extent(), dictionary.extent());
         if extent.rank() != atom.rank() {
@@ -178,7 +180,12 @@ impl<T: Real> Work<'_, T> {
                 let total = self.certificate()?;
                 let relative_gap = Some(total.relative_gap());
                 let (objective, nonzeros) = (total.objective, total.nonzeros);
-                self.history.push(HistoryPoint { seconds: self.clock.elapsed().as_secs_f64(), objective, nonzeros, relative_gap });
+                self.history.push(HistoryPoint {
+                    seconds: self.clock.elapsed().as_secs_f64(),
+                    objective,
+                    nonzeros,
+                    relative_gap,
+                });
                 if total.relative_gap() <= self.asked.tolerance {
                     return Ok(self.report(Status::Converged, total));
                 }

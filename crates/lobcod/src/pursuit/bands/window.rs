@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use super::{Piece, Rows, Shelf};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Part, Scaling, ScaledSums, Session, State};
+use crate::engine::{CpuEngine, Part, ScaledSums, Scaling, Session, State};
 use crate::error::Result;
 use crate::mask::Mask;
 use crate::needles::Code;
@@ -43,7 +43,9 @@ impl<T: Real> Source<'_, T> {
         if !bare {
             let (origin, around, dictionary) = (cut.origin(&positions), cut.around(&positions), self.dictionary);
             for band in cut.bands_in(&around) {
-                if (positions.start..positions.end).contains(&cut.positions(band).start) && positions.end >= cut.positions(band).end {
+                if (positions.start..positions.end).contains(&cut.positions(band).start)
+                    && positions.end >= cut.positions(band).end
+                {
                     continue;
                 }
                 self.shelf.show(band, &mut |code| {
