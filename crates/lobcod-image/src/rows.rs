@@ -32,7 +32,7 @@ enum RowSource {
 }
 
 impl PictureRows {
-    /// Opens a picture; `None` if it is a file of another kind. The limit of memory is not looked at.
+    /// Opens a picture; `None` if it is of a kind that is only read as a whole. The limit of memory is not looked at.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>> {
         check_scale(options.scale)?;
         let failed = |source| Error::read(path, source);
@@ -42,11 +42,12 @@ impl PictureRows {
         }
         let mut head = Vec::new();
         (&mut file).take(npy::LONGEST_HEADER).read_to_end(&mut head).map_err(failed)?;
-        let mut source = match FileKind::of_content(path, &head)? {
-            FileKind::Npy => RowSource::Npy { header: npy_header(path, &head, &file)?, file },
-            FileKind::Tiff => RowSource::Tiff(Box::new(TiffRows::open(path, file, options.axes)?)),
-            _ => return Ok(None),
+        let source = match FileKind::of_content(path, &head)? {
+            FileKind::Npy => npy_header(path, &head, &file)?.map(|header| RowSource::Npy { header, file }),
+            FileKind::Tiff => TiffRows::open(path, file, options.axes)?.map(|tiff| RowSource::Tiff(Box::new(tiff))),
+            _ => None,
         };
+        let Some(mut source) = source else { return Ok(None) };
         // The first row tells all but the number of rows.
         let (raster, rows) = match &mut source {
             RowSource::Npy { file, header } => (npy_rows(path, file, header, 0..1, options.axes)?, header.rows(options.axes)),
@@ -105,11 +106,11 @@ impl<T: Real> Rows<T> for PictureRows {
     }
 }
 
-fn npy_header(path: &Path, head: &[u8], file: &File) -> Result<Header> {
+/// What a npy file says before its samples; `None` if its last axis is not the fastest.
+fn npy_header(path: &Path, head: &[u8], file: &File) -> Result<Option<Header>> {
     let header = Header::parse(path, head)?;
-    if header.fortran && header.shape.len() > 1 {
-        let cure = "save numpy.ascontiguousarray of it";
-        return Err(Error::format(path, format!("is in Fortran order and cannot be read row by row; {cure}")));
+    if header.shape.is_empty() || (header.fortran && header.shape.len() > 1) {
+        return Ok(None);
     }
     if header.shape.contains(&0) {
         return Err(Error::shape(path, "has an axis of length 0, so there is nothing to code; give a picture that has samples"));
@@ -119,13 +120,13 @@ fn npy_header(path: &Path, head: &[u8], file: &File) -> Result<Header> {
     if needed.and_then(|needed| needed.checked_add(header.offset as u64)) != Some(there) {
         return Err(Error::format(path, "is truncated or damaged: its samples do not fill its shape; make it again"));
     }
-    Ok(header)
+    Ok(Some(header))
 }
 
 impl Header {
     /// Length of the axis that is read piece by piece.
     fn rows(&self, axes: Option<Axes>) -> usize {
-        self.shape.get(self.row_axis(axes)).copied().unwrap_or(1)
+        self.shape[self.row_axis(axes)]
     }
 
     fn row_axis(&self, axes: Option<Axes>) -> usize {
@@ -144,8 +145,6 @@ fn npy_rows(path: &Path, file: &mut File, header: &Header, rows: Range<usize>, a
     }
     header.to_little_endian(&mut bytes);
     let mut shape = header.shape.clone();
-    if let Some(count) = shape.get_mut(axis) {
-        *count = rows.len();
-    }
+    shape[axis] = rows.len();
     Raster::from_array(path, Array::from_bytes(header.dtype, shape, bytes))
 }

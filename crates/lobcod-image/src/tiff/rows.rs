@@ -23,35 +23,23 @@ pub(crate) struct TiffRows {
 }
 
 impl TiffRows {
-    pub(crate) fn open(path: &Path, mut file: File, axes: Option<Axes>) -> Result<Self> {
+    /// `None` if the file is laid out in a way that is only read as a whole: volumes and channels in pages, channels in planes of
+    /// their own, several samples in a byte.
+    pub(crate) fn open(path: &Path, mut file: File, axes: Option<Axes>) -> Result<Option<Self>> {
         let failed = |error| unreadable(path, error);
         file.seek(SeekFrom::Start(0)).map_err(|source| Error::read(path, source))?;
         let mut decoder = Decoder::new(BufReader::new(file)).map_err(failed)?;
         let page = describe(path, &mut decoder)?;
-        let refused = |what: &str| {
-            let cure = "save it as .npy, or allow more memory";
-            Err(Error::format(path, format!("has {what}, which cannot be read in bands; {cure}")))
-        };
-        if matches!(axes, Some(Axes::Dhw | Axes::Dhwc)) {
-            return refused("pages of a volume");
+        let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(failed)? == Some(2);
+        if matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw)) || (planar && page.samples > 1) || page.bits < 8 {
+            return Ok(None);
         }
-        if decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(failed)? == Some(2) && page.samples > 1 {
-            return refused("channels in planes of their own");
-        }
-        if page.bits < 8 {
-            return refused("several samples in a byte");
-        }
-        if decoder.more_images() {
-            if axes == Some(Axes::Chw) {
-                return refused("pages as channels");
-            }
-            if axes.is_none() {
-                check_next_page(path, &mut decoder, page)?;
-                decoder.seek_to_image(0).map_err(failed)?;
-            }
+        if axes.is_none() && decoder.more_images() {
+            check_next_page(path, &mut decoder, page)?;
+            decoder.seek_to_image(0).map_err(failed)?;
         }
         let (width, height) = decoder.chunk_dimensions();
-        Ok(Self { decoder, page, chunk: (width as usize, height as usize) })
+        Ok(Some(Self { decoder, page, chunk: (width as usize, height as usize) }))
     }
 
     pub(crate) fn height(&self) -> usize {
