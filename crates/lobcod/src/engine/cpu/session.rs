@@ -77,6 +77,9 @@ impl<T: Real> CpuSession<T> {
     /// Shares the tiles out anew by what they hold now.
     fn share_out(&mut self) {
         let Self { team, tiles, colours, all, .. } = self;
+        if team.threads() == 1 {
+            return;
+        }
         for shares in colours.iter_mut().chain([all]) {
             let mut items = shares.items().to_vec();
             items.sort_unstable();
@@ -112,6 +115,31 @@ impl<T: Real> CpuSession<T> {
             visited: sum.visited + part.visited,
         };
         team.tallies().fold(Sweep::default(), together)
+    }
+
+    /// The codes of a plane, sorted.
+    fn codes_of(&self, tiles: &[TileState<T>]) -> Vec<Code<T>> {
+        let plane = &self.planes[tiles[0].plane];
+        let nothing = Code { position: [0; 3], atom: 0, channel: 0, value: T::ZERO };
+        let mut codes = vec![nothing; tiles.iter().map(|state| state.codes.len()).sum()];
+        let mut left = &mut codes[..];
+        // Tiles side by side on the first axis that is cut: the codes of one such row come before those of the next.
+        let mut rows: Vec<(&[TileState<T>], &mut [Code<T>])> = Vec::new();
+        for tiles in tiles.chunk_by(|a, b| plane.grid.in_one_row(a.index, b.index)) {
+            let (row, rest) = left.split_at_mut(tiles.iter().map(|state| state.codes.len()).sum());
+            rows.push((tiles, row));
+            left = rest;
+        }
+        self.team.each(
+            &mut rows,
+            |(_, row)| row.len(),
+            |(tiles, row), _| {
+                let codes = tiles.iter().flat_map(|state| state.codes.iter().map(|code| plane.code(&state.tile, code)));
+                row.iter_mut().zip(codes).for_each(|(into, code)| *into = code);
+                row.sort_unstable_by_key(|code| (code.position, code.atom));
+            },
+        );
+        codes
     }
 
     /// Takes what the codes make of `atoms` off the residuals.
@@ -213,7 +241,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
             let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
             sum.largest_correlation = sum.largest_correlation.max(largest);
         }
-        self.share_out();
+        if what == Measure::Objective {
+            self.share_out();
+        }
         sums
     }
 
@@ -229,27 +259,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn fetch(&self) -> State<T> {
-        // Tiles side by side on the first axis that is cut: the codes of one such row come before those of the next.
-        let mut rows: Vec<(&[TileState<T>], Vec<Code<T>>)> = self
-            .tiles
-            .chunk_by(|a, b| a.plane == b.plane && self.planes[a.plane].grid.in_one_row(a.index, b.index))
-            .map(|tiles| (tiles, Vec::new()))
-            .collect();
-        self.team.each(
-            &mut rows,
-            |(tiles, _)| tiles.iter().map(TileState::cost).sum(),
-            |(tiles, codes), _| {
-                for state in tiles.iter() {
-                    let plane = &self.planes[state.plane];
-                    codes.extend(state.codes.iter().map(|code| plane.code(&state.tile, code)));
-                }
-                codes.sort_unstable_by_key(|code| (code.position, code.atom));
-            },
-        );
-        let mut planes: Vec<Vec<Code<T>>> = self.planes.iter().map(|_| Vec::new()).collect();
-        for (tiles, codes) in rows {
-            planes[tiles[0].plane].extend(codes);
-        }
+        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
+        let planes = of_planes.map(|tiles| self.codes_of(tiles)).collect();
         let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
         let pending = of_planes.map(|tiles| tiles.iter().map(|state| self.changes.pending(state)).collect()).collect();
         State { codes: planes, pending }

@@ -34,6 +34,10 @@ impl<T: Real> Team<T> {
         Self { threads, scratch }
     }
 
+    pub(super) fn threads(&self) -> usize {
+        self.scratch.len()
+    }
+
     /// Does `work` on every item; see [`Team::each_of`].
     pub(super) fn each<I: Send>(
         &self,
