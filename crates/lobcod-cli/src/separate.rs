@@ -9,12 +9,13 @@ use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
 use crate::params::{USUAL_PENALTY, check_engine, time_limit};
 use crate::progress::Watcher;
+use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::base::Base;
 use lobcod::tasks::separate::{SeparateParams, Separator};
-use lobcod::{Penalty, PursuitParams, Real, Signal, Status};
+use lobcod::{Dictionary, Penalty, PursuitParams, Real, Signal, Status};
 use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ pub fn run(args: &SeparateArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
-    interrupt::listen();
+    interrupt::listen(interrupt::Unfinished::Dropped);
     check_engine(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
@@ -41,7 +42,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
         return dry_run(args, &picture.signal, &chosen, &separator).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::new(&args.telling);
+    let mut watcher = Watcher::of(&args.telling, "separate", 1);
     let layers = separator.run(&picture.signal, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
@@ -116,8 +117,18 @@ fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>,
         until: until(&format!("the gap is {} of the objective", number(tolerance)), alternations),
         output: ("smooth layer", Some(&args.smooth_out)),
         needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
+        trial: trial(separator, signal, &chosen.dictionary)?,
     };
     plan.tell(&params, &args.telling)
+}
+
+/// Separates a part of the picture.
+fn trial<T: Real>(separator: &Separator, signal: &Signal<T>, dictionary: &Dictionary<T>) -> Result<Trial> {
+    let part = part_of(signal)?;
+    let separator = SeparateParams { time_limit: Some(trial::LIMIT), ..separator.params().clone() }.check()?;
+    Trial::run(part.extent(), trial::parts(part.extent(), &[(signal.extent(), 1)]), || {
+        Ok(separator.run(&part, dictionary, &mut ())?.report.status != Status::TimeLimit)
+    })
 }
 
 /// Texture has both signs, which whole numbers cannot show: there, 0 is drawn mid-grey.

@@ -46,7 +46,7 @@ pub use atomic::{check_writable, write_atomically};
 pub use axes::Axes;
 pub use bitmap::encode_png;
 pub use checkpoint::{Keeper, Kept, read_checkpoint, read_learn_checkpoint, write_checkpoint, write_learn_checkpoint};
-pub use codes::{CodesFile, read_codes, write_codes};
+pub use codes::{CodesFile, is_codes, read_codes, write_codes};
 pub use depth::Depth;
 pub use dictionary::{MetaValue, read_dictionary, write_dictionary};
 pub use error::{Access, Error, Result};
