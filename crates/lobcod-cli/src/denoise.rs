@@ -114,14 +114,14 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denois
         .row("memory", memory)
         .row("time", trial.words())
         .row("clean picture", args.output.display())
-        .row("", "nothing else was done (--dry-run)");
+        .row("", "nothing was done (--dry-run)");
     tell(&table.render())
 }
 
 /// Takes the noise off a part of the picture.
 fn trial(noisy: &Signal<f32>, dictionary: &Dictionary<f32>, denoiser: &Denoiser) -> Result<Trial> {
     let part = part_of(noisy)?;
-    let denoiser = DenoiseParams { time_limit: Some(trial::LIMIT), ..denoiser.params().clone() }.check()?;
+    let denoiser = DenoiseParams { time_limit: Some(trial::LIMIT), max_memory: None, ..denoiser.params().clone() }.check()?;
     Trial::run(part.extent(), trial::parts(part.extent(), &[(noisy.extent(), 1)]), || {
         Ok(denoiser.run(&part, dictionary, &mut ())?.status != Status::TimeLimit)
     })

@@ -86,7 +86,7 @@ impl<T: Real> Plan<'_, T> {
             .row("memory", memory)
             .row("time", self.trial.words())
             .row(self.output.0, self.output.1.map_or("not kept".into(), |path| path.display().to_string()))
-            .row("", "nothing else was done (--dry-run)");
+            .row("", "nothing was done (--dry-run)");
         tell(&table.render())
     }
 }

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run(mut cli: Cli) -> Result<Outcome> {
-    if cli.verb.telling().is_some_and(|telling| telling.verbose > 0) {
+    if cli.verb.telling().is_some_and(|telling| telling.verbose) {
         output::start_log();
         output::log(|| format!("lobcod {} with {} threads at hand", env!("CARGO_PKG_VERSION"), machine::threads()));
     }

@@ -32,7 +32,7 @@ impl Watcher {
     /// A watcher of a task of about so many pursuits. It draws only when standard error is a terminal and someone wants to see it.
     pub fn of(telling: &TellingArgs, task: &'static str, parts: usize) -> Self {
         // Lines of a log and a bar would overwrite each other.
-        let seen = std::io::stderr().is_terminal() && !telling.quiet && !telling.json && telling.verbose == 0;
+        let seen = std::io::stderr().is_terminal() && !telling.quiet && !telling.json && !telling.verbose;
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template("{bar:20.cyan/dim} {elapsed:>4}  {wide_msg}");
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target)

@@ -125,7 +125,7 @@ fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>,
 /// Separates a part of the picture.
 fn trial<T: Real>(separator: &Separator, signal: &Signal<T>, dictionary: &Dictionary<T>) -> Result<Trial> {
     let part = part_of(signal)?;
-    let separator = SeparateParams { time_limit: Some(trial::LIMIT), ..separator.params().clone() }.check()?;
+    let separator = SeparateParams { time_limit: Some(trial::LIMIT), max_memory: None, ..separator.params().clone() }.check()?;
     Trial::run(part.extent(), trial::parts(part.extent(), &[(signal.extent(), 1)]), || {
         Ok(separator.run(&part, dictionary, &mut ())?.report.status != Status::TimeLimit)
     })

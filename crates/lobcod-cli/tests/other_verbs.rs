@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::browser::{Browser, look};
 use common::{Desk, number};
 use lobcod::{Dictionary, Extent};
 use lobcod_image::{ReadOptions, read_picture, write_dictionary};
@@ -39,6 +40,10 @@ fn the_demo_learns_encodes_inpaints_and_fuses() {
     assert_eq!(page.matches("type=\"range\"").count(), 5);
     for words in ["1. Learn", "2. Encode", "Certificate", "3. Inpaint", "4. Fuse"] {
         assert!(page.contains(words), "{words}");
+    }
+    if let Some(mut browser) = Browser::start(&desk.path("profile")) {
+        // Two pictures under each of five sliders, two maps of the codes, three of errors and decisions, and the atoms.
+        look(&mut browser, &desk.path("lobcod-demo").join("index.html"), 2 * 5 + 2 + 3 + 64, 5);
     }
 }
 

@@ -53,7 +53,7 @@ pub use error::{Access, Error, Result};
 pub use kind::FileKind;
 pub use map::{read_map, read_vector};
 pub use mask::{Polarity, read_mask};
-pub use notes::Notes;
+pub use notes::{Dialect, Grid, Notes};
 pub use picture::{Picture, ReadOptions, read_picture};
 pub use source::DEFAULT_MAX_BYTES;
 pub use write::{WriteOptions, write_picture};

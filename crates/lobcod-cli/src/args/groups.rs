@@ -215,6 +215,6 @@ pub struct TellingArgs {
     #[arg(long)]
     pub quiet: bool,
     /// Keep a log on standard error: what is read, every sweep, what is written.
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    pub verbose: u8,
+    #[arg(short, long)]
+    pub verbose: bool,
 }

@@ -16,7 +16,7 @@ const MISSING: f64 = 0.5;
 /// Standard deviation of the noise.
 const NOISE: f64 = 25.0;
 /// What the light of the dark and the bright exposure is multiplied by.
-const EXPOSURES: [(&str, f64); 2] = [("dark", 0.25), ("bright", 4.0)];
+const EXPOSURES: [(&str, f64); 2] = [("dark", 0.4), ("bright", 2.5)];
 /// Samples a second, and notes of the melody as (semitones above A, eighths of a second).
 const RATE: u32 = 8000;
 const MELODY: [(f64, usize); 8] = [(0.0, 1), (4.0, 1), (7.0, 1), (12.0, 2), (7.0, 1), (9.0, 1), (5.0, 1), (0.0, 3)];

@@ -114,7 +114,7 @@ fn trial<T: Real>(
 ) -> Result<Trial> {
     let part = Observed { mask: first.mask.as_ref().map(part_of_mask).transpose()?, ..part_of(&first.signal)?.into() };
     let extent = part.signal.extent();
-    let pursuit = PursuitParams { time_limit: Some(trial::LIMIT), ..params.clone() }.check()?;
+    let pursuit = PursuitParams { time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
     Trial::run(extent, trial::parts(extent, shapes), || {
         Ok(pursuit.run(&[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
     })

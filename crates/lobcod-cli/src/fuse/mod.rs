@@ -115,7 +115,7 @@ fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fus
 fn trial(files: &mut Files, chosen: &Chosen<f32>, fuser: &Fuser) -> Result<Trial> {
     let mut frames = vec![part_of(&files.read(0)?)?, part_of(&files.read(1)?)?];
     let part = frames[0].extent();
-    let fuser = FuseParams { time_limit: Some(trial::LIMIT), ..fuser.params().clone() }.check()?;
+    let fuser = FuseParams { time_limit: Some(trial::LIMIT), max_memory: None, ..fuser.params().clone() }.check()?;
     let times = trial::parts(part, &[(files.extent, files.channels)]) * files.count() as f64 / 2.0;
     Trial::run(part, times, || Ok(fuser.run(&mut frames, &chosen.dictionary, &mut ())?.status != Status::TimeLimit))
 }

@@ -104,7 +104,7 @@ fn whole<T: Real>(extent: Extent) -> lobcod::Result<Mask<T>> {
 fn trial<T: Real>(inpaint: &Inpaint, signal: &Signal<T>, known: &Mask<T>, atoms: &[Dictionary<T>]) -> Result<Trial> {
     let (part, mask) = (part_of(signal)?, part_of_mask(known)?);
     let times = trial::parts(part.extent(), &[(signal.extent(), 1)]);
-    let inpaint = InpaintParams { time_limit: Some(trial::LIMIT), ..inpaint.params().clone() }.check()?;
+    let inpaint = InpaintParams { time_limit: Some(trial::LIMIT), max_memory: None, ..inpaint.params().clone() }.check()?;
     Trial::run(part.extent(), times, || {
         // A part in which all or nothing is known says little, but is no reason to refuse an answer.
         Ok(inpaint.run(&part, &mask, atoms, &mut ()).map_or(true, |filled| filled.report.status != Status::TimeLimit))

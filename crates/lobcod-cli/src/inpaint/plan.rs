@@ -74,7 +74,7 @@ impl<T: Real> Plan<'_, T> {
             )
             .row("time", self.trial.words())
             .row("output", self.args.output.display())
-            .row("", "nothing else was done (--dry-run)");
+            .row("", "nothing was done (--dry-run)");
         tell(&table.render())
     }
 }

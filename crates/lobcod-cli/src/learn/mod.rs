@@ -120,7 +120,7 @@ fn trial<T: Real>(
     let part = Observed { mask: first.mask.as_ref().map(part_of_mask).transpose()?, ..part_of(&first.signal)?.into() };
     let extent = part.signal.extent();
     let passes = params.passes.min(TRIAL_PASSES);
-    let learner = LearnParams { passes, time_limit: Some(trial::LIMIT), ..params.clone() }.check()?;
+    let learner = LearnParams { passes, time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
     let times = trial::parts(extent, shapes) * params.passes as f64 / passes as f64;
     Trial::run(extent, times, || Ok(learner.run(&[part], dictionary, &mut ())?.report.status != Status::TimeLimit))
 }
