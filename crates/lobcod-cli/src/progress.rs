@@ -2,14 +2,17 @@
 
 use crate::args::TellingArgs;
 use crate::interrupt;
-use crate::output::log;
 use crate::output::table::{count, number};
+use crate::output::{is_coloured, log};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lobcod::{Control, Observer, Progress};
 use std::io::IsTerminal as _;
 
 /// Steps of the bar.
 const STEPS: f64 = 1000.0;
+/// The bar, seconds, seconds left, and where the work stands; narrow terminals cut the end off.
+const PLAIN: &str = "{bar:20} {elapsed:>4}{prefix}  {wide_msg}";
+const COLOURED: &str = "{bar:20.cyan/dim} {elapsed:>4}{prefix}  {wide_msg}";
 /// Share of the way, and seconds, before which it is too early to say how long the rest will take.
 const TOO_EARLY: (f64, f64) = (0.04, 1.0);
 
@@ -34,7 +37,7 @@ impl Watcher {
         // Lines of a log and a bar would overwrite each other.
         let seen = std::io::stderr().is_terminal() && !telling.quiet && !telling.json && !telling.verbose;
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let style = ProgressStyle::with_template("{bar:20.cyan/dim} {elapsed:>4}  {wide_msg}");
+        let style = ProgressStyle::with_template(if is_coloured() { COLOURED } else { PLAIN });
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target)
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         interrupt::working(true);
@@ -56,7 +59,8 @@ impl Observer for Watcher {
             _ => self.sweep(now),
         };
         log(|| words.clone());
-        self.bar.set_message(words + &self.time_left());
+        self.bar.set_prefix(self.time_left());
+        self.bar.set_message(words);
         if interrupt::asked() { Control::Stop } else { Control::Continue }
     }
 }
@@ -99,7 +103,7 @@ impl Watcher {
         if done < TOO_EARLY.0 || seconds < TOO_EARLY.1 || done >= 1.0 {
             return String::new();
         }
-        format!("  about {} left", duration(seconds * (1.0 - done) / done))
+        format!(", about {} left", duration(seconds * (1.0 - done) / done))
     }
 }
 

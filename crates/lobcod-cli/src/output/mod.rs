@@ -59,7 +59,7 @@ fn say(colour: &str, kind: &str, text: &str) {
 }
 
 /// Whether colours are wanted on standard error: on a terminal that has them, unless NO_COLOR is set.
-fn is_coloured() -> bool {
+pub fn is_coloured() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     std::io::stderr().is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
