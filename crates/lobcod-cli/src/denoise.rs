@@ -31,6 +31,12 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let picture = read_picture::<f32>(&args.image, &options)?;
     ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
     let noisy = &picture.signal;
+    ensure!(
+        noisy.extent().rank() == 2,
+        "{} is no picture with two axes ({}); denoise its slices one by one",
+        args.image.display(),
+        noisy.extent()
+    );
     let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
     chosen.check_fits(noisy.extent())?;
     chosen.check_grey("denoising takes one channel at a time")?;

@@ -4,20 +4,22 @@ use crate::Outcome;
 use crate::args::SeparateArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
-use crate::output::paths::{check_picture, same_file};
+use crate::output::paths::{check_page, check_picture, same_file};
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
 use crate::params::{USUAL_PENALTY, check_engine, time_limit};
 use crate::progress::Watcher;
+use crate::report::{BeforeAfter, Fact, PursuitPage};
 use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::base::Base;
-use lobcod::tasks::separate::{SeparateParams, Separator};
-use lobcod::{Dictionary, Penalty, PursuitParams, Real, Signal, Status};
+use lobcod::tasks::separate::{Layers, SeparateParams, Separator};
+use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Real, Signal, Status};
 use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Separates the picture in the precision asked for.
 pub fn run(args: &SeparateArgs) -> Result<Outcome> {
@@ -32,6 +34,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     check_engine(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
+    args.report.as_deref().map(check_page).transpose()?;
     ensure!(!same_file(&args.smooth_out, &args.texture_out), "both layers would go to one file; name two");
     let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
     let picture = read_picture::<T>(&args.image, &options)?;
@@ -62,6 +65,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     write(&args.smooth_out, &layers.base)?;
     write(&args.texture_out, &shown(&layers.texture, args, picture.depth)?)?;
 
+    let page = args.report.as_deref().map(|path| show(args, path, &picture.signal, &chosen, &layers));
     if args.telling.json {
         let mut fields = json::report(&layers.report, machine::peak_memory());
         fields.extend(json::object(json!({
@@ -84,9 +88,35 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
             .row("turns", plural(layers.alternations, "turn"))
             .row("smooth layer", args.smooth_out.display())
             .row("texture", args.texture_out.display());
+        if let Some(path) = &args.report {
+            table.row("report", path.display());
+        }
         tell(&table.render())?;
     }
+    page.unwrap_or(Ok(()))?;
     Ok(if layers.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Writes the page.
+fn show<T: Real>(args: &SeparateArgs, path: &Path, signal: &Signal<T>, chosen: &Chosen<T>, layers: &Layers<T>) -> Result<()> {
+    let (picture, smooth, texture) = (signal.cast(), layers.base.cast(), layers.texture.cast());
+    let reach = args.scale / 4.0;
+    let view = BeforeAfter {
+        name: &args.image.display().to_string(),
+        before: ("picture", &picture),
+        after: ("smooth layer", &smooth),
+        maps: vec![("Texture, from dark to bright (the first channel).", &texture, [-reach, reach])],
+        white: args.scale,
+    };
+    let page = PursuitPage {
+        title: format!("lobcod separate: {}", args.image.display()),
+        sections: if signal.extent().rank() > 1 { vec![view.section()?] } else { Vec::new() },
+        dictionary: &chosen.dictionary,
+        answer: &Answer { needles: vec![layers.needles.clone()], report: layers.report.clone() },
+        tolerance: args.run.tolerance,
+        facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth }),
+    };
+    page.write(path)
 }
 
 fn separator(args: &SeparateArgs) -> Result<Separator> {

@@ -22,6 +22,8 @@ fn reports_of_all_verbs_work_in_a_browser() {
         ("inpaint a.png --known mask.png -o out.png --preset fast --reference b.png", 5),
         ("fuse a.png b.png -o out.png", 5),
         ("denoise a.png -o out.png --noise gaussian:10", 3 + 2 * 81),
+        ("separate a.png --smooth-out out.png --texture-out texture.png --alternations 1", 4 + 81),
+        ("compare a.png b.png", 3),
     ] {
         desk.run(&format!("{line} --report r.html"));
         look(&mut browser, &desk.path("r.html"), pictures, 1);

@@ -12,7 +12,8 @@ fn observed(masked: bool) -> Observed<f64> {
     };
     let signal = Signal::from_planar(extent, 1, (0..extent.volume()).map(sample).collect()).unwrap();
     let weight = |i: usize| [1.0, 0.0, 0.5, 1.0, 1.0][i * 31 % 5];
-    let mask = masked.then(|| Mask::new(Signal::from_planar(extent, 1, (0..extent.volume()).map(weight).collect()).unwrap()).unwrap());
+    let mask =
+        masked.then(|| Mask::new(Signal::from_planar(extent, 1, (0..extent.volume()).map(weight).collect()).unwrap()).unwrap());
     Observed { mask, ..signal.into() }
 }
 

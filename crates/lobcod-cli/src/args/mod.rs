@@ -134,7 +134,9 @@ pub enum Verb {
     #[command(after_help = tasks::SEPARATE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
     Separate(Box<SeparateArgs>),
     /// Tell how close two pictures are.
-    #[command(after_help = "Examples:\n  lobcod compare a.png b.png\n  lobcod compare a.png b.png -o difference.png --json")]
+    #[command(
+        after_help = "Examples:\n  lobcod compare a.png b.png\n  lobcod compare a.png b.png -o difference.png --json\n  lobcod compare a.png b.png --report page.html          both under a slider"
+    )]
     Compare(CompareArgs),
     /// Draw the atoms of a dictionary as one picture, and tell how often codes use them.
     #[command(
@@ -159,7 +161,7 @@ const ENCODE_EXAMPLES: &str = "Examples:
   lobcod encode damaged.png --holes mask.png -o codes.npz
   lobcod encode sound.wav --axes t --size 64 -o codes.npz
   lobcod encode photo.png --report report.html         a page to look at
-  lobcod encode big.tif --dry-run                      the memory it needs
+  lobcod encode big.tif --dry-run                      the memory and time it needs
   lobcod encode big.tif -o big.npz --checkpoint big.checkpoint
   lobcod encode big.tif -o big.npz --resume big.checkpoint";
 
@@ -222,7 +224,7 @@ pub struct EncodeArgs {
     /// What a run that is broken off leaves behind.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
-    /// Only say what would run and the memory it needs.
+    /// Only say what would run, and the memory and time it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// The true picture, to score the reconstruction (PSNR, SSIM); once for each picture, in the same order.
@@ -264,7 +266,7 @@ pub struct LearnArgs {
     /// What a run that is broken off leaves behind.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
-    /// Only say what would run and the memory it needs.
+    /// Only say what would run, and the memory and time it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// Largest value of a picture, for the PSNR of every pass (not with --stream) [default: the scale].

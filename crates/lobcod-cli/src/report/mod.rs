@@ -3,6 +3,7 @@
 mod atoms;
 mod before_after;
 mod chart;
+mod compared;
 mod demo;
 mod denoised;
 mod document;
@@ -15,6 +16,7 @@ mod pursuit;
 mod streaming;
 
 pub use before_after::BeforeAfter;
+pub use compared::write_comparison;
 pub use demo::DemoPage;
 pub use denoised::DenoisedPage;
 pub use facts::Fact;
