@@ -16,7 +16,7 @@ fn reports_of_all_verbs_work_in_a_browser() {
     mask.data_mut().iter_mut().step_by(3).for_each(|x| *x = 0.0);
     desk.write("mask.png", &mask, Depth::U8);
     // Each picture, what became of it, and maps; then atoms, each once, or then and now.
-    for (line, pictures) in [
+    for (number, (line, pictures)) in [
         ("encode a.png", 4 + 81),
         ("learn a.png -o d.npz --atoms 7 --passes 3", 4 + 2 * 7),
         ("inpaint a.png --known mask.png -o out.png --preset fast --reference b.png", 5),
@@ -24,9 +24,12 @@ fn reports_of_all_verbs_work_in_a_browser() {
         ("denoise a.png -o out.png --noise gaussian:10", 3 + 2 * 81),
         ("separate a.png --smooth-out out.png --texture-out texture.png --alternations 1", 4 + 81),
         ("compare a.png b.png", 3),
-    ] {
-        desk.run(&format!("{line} --report r.html"));
-        look(&mut browser, &desk.path("r.html"), pictures, 1);
-        std::fs::remove_file(desk.path("r.html")).unwrap();
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let page = format!("{number}.html");
+        desk.succeed(&format!("{line} --report {page}"));
+        look(&mut browser, &desk.path(&page), pictures, 1);
     }
 }

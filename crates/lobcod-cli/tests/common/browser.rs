@@ -75,6 +75,14 @@ impl Browser {
             let event = self.receive();
             self.events.push(event);
         }
+        // On a busy machine pictures may be decoded a little later.
+        let drawn = "document.readyState == 'complete' && [...document.images].every(i => i.complete && i.naturalWidth > 0)";
+        for _ in 0..200 {
+            if self.evaluate(drawn) == true {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
     }
 
     /// The value of an expression in the page.
