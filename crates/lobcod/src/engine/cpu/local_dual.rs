@@ -31,7 +31,7 @@ pub(super) fn local_dual<T: Real>(
     team: &Team<T>,
     atoms: &Atoms<T>,
     plane: &mut PlaneState<T>,
-    tiles: &mut [&mut TileState<T>],
+    tiles: &[TileState<T>],
 ) -> Option<f64> {
     if tiles.len() < FEW_TILES || tiles.iter().any(|tile| tile.reaches.is_empty()) {
         return None;
