@@ -29,7 +29,7 @@ fn reports_of_all_verbs_work_in_a_browser() {
     .enumerate()
     {
         let page = format!("{number}.html");
-        desk.succeed(&format!("{line} --report {page}"));
+        desk.succeed(&format!("{line} --quiet --report {page}"));
         look(&mut browser, &desk.path(&page), pictures, 1);
     }
 }
