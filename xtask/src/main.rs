@@ -1,5 +1,6 @@
 //! Chores of the workspace: `cargo xtask <name>`.
 
+mod docs;
 mod instructions;
 mod python;
 mod threads;
@@ -9,7 +10,9 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <chore>
-  test                 all tests: the Rust workspace, then the Python package
+  test                 all tests: the Rust workspace, the pages, then the Python package
+  docs                 the pages: links lead somewhere, commands run as written
+  gallery              the pictures of docs/gallery.md, made anew by its commands
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
@@ -20,7 +23,9 @@ const USAGE: &str = "usage: cargo xtask <chore>
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => cargo(&["test", "--workspace"]).and_then(|()| python::test()),
+        ["test"] => cargo(&["test", "--workspace"]).and_then(|()| docs::check()).and_then(|()| python::test()),
+        ["docs"] => docs::check(),
+        ["gallery"] => docs::gallery(),
         ["python"] => python::test(),
         ["wheel"] => python::wheel(),
         ["instructions"] => instructions::compare(false),

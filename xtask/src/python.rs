@@ -99,9 +99,9 @@ fn try_alone(wheel: &Path) -> Result<(), String> {
     };
     run(alone("python").args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
-    let lines = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    let blocks = crate::docs::blocks(&readme, "python");
     let script = folder().join("readme.py");
-    fs::write(&script, lines.ok_or("the README has no lines of Python")?).map_err(|e| e.to_string())?;
+    fs::write(&script, blocks.first().ok_or("the README has no lines of Python")?).map_err(|e| e.to_string())?;
     run(alone("python").arg(&script).current_dir(folder()))
 }
 

@@ -16,9 +16,10 @@ use crate::progress::Watcher;
 use crate::report::View;
 use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
+use crate::trial::{self, Trial, part_of, part_of_mask};
 use crate::values::Precision;
 use anyhow::Result;
-use lobcod::{Checkpoint, Real, Status};
+use lobcod::{Checkpoint, Dictionary, Extent, Observed, PursuitParams, Real, Status};
 use lobcod_image::{Depth, Keeper};
 use work::Work;
 
@@ -31,7 +32,7 @@ pub fn run(args: &EncodeArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
-    interrupt::listen();
+    interrupt::listen(interrupt::Unfinished::Kept);
     let pursuit = params::pursuit(args)?;
     let files = args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
@@ -58,11 +59,13 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
             until: format!("the gap is {} of the objective, or {}", number(params.tolerance), plural(params.max_sweeps, "sweep")),
             output: ("codes", args.output.as_deref()),
             needed,
+            trial: trial(params, &observed[0], &chosen.dictionary, &shapes)?,
         };
         return plan.tell(params, &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut keeper = Keeper::<Checkpoint, _>::new(Watcher::new(&args.telling), args.checkpoints.checkpoint.as_deref());
+    let mut keeper =
+        Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
     let answer = match &checkpoint {
         Some(checkpoint) => pursuit.resume(checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
         None => pursuit.run(&observed, &chosen.dictionary, &mut keeper)?,
@@ -100,4 +103,19 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     kept?;
     shown?;
     Ok(if work.answer.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Codes a part of the first picture.
+fn trial<T: Real>(
+    params: &PursuitParams,
+    first: &Observed<T>,
+    dictionary: &Dictionary<T>,
+    shapes: &[(Extent, usize)],
+) -> Result<Trial> {
+    let part = Observed { mask: first.mask.as_ref().map(part_of_mask).transpose()?, ..part_of(&first.signal)?.into() };
+    let extent = part.signal.extent();
+    let pursuit = PursuitParams { time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
+    Trial::run(extent, trial::parts(extent, shapes), || {
+        Ok(pursuit.run(&[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
+    })
 }

@@ -1,7 +1,9 @@
 //! TIFF: pictures, and stacks of pages.
 
+mod grid;
 mod read;
 mod write;
 
+pub(crate) use grid::Written;
 pub(crate) use read::decode;
 pub(crate) use write::{Pages, encode};

@@ -6,11 +6,12 @@ mod work;
 use super::details::detail;
 use super::first::First;
 use super::task::Task;
-use super::{check_holds, passes};
+use super::{check_holds, trial};
 use crate::Outcome;
 use crate::args::LearnArgs;
 use crate::dry_run::Plan;
 use crate::input::{read_known, shape};
+use crate::output::table::plural;
 use crate::progress::Watcher;
 use anyhow::{Result, anyhow};
 use lobcod::engine::CpuEngine;
@@ -32,7 +33,8 @@ pub fn run<T: Real>(
     let first = First::plan(&args.learning, shape.0)?;
     let queue = Queue { args, images: &images, shape, atom: first.extent() };
     let (observed, _) = detail(args, &images[0], picture, first.extent())?;
-    let first = first.make(&args.learning, &[observed], args.run.seed)?;
+    let observed = [observed];
+    let first = first.make(&args.learning, &observed, args.run.seed)?;
     check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
     if !args.telling.quiet {
         first.warn_if_normalised();
@@ -45,9 +47,10 @@ pub fn run<T: Real>(
             shapes: &shapes,
             dictionary: ("first atoms", &first),
             base: args.problem.base,
-            until: format!("{}, one picture at a time", passes(args.learning.passes())),
+            until: format!("{}, one picture at a time", plural(args.learning.passes(), "pass")),
             output: ("dictionary", Some(&args.output)),
             needed,
+            trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
         };
         let params = learner.params();
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);

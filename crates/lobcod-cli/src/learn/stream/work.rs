@@ -1,6 +1,6 @@
 //! What learning from a stream saves and tells.
 
-use crate::learn::task::{Task, ending, passes};
+use crate::learn::task::{Task, ending};
 use crate::machine;
 use crate::output::json;
 use crate::output::table::{Table, count, number, plural};
@@ -108,7 +108,7 @@ impl<T: Real> StreamWork<'_, T> {
             .row("status", ending(self.status))
             .row("objective", objective)
             .row("replaced", format!("{} that nothing used", plural(self.replaced(), "atom")))
-            .row("work", format!("{:.2} s, {}, {seen} in all, {}", self.seconds(), passes(self.passes()), self.means()));
+            .row("work", format!("{:.2} s, {}, {seen} in all, {}", self.seconds(), plural(self.passes(), "pass"), self.means()));
         self.task.end(&mut table, self.status);
         table.render()
     }
