@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,8 @@ def parse(doc, **more):
     for name, arguments in more.items():
         parser.add_argument(name, **arguments)
     parser.set_defaults(size="quick")
+    # A script that is told to end takes the solver that it waits for with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     return parser.parse_args()
 
 
@@ -105,7 +108,7 @@ def run(command, timeout, threads=1):
                                    env={**os.environ, **single, "PYTHONWARNINGS": "ignore"})
         try:
             _, errors = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
+        except BaseException:
             process.kill()
             process.wait()
             raise

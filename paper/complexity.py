@@ -111,11 +111,18 @@ def slope(points, x, y):
 
 
 def series(variable, values, measure):
-    """Points of `measure` for every value, slowest last, and the slopes of time and memory."""
-    points = [{variable: value, **measure(value)} for value in values]
+    """Points of `measure` for every value."""
+    return fitted(variable, [{variable: value, **measure(value)} for value in values])
+
+
+def fitted(variable, points):
+    """The slopes of time and memory, over all points and over the two largest; and bytes for one more of the variable."""
+    points = sorted(points, key=lambda point: point[variable])
     memory = "working_memory_bytes" if "working_memory_bytes" in points[0] else "peak_memory_bytes"
+    grown = (points[-1][memory] - points[0][memory]) / (points[-1][variable] - points[0][variable])
     return {"variable": variable, "points": points, "slope_seconds": slope(points, variable, "seconds"),
-            "slope_memory": slope(points, variable, memory), "memory": memory}
+            "slope_seconds_last": slope(points[-2:], variable, "seconds"), "slope_memory": slope(points, variable, memory),
+            "bytes_each": round(grown, 1), "memory": memory}
 
 
 def main():
@@ -126,11 +133,11 @@ def main():
     results = Results("complexity", options)
     with tempfile.TemporaryDirectory() as folder:
         bench, usual, scene = Bench(folder), waves(81, 8), picture(SCENE)
-        sides = [128, 256, 512, 1024] + ([2048, 4096, 8192] if full else [])
+        sides = [128, 256, 512, 1024, 2048] + ([4096, 8192, 16384] if full else [])
         of = lambda sides: [side * side for side in sides]
         root = lambda pixels: int(round(pixels ** 0.5))
         counts, boxes = [10, 20, 40, 80, 160, 320], [4, 6, 8, 11, 16]
-        shares = [5, 10, 20, 40, 80]
+        shares = [2.5, 5, 10, 20, 40, 80]
         images = [1, 2, 4, 8, 16] + ([32, 64] if full else [])
         scenes = [procedural.scene(128, 128, seed) for seed in range(images[-1])]
         work = {
@@ -141,21 +148,15 @@ def main():
             "pursuit, pixels": lambda: series("N", of(sides), lambda n: bench.pursuit([picture(root(n))], usual, 20)),
             "pursuit, atoms": lambda: series("m", counts, lambda m: bench.pursuit([scene], waves(m, 8), 20)),
             "pursuit, samples of an atom": lambda: series("n", [b * b for b in boxes], lambda n: bench.pursuit([scene], waves(81, root(n)), 20)),
-            "pursuit, non-zeros": lambda: by_nonzeros(series("penalty", shares, lambda p: bench.pursuit([scene], usual, p))),
+            "pursuit, non-zeros": lambda: fitted("nonzeros", [{"penalty": p, **bench.pursuit([scene], usual, p)} for p in shares]),
             "pursuit, images": lambda: series("I", images, lambda i: bench.pursuit(scenes[:i], usual, 20)),
             "stream, images": lambda: series("I", images, lambda i: bench.stream(scenes[:i])),
             "SPORCO iteration, pixels": lambda: series("N", of([128, 256, 512] + ([1024] if full else [])), lambda n: bench.sporco(root(n))),
-            "SBDL turn, pixels": lambda: series("N", of([64, 128, 256] + ([512] if full else [])), lambda n: bench.slices(root(n), 6.0)),
+            "SBDL turn, pixels": lambda: series("N", of([64, 128, 256] + ([512] if full else [])), lambda n: bench.slices(root(n), 3.0)),
         }
         for name, measure in work.items():
             results.part(name, measure)
     plot(results.kept["parts"], results.picture("complexity.png"))
-
-
-def by_nonzeros(answer):
-    """The series by its non-zero codes, which the penalty decides."""
-    return {**answer, "variable": "nonzeros", "slope_seconds": slope(answer["points"], "nonzeros", "seconds"),
-            "slope_memory": slope(answer["points"], "nonzeros", "working_memory_bytes")}
 
 
 def plot(parts, file):

@@ -25,7 +25,7 @@ def main():
     limit = 180.0 if full else 30.0
     results.part("lobcod-stream", lambda: experiment.stream("lobcod-stream", [1, 2, 5, 10, 20, 40]))
     steps = ["--method", "stochastic", "--step", "momentum", "--step-size", 0.1, "--decay", "online"]
-    results.part("lobcod-stochastic", lambda: experiment.ours("lobcod-stochastic", [1, 2, 4, 8, 16, 32] if full else [1, 2, 4], *steps))
+    results.part("lobcod-stochastic", lambda: experiment.ours("lobcod-stochastic", [1, 2, 5, 10, 20, 50, 100] if full else [1, 2, 5, 10, 20], *steps))
     results.part("spatial", lambda: experiment.baseline("spatial", "spatial", limit))
     results.part("sporco_online", lambda: experiment.peer("sporco_online", "sporco_online", limit))
     results.part("sporco_online_masked", lambda: experiment.peer("sporco_online_masked", "sporco_online_masked", limit))
