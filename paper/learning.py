@@ -39,11 +39,19 @@ class Experiment:
         return {"history": history}
 
     def ours(self, name, counts, *words):
+        return self.learnt(name, [(self.files, count, count) for count in counts], *words)
+
+    def online(self, name, rounds, *words):
+        """One pass over the files named again and again, so that every visit is that of a new image, without codes from an earlier one."""
+        return self.learnt(name, [(self.files * count, 1, count) for count in rounds], *words)
+
+    def learnt(self, name, runs, *words):
+        """`runs`: files, passes over them, and passes over the images as they are counted."""
         found = []
-        for count in counts:
+        for files, passes, count in runs:
             output = self.folder / "learnt.npz"
-            report = lobcod("learn", *self.files, "-o", output, "--init", self.first, "--penalty", self.penalty, "--base", "none",
-                            "--passes", count, *words)
+            report = lobcod("learn", *files, "-o", output, "--init", self.first, "--penalty", self.penalty, "--base", "none",
+                            "--passes", passes, *words)
             found.append((report["history"][-1]["seconds"], count, np.load(output)["atoms"]))
         return {**self.curve(name, found), "words": " ".join(map(str, words))}
 
