@@ -87,7 +87,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         table = Table(folder, full)
         for name in names:
-            for row in options.rows or [row for row in rows if full or row != "best"]:
+            for row in options.rows or (rows if full else ["external", "fruit", "specific", "sbdl-external", "sbdl-mod"]):
                 results.part(f"{row}/{name}", lambda: table.ours(row, name) if row in OURS else table.slices(row, name))
 
 

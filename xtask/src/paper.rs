@@ -50,7 +50,7 @@ fn pursuit(venv: &Path, size: &str, results: &Path) -> Result<(), String> {
     }
     let out = out.to_string_lossy().into_owned();
     let words: &[&str] = if size == "--quick" { &["--quick", "--out", &out] } else { &["--out", &out] };
-    python(venv, "bench_pursuit.py", words, size)
+    python_at(real_time(), venv, "bench_pursuit.py", words, size)
 }
 
 /// The pursuit of signals beside dicodile and alphacsc, which want another numpy than the others.
@@ -63,7 +63,7 @@ fn one_dimension(size: &str, results: &Path) -> Result<(), String> {
     installed(&venv, &["requirements-1d.txt"], false)?;
     let out = out.to_string_lossy().into_owned();
     let words: &[&str] = if size == "--quick" { &["--quick", "--out", &out] } else { &["--out", &out] };
-    python(&venv, "bench_1d.py", words, size)
+    python_at(real_time(), &venv, "bench_1d.py", words, size)
 }
 
 /// What Python adds to the time of the solver, by the bench of the package on a release wheel.
@@ -71,7 +71,7 @@ fn overhead(venv: &Path, results: &Path) -> Result<(), String> {
     pip(venv, ["install", "--quiet", "maturin"], &[])?;
     let wheel = build_wheel(venv, "release", &root().join("target/wheels"))?;
     pip(venv, ["install", "--quiet", "--force-reinstall", "--no-deps"], &[wheel.as_path()])?;
-    let mut bench = program(venv, "python");
+    let mut bench = command(real_time(), venv);
     bench.arg(root().join("python/benches/overhead.py")).arg("--out").arg(results.join("overhead.json"));
     run(&mut bench)
 }
@@ -114,14 +114,35 @@ fn installed(venv: &Path, files: &[&str], old_numpy: bool) -> Result<(), String>
     fs::write(stamp, wanted).map_err(|e| e.to_string())
 }
 
-/// Runs a script of `paper/`, with a limit of time.
+/// Whether programs may have real-time priority, with which other work on the machine does not count. The scripts with results of their own
+/// see to it themselves.
+fn real_time() -> bool {
+    Command::new("chrt").args(["-f", "1", "true"]).output().is_ok_and(|tried| tried.status.success())
+}
+
+/// The environment's Python.
+fn command(real_time: bool, venv: &Path) -> Command {
+    let python = program(venv, "python");
+    if !real_time {
+        return python;
+    }
+    let mut ahead = Command::new("chrt");
+    ahead.args(["-f", "1"]).arg(python.get_program());
+    ahead
+}
+
 fn python(venv: &Path, script: &str, words: &[&str], size: &str) -> Result<(), String> {
+    python_at(false, venv, script, words, size)
+}
+
+/// Runs a script of `paper/`, with a limit of time.
+fn python_at(real_time: bool, venv: &Path, script: &str, words: &[&str], size: &str) -> Result<(), String> {
     let path = root().join("paper").join(script);
     if !path.exists() {
         return Err(format!("paper/{script} is not there"));
     }
     let limit = if size == "--quick" { QUICK_LIMIT } else { FULL_LIMIT };
-    let mut child = program(venv, "python").arg(path).args(words).spawn().map_err(|e| e.to_string())?;
+    let mut child = command(real_time, venv).arg(path).args(words).spawn().map_err(|e| e.to_string())?;
     let began = Instant::now();
     loop {
         match child.try_wait().map_err(|e| e.to_string())? {
