@@ -1,4 +1,4 @@
-"""What Python adds to the time of the solver: `python benches/overhead.py [SIDE] [--out FILE.json]`, with the release wheel installed.
+"""What Python adds to the time of the solver: `python benches/overhead.py [SIDE] [--out FILE.json]`, on a release wheel.
 
 Everything outside the solver counts as added, also the base layer and the copy of the image, which a Rust program pays for too.
 """
@@ -25,7 +25,13 @@ def measure(side: int, dtype: str) -> dict[str, float | str]:
         solver.append(codes.report.seconds)
         added.append(whole - codes.report.seconds)
     share = statistics.median(a / s for a, s in zip(added, solver))
-    return {"side": side, "dtype": dtype, "solver_seconds": statistics.median(solver), "added_seconds": statistics.median(added), "share": share}
+    return {
+        "side": side,
+        "dtype": dtype,
+        "solver_seconds": statistics.median(solver),
+        "added_seconds": statistics.median(added),
+        "share": share,
+    }
 
 
 def main() -> None:
