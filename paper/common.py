@@ -71,6 +71,9 @@ class Results:
         self.path = options.results / f"{name}.json"
         self.size, self.again = options.size, options.again
         self.kept = json.loads(self.path.read_text()) if self.path.exists() else {"parts": {}}
+        if self.kept.get("data") != data_source():
+            # Figures of other pictures are no part of this run.
+            self.kept["parts"] = {}
         self.kept.update(script=f"paper/{Path(sys.argv[0]).name}", machine=machine(), data=data_source())
 
     def part(self, name, work):

@@ -83,7 +83,7 @@ def inpainting_table():
     found = {key.split("/")[1] for key in parts}
     names = [name for name in inpainting.IMAGES if name in found] + sorted(found - set(inpainting.IMAGES))
     rows = []
-    for title, values in inpainting.PAPER.items():
+    for title, values in inpainting.PAPER.items() if found & set(inpainting.IMAGES) else ():
         rows.append([f"paper: {title}", *(f"{values[inpainting.IMAGES.index(n)]:.2f}" if n in inpainting.IMAGES else "-" for n in names)])
     for key, title in inpainting.TITLES.items():
         cells = [parts.get(f"{key}/{name}", {}) for name in names]
