@@ -178,8 +178,8 @@ class Judge:
 
 def write_signals(signals, folder, name):
     files = [Path(folder) / f"{name}-{i:03}.npy" for i in range(len(signals))]
-    for path, signal in zip(files, signals):
-        np.save(path, signal)
+    for path, samples in zip(files, signals):
+        np.save(path, samples)
     return files
 
 

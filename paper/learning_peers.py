@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from pursuit_peers import OVERHANG, SIDE, LayeredLobcod, blank_overhang, cut, join
+from pursuit_peers import SIDE, LayeredLobcod, blank_overhang, cut, join
 
 SCALE = 255.0
 

@@ -14,7 +14,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
-  paper [--quick|--full]  the paper's figures and tables beside its rivals, into paper/results
+  paper [--full]       the paper's figures and tables beside its rivals, into paper/results; --quick is usual
   kernels              rate of the correlation against the core's peak
   speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, precision
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
