@@ -35,7 +35,7 @@ pub(super) fn whole_gradient<T: Real>(
     for (chunk, planes) in planes.chunks_mut(PARTS_AT_ONCE).enumerate() {
         let part = |(i, plane)| Part::new(plane, tiles, chunk * PARTS_AT_ONCE + i, None, numbers);
         let mut parts: Vec<Part<'_, T>> = planes.iter_mut().enumerate().map(part).collect();
-        team.each(&mut parts, |part, _| T::dispatch(level, part));
+        team.each(&mut parts, |part| part.codes(), |part, _| T::dispatch(level, part));
         // In the order of the planes, whatever the order they ran in.
         parts.iter().for_each(|part| sum.iter_mut().zip(&part.sums).for_each(|(s, g)| *s += g));
     }
@@ -64,6 +64,10 @@ impl<'a, T: Real> Part<'a, T> {
         let mut tiles: Vec<&TileState<T>> = tiles.iter().flatten().filter(|s| s.plane == index).collect();
         tiles.sort_unstable_by_key(|s| s.index);
         Self { plane, tiles, layer, sums: vec![0.0; numbers] }
+    }
+
+    fn codes(&self) -> usize {
+        self.tiles.iter().map(|tile| tile.codes.len()).sum()
     }
 }
 

@@ -6,6 +6,7 @@ use super::atoms::Atoms;
 use super::canvas::Canvas;
 use super::discovery::DiscoverTile;
 use super::gradient::{layer_gradient, whole_gradient};
+use super::local_dual::{Asked, local_dual};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
 use super::scratch::Scratch;
@@ -115,14 +116,14 @@ impl<T: Real> CpuSession<T> {
         for colour in tiles {
             let mut chosen: Vec<&mut TileState<T>> =
                 colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
-            if team.threads() > 1 {
-                // The tiles with most to do first: the threads then end together.
-                chosen.sort_by_key(|state| std::cmp::Reverse(state.codes.len()));
-            }
-            team.each(&mut chosen, |state, scratch| {
-                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
-                work(atoms, &planes[state.plane], state, scratch);
-            });
+            team.each(
+                &mut chosen,
+                |state| state.cost(),
+                |state, scratch| {
+                    (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
+                    work(atoms, &planes[state.plane], state, scratch);
+                },
+            );
             // In the order of the tiles, whatever the order they ran in: pending changes are added up.
             chosen.sort_unstable_by_key(|state| (state.plane, state.index));
             for state in chosen {
@@ -139,7 +140,7 @@ impl<T: Real> CpuSession<T> {
         let Self { team, planes, tiles, level, .. } = self;
         let atoms = atoms.unwrap_or(&self.atoms.rows);
         for colour in tiles {
-            team.each(colour, |state, scratch| {
+            team.each(colour, TileState::cost, |state, scratch| {
                 T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
             });
         }
@@ -211,17 +212,21 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 around(s).changed || matches!(goal, Goal::Above { penalty, .. } if s.largest_correlation > penalty.to_f64())
             };
             let mut chosen: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().filter(wanted).collect();
-            team.each(&mut chosen, |state, scratch| {
-                let (plane, changed) = (&planes[state.plane], around(state).changed);
-                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
-            });
+            chosen.sort_unstable_by_key(|state| (state.plane, state.index));
+            team.each(
+                &mut chosen,
+                |state| state.cost(),
+                |state, scratch| {
+                    let (plane, changed) = (&planes[state.plane], around(state).changed);
+                    T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
+                },
+            );
             chosen.iter().for_each(|state| visited[state.plane] += state.visited);
             surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
-            planes.iter_mut().for_each(PlaneState::keep_measured);
+            planes.iter_mut().for_each(|plane| plane.keep_measured(team));
         }
-        let team = &self.team;
-        let mut sums: Vec<Measurement> = self
-            .planes
+        let Self { team, planes, tiles, atoms, .. } = self;
+        let mut sums: Vec<Measurement> = planes
             .iter_mut()
             .zip(visited)
             .map(|(plane, visited)| {
@@ -229,22 +234,32 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 Measurement { residual_energy, target_dot_residual, visited, ..Measurement::default() }
             })
             .collect();
-        // Added in the order of the tiles, whatever the order they ran in.
-        let mut norms: Vec<Vec<f64>> = self.planes.iter().map(|p| vec![0.0; p.grid.tiles.len()]).collect();
-        for state in self.tiles.iter().flatten() {
-            let (sum, plane) = (&mut sums[state.plane], &self.planes[state.plane]);
-            let size = |c: &LocalCode<T>| {
-                let weight = plane.position_weight(&state.tile, c.offset as usize) * self.atoms.weights[c.atom as usize];
-                weight.to_f64() * c.value.to_f64().abs()
-            };
-            norms[state.plane][state.index] = state.codes.iter().map(size).sum::<f64>();
+        let mut tiles: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().collect();
+        // In the order of the tiles, whatever the order they run in: the norms are added up.
+        tiles.sort_unstable_by_key(|state| (state.plane, state.index));
+        team.each(&mut tiles, |state| state.cost(), |state, _| state.weigh(&planes[state.plane], &atoms.weights));
+        for state in tiles {
+            let sum = &mut sums[state.plane];
+            sum.weighted_l1 += state.weighted_l1;
             sum.nonzeros += state.codes.len();
             // Codes may have changed since a certificate: what it measured then bounds nothing now.
             let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
             sum.largest_correlation = sum.largest_correlation.max(largest);
         }
-        sums.iter_mut().zip(norms).for_each(|(sum, norms)| sum.weighted_l1 = norms.iter().sum());
         sums
+    }
+
+    fn better_duals(&mut self, penalty: f64, worth: &[f64]) -> Vec<f64> {
+        let (level, nonnegative) = (self.level, self.nonnegative);
+        let Self { team, planes, tiles, atoms, .. } = self;
+        let mut tiles: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().collect();
+        tiles.sort_unstable_by_key(|state| (state.plane, state.index));
+        let of_planes = tiles.chunk_by_mut(|a, b| a.plane == b.plane);
+        let found = planes.iter_mut().zip(of_planes).zip(worth).map(|((plane, tiles), &worth)| {
+            let asked = Asked { penalty, nonnegative, worth };
+            local_dual(&asked, level, team, atoms, plane, tiles).unwrap_or(f64::NEG_INFINITY)
+        });
+        found.collect()
     }
 
     fn fetch(&self) -> State<T> {
@@ -328,7 +343,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let data: Vec<T> = direction.iter().map(|&g| T::from_f64(g)).collect();
         let row = self.atoms.dictionary.extent().padded()[2];
         let rows = AtomRows::from_data(&data, row, self.atoms.dictionary.atom_len(), self.level.lanes::<T>());
-        self.planes.iter_mut().for_each(PlaneState::clear_residual);
+        let team = &self.team;
+        self.planes.iter_mut().for_each(|plane| plane.clear_residual(team));
         self.synthesise(Some(&rows));
         let team = &self.team;
         self.planes.iter_mut().map(|plane| plane.energies(team).0).sum()

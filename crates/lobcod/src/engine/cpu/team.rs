@@ -1,9 +1,9 @@
 //! Threads at work on a session, each with memory of its own.
 
 use super::scratch::Scratch;
+use super::shares::Shares;
 use super::threads::Threads;
 use crate::real::Real;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 pub(super) struct Team<T> {
@@ -14,7 +14,7 @@ pub(super) struct Team<T> {
 /// Items that threads take one by one.
 struct Items<I>(*mut I);
 
-// SAFETY: every item is handed to one thread only, by a counter that gives each number once.
+// SAFETY: every item is handed to one thread only, by shares that give each number once.
 unsafe impl<I: Send> Sync for Items<I> {}
 
 impl<I> Items<I> {
@@ -33,28 +33,26 @@ impl<T: Real> Team<T> {
         Self { threads, scratch }
     }
 
-    pub(super) fn threads(&self) -> usize {
-        self.scratch.len()
-    }
-
-    /// Does `work` on every item; whichever thread is free takes the next.
-    pub(super) fn each<I: Send>(&self, items: &mut [I], work: impl Fn(&mut I, &mut Scratch<T>) + Sync) {
-        let count = items.len();
-        if count <= 1 || self.scratch.len() == 1 {
+    /// Does `work` on every item. Every thread begins with its own share of neighbouring items, the costly ones first, so that from
+    /// call to call it finds the samples it wrote in its own cache; who is done takes from the others' ends.
+    pub(super) fn each<I: Send>(
+        &self,
+        items: &mut [I],
+        cost: impl Fn(&I) -> usize,
+        work: impl Fn(&mut I, &mut Scratch<T>) + Sync,
+    ) {
+        if items.len() <= 1 || self.scratch.len() == 1 {
             let scratch = &mut *self.scratch[0].lock().expect("no work panicked");
             items.iter_mut().for_each(|item| work(item, scratch));
             return;
         }
+        let costs: Vec<usize> = items.iter().map(cost).collect();
+        let shares = Shares::new(&costs, self.scratch.len());
         let items = Items(items.as_mut_ptr());
-        let next = AtomicUsize::new(0);
         self.threads.run(&|thread| {
             let scratch = &mut *self.scratch[thread].lock().expect("no work panicked");
-            loop {
-                let i = next.fetch_add(1, Relaxed);
-                if i >= count {
-                    break;
-                }
-                // SAFETY: the counter gives `i` once, and it is below the length.
+            while let Some(i) = shares.take(thread) {
+                // SAFETY: the shares give `i` once, and it is below the length.
                 work(unsafe { items.take(i) }, scratch);
             }
         });
