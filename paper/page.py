@@ -14,9 +14,10 @@ from learning import sooner
 FOLDER = None
 
 
-def load(name):
-    path = FOLDER / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else None
+def load(*names):
+    """The first of these that is there."""
+    paths = [FOLDER / f"{name}.json" for name in names]
+    return next((json.loads(path.read_text()) for path in paths if path.exists()), None)
 
 
 def table(head, rows):
@@ -164,15 +165,24 @@ def claims():
 
 
 def pursuit():
-    rows = load("pursuit")
+    rows = load("pursuit--full", "pursuit--quick")
     if not rows:
-        return ["Not run: `python paper/bench_pursuit.py --quick --out paper/results/pursuit.json`.", ""]
+        return ["Not run: `python paper/bench_pursuit.py --quick --out paper/results/pursuit--quick.json`.", ""]
     import bench_pursuit
     times = lambda row: [number(value) if value is not None else "not reached" for value in row["seconds"]]
     return ["`python paper/bench_pursuit.py`: seconds to within 1, 0.1 and 0.01 % of the optimum, one thread.", "",
             *table(["work", "solver", "border", "1 %", "0.1 %", "0.01 %", "peak MB", "load average"],
                    [[row["workload"], bench_pursuit.TITLES.get(row["solver"], row["solver"]), row["border"], *times(row),
                      f"{row['peak_memory_bytes'] / 1e6:.0f}", f"{row['load_average']:.1f}"] for row in rows])]
+
+
+def one_dimension():
+    kept = load("one-dimension--full", "one-dimension--quick")
+    if not kept:
+        return ["Not run: `python paper/bench_1d.py --quick --out paper/results/one-dimension--quick.json`.", ""]
+    times = lambda row: [number(value) if value is not None else "not reached" for value in row["seconds"]]
+    return [f"`python paper/bench_1d.py`: {kept['samples']} samples, {kept['atoms']} atoms of {kept['length']}, {kept['nonzeros']} codes; seconds to within 1, 0.1 and 0.01 % of the "
+            "optimum, one thread.", "", *table(["solver", "1 %", "0.1 %", "0.01 %"], [[row["solver"], *times(row)] for row in kept["rows"]])]
 
 
 def overhead():
@@ -206,7 +216,8 @@ def main():
         "Online learning (the paper's second run-time figure)": curves("online", online.TITLES, "lobcod-stream",
                                                                        "The paper's plot, read off: its method falls from 399 to 349."),
         "Dictionaries side by side": dictionaries(), "Inpainting, half of the pixels missing": inpainting_table(), "Fusion": fusion(),
-        "Complexity": complexity(), "The claims of section V": claims(), "Pursuit": pursuit(), "Python": overhead()}
+        "Complexity": complexity(), "The claims of section V": claims(), "Pursuit": pursuit(),
+        "Pursuit of signals (DICOD's case)": one_dimension(), "Python": overhead()}
     lines = ["# The paper beside lobcod and its rivals", "", "Made by `cargo xtask paper` (`--quick`: minutes, `--full`: hours) from the JSON files beside it. "
              "[docs/paper.md](../../docs/paper.md) says what follows from it.", "", *the_machine()]
     for title, body in sections.items():

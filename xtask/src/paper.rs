@@ -44,7 +44,7 @@ pub fn reproduce(words: &[&str]) -> Result<(), String> {
 }
 
 fn pursuit(venv: &Path, size: &str, results: &Path) -> Result<(), String> {
-    let out = results.join("pursuit.json");
+    let out = results.join(format!("pursuit{size}.json"));
     if out.exists() {
         return Ok(());
     }
@@ -55,7 +55,7 @@ fn pursuit(venv: &Path, size: &str, results: &Path) -> Result<(), String> {
 
 /// The pursuit of signals beside dicodile and alphacsc, which want another numpy than the others.
 fn one_dimension(size: &str, results: &Path) -> Result<(), String> {
-    let out = results.join("one_dimension.json");
+    let out = results.join(format!("one-dimension{size}.json"));
     if out.exists() {
         return Ok(());
     }
