@@ -120,7 +120,7 @@ class Claims:
         usual, _ = self.encode(signal, 20, "--base", "none", "--border", "periodic")
         rows = []
         for rho in (0.05, 0.5, 5.0, 50.0, 500.0):
-            told, _ = run([sys.executable, __file__, "--rho", rho], 300)
+            told, *_ = run([sys.executable, __file__, "--rho", rho], 300)
             end = json.loads(told.splitlines()[-1])
             rows.append({"rho": rho, "seconds": end["seconds"], "above_optimum": end["objective"] / report["objective"] - 1})
         ours = {"seconds": usual["seconds"], "above_optimum": usual["objective"] / report["objective"] - 1}

@@ -76,7 +76,7 @@ class Bench:
         return {key: report[key] for key in ("seconds", "peak_memory_bytes")}
 
     def sporco(self, side):
-        told, _ = run([sys.executable, __file__, "--sporco", side], 300)
+        told, *_ = run([sys.executable, __file__, "--sporco", side], 300)
         return json.loads(told.splitlines()[-1])
 
     def slices(self, side, seconds):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import learning_peers
-from common import EXAMPLES, Judge, first_atoms, lobcod, run, write_signals
+from common import EXAMPLES, Judge, first_atoms, lobcod, run, steady, write_signals
 
 GROWTH = 1.35
 
@@ -68,7 +68,7 @@ class Experiment:
     def baseline(self, name, method, seconds):
         """A learner of crates/lobcod-baselines."""
         into = Path(tempfile.mkdtemp(dir=self.folder))
-        told, _ = run([EXAMPLES / "learn", method, self.first, self.penalty, seconds, into, *self.files], 3 * seconds + 120)
+        told, _ = steady([EXAMPLES / "learn", method, self.first, self.penalty, seconds, into, *self.files], 3 * seconds + 120)
         lines = [line.split() for line in told.splitlines()]
         return self.curve(name, [(float(s), int(passes), np.load(into / f"{i:03}.npy")) for i, (s, passes) in enumerate(lines)])
 

@@ -200,11 +200,12 @@ def the_machine():
     if not found:
         return []
     one = found[0]
-    priority = "real-time priority (`chrt -f 1`), so that other work on the machine hardly counts" if one["real_time_priority"] else "ordinary priority"
+    priority = "real-time priority (`chrt -f 1`)" if one["real_time_priority"] else "ordinary priority"
     commits = ", ".join(sorted({kept["commit"] for kept in found}))
     return [f"{one['processor']}, {one['cores']} cores, {one['memory_gib']} GiB, {one['system']}, Python {one['python']}, numpy {one['numpy']}. Every solver, ours "
-            f"and theirs, runs on one thread pinned to one core with {priority}; the load averages below are of all programs on the machine. "
-            f"Commits: {commits}.", ""]
+            f"and theirs, runs on one thread pinned to one core with {priority}. Peers are charged processor time; lobcod and the baselines in Rust wall time, "
+            "lobcod never more than its processor time. So other work on the machine, which the load averages tell of, hardly counts but through the "
+            f"caches. Commits: {commits}.", ""]
 
 
 def main():
