@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import procedural
-from common import Judge, Results, first_atoms, lobcod, parse, run, without_mean, write_signals
+from common import BY_FORMULA, Judge, Results, first_atoms, lobcod, parse, run, without_mean, write_signals
 from complexity import picture, waves
 from pursuit_peers import OVERHANG
 
@@ -181,7 +181,7 @@ def main():
     options = parse(__doc__, **{"--rho": {"type": float, "help": argparse.SUPPRESS}})
     if options.rho:
         return sporco_process(options.rho)
-    results = Results("claims", options)
+    results = Results("claims", options, BY_FORMULA)
     with tempfile.TemporaryDirectory() as folder:
         claims = Claims(folder, options.size == "full")
         for name in ("parallel", "one_image", "changing_stream", "units", "rho", "step_size", "adaptive"):

@@ -68,14 +68,15 @@ def machine():
 class Results:
     """The kept answers of one script."""
 
-    def __init__(self, name, options):
+    def __init__(self, name, options, data=None):
+        data = data or data_source()
         self.path = options.results / f"{name}.json"
         self.size, self.again = options.size, options.again
         self.kept = json.loads(self.path.read_text()) if self.path.exists() else {"parts": {}}
-        if self.kept.get("data") != data_source():
+        if self.kept.get("data") != data:
             # Figures of other pictures are no part of this run.
             self.kept["parts"] = {}
-        self.kept.update(script=f"paper/{Path(sys.argv[0]).name}", machine=machine(), data=data_source())
+        self.kept.update(script=f"paper/{Path(sys.argv[0]).name}", machine=machine(), data=data)
 
     def part(self, name, work):
         """The part of that name: as kept, or else what `work` returns."""
@@ -144,8 +145,11 @@ def lobcod(*words, timeout=600, threads=1):
     return report
 
 
+BY_FORMULA = "pictures made by formula"
+
+
 def data_source():
-    return "reference images" if DATA.exists() else "procedural pictures (the reference images are not here)"
+    return "reference images" if DATA.exists() else f"{BY_FORMULA} (the reference images are not here)"
 
 
 def grey(path):

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import procedural
-from common import EXAMPLES, Results, lobcod, parse, run, without_mean
+from common import BY_FORMULA, EXAMPLES, Results, lobcod, parse, run, without_mean
 
 SCENE = 256
 PEAK = "import resource,subprocess,sys;subprocess.run(sys.argv[1:],check=True);print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
@@ -135,7 +135,7 @@ def main():
     if options.sporco:
         return sporco_process(options.sporco)
     full = options.size == "full"
-    results = Results("complexity", options)
+    results = Results("complexity", options, BY_FORMULA)
     with tempfile.TemporaryDirectory() as folder:
         bench, usual, scene = Bench(folder), waves(81, 8), picture(SCENE)
         sides = [128, 256, 512, 1024, 2048] + ([4096, 8192, 16384] if full else [])

@@ -15,9 +15,9 @@ FOLDER = None
 
 
 def load(*names):
-    """The first of these that is there."""
-    paths = [FOLDER / f"{name}.json" for name in names]
-    return next((json.loads(path.read_text()) for path in paths if path.exists()), None)
+    """The first of these that is there with something in it."""
+    kept = [json.loads(path.read_text()) for path in (FOLDER / f"{name}.json" for name in names) if path.exists()]
+    return next((one for one in kept if one and (isinstance(one, list) or one.get("parts", True))), None)
 
 
 def table(head, rows):
