@@ -46,12 +46,13 @@ class Experiment:
         return self.learnt(name, [(self.files * count, 1, count) for count in rounds], *words)
 
     def learnt(self, name, runs, *words):
-        """`runs`: files, passes over them, and passes over the images as they are counted."""
+        """`runs`: files, passes over them, and passes over the images as they are counted. The tolerance is that of the pursuit which
+        follows the learning: nobody waits for it here."""
         found = []
         for files, passes, count in runs:
             output = self.folder / "learnt.npz"
             report = lobcod("learn", *files, "-o", output, "--init", self.first, "--penalty", self.penalty, "--base", "none",
-                            "--passes", passes, *words)
+                            "--passes", passes, "--tolerance", 0.5, *words)
             found.append((report["history"][-1]["seconds"], count, np.load(output)["atoms"]))
         return {**self.curve(name, found), "words": " ".join(map(str, words))}
 

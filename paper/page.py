@@ -76,6 +76,13 @@ def dictionaries():
     return lines
 
 
+def decibels(cell):
+    """PSNR and seconds, where they are known."""
+    if "psnr_db" not in cell:
+        return "-"
+    return f"{cell['psnr_db']:.2f}" + (f" ({cell['seconds']:.1f} s)" if cell["seconds"] is not None else "")
+
+
 def inpainting_table():
     kept = load("inpainting")
     if not kept:
@@ -89,7 +96,7 @@ def inpainting_table():
     for key, title in inpainting.TITLES.items():
         cells = [parts.get(f"{key}/{name}", {}) for name in names]
         if any("psnr_db" in cell for cell in cells):
-            rows.append([title, *(f"{cell['psnr_db']:.2f} ({cell['seconds']:.1f} s)" if "psnr_db" in cell else "-" for cell in cells)])
+            rows.append([title, *map(decibels, cells)])
     return [*origin(kept), *table(["PSNR dB", *names], rows), *failures(parts, {}),
             "One thread; seconds of lobcod include the choice of its penalty; those of SBDL are of the one penalty shown. SBDL: 60 turns, the atoms learnt in "
             "the second half.", ""]
