@@ -13,6 +13,9 @@ use super::tile::{Layers, TileState};
 use crate::real::Real;
 use crate::simd::{BATCH, Kernel, Level, Reach, Vector};
 
+/// Fewer tiles than this: the one needle is mended nearly as soon as the others.
+const FEW_TILES: usize = 1000;
+
 /// What is asked of a plane whose needles were just measured.
 pub(super) struct Asked {
     pub(super) penalty: f64,
@@ -28,9 +31,9 @@ pub(super) fn local_dual<T: Real>(
     team: &Team<T>,
     atoms: &Atoms<T>,
     plane: &mut PlaneState<T>,
-    tiles: &mut [&mut TileState<T>],
+    tiles: &[TileState<T>],
 ) -> Option<f64> {
-    if plane.grid.wraps != [false; 3] || tiles.iter().any(|tile| tile.reaches.is_empty()) {
+    if tiles.len() < FEW_TILES || tiles.iter().any(|tile| tile.reaches.is_empty()) {
         return None;
     }
     let largest: Vec<f64> = tiles.iter().map(|tile| tile.largest_correlation / asked.penalty).collect();

@@ -4,9 +4,11 @@ use super::field::SharedField;
 use super::footprint::{Footprint, Layout};
 use super::scales::Scales;
 use super::team::Team;
+use super::tile::LocalCode;
 use crate::engine::{Plane, Problem};
 use crate::error::Result;
 use crate::grid::{Grid, Tile};
+use crate::needles::Code;
 use crate::real::Real;
 
 pub(super) struct PlaneState<T> {
@@ -83,6 +85,13 @@ impl<T: Real> PlaneState<T> {
     #[inline(always)]
     pub(super) fn cap(&self, tile: &Tile, offset: usize) -> usize {
         self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
+    }
+
+    /// A code of a tile as one of the signal.
+    pub(super) fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
+        let at = self.layout.coordinates(code.offset as usize);
+        let position = std::array::from_fn(|a| (tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
+        Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
     }
 
     /// The residual over the signal, without the padding of the zero border.
