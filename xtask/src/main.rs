@@ -2,6 +2,7 @@
 
 mod docs;
 mod instructions;
+mod paper;
 mod python;
 mod threads;
 
@@ -16,6 +17,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
+  paper [--full]       the paper's figures and tables beside its rivals, into paper/results; --quick is usual
   kernels              rate of the correlation against the core's peak
   speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, precision
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["wheel"] => python::wheel(),
         ["instructions"] => instructions::compare(false),
         ["instructions", "keep"] => instructions::compare(true),
+        ["paper", ref words @ ..] => paper::reproduce(words),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
         ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),

@@ -8,8 +8,8 @@ import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, picture
-from ._options import atoms_for, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, run_options, running
+from ._progress import Watcher
 from ._report import DenoiseReport, Report
 
 if TYPE_CHECKING:
@@ -105,15 +105,8 @@ def denoise(
         "scale": white(given.dtype) if scale is None else float(scale),
         "penalty": penalty,
     }
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision="f32",
-            callback=callback,
-        )
+    limits = run_options("f32", tolerance, time_limit, threads, max_memory)
+    with running(limits, progress) as run:
         answer = _lobcod.denoise(given.array, given.has_channels, atoms, options, run)
     clean = given.restore(answer["picture"])
     if not return_report:

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, picture, precision_of
-from ._options import atoms_for, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, run_options, running
+from ._progress import Watcher
 from ._report import InpaintReport
 
 if TYPE_CHECKING:
@@ -123,15 +123,8 @@ def inpaint(
     }
     observed = np.ones(given.shape, np.bool_) if given.known is None else given.known
     atoms = [atoms_for(one, given.rank, precision) for one in several]
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=1e-3,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision=precision,
-            callback=callback,
-        )
+    limits = run_options(precision, 1e-3, time_limit, threads, max_memory)
+    with running(limits, progress) as run:
         answer = _lobcod.inpaint(given.array, given.has_channels, observed, atoms, options, run)
     filled = given.restore(answer["fit" if refit_known else "picture"])
     if not return_report:

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, Picture, picture, precision_of
-from ._options import atoms_for, path_of, penalty_options, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, path_of, penalty_options, run_options, running
+from ._progress import Watcher
 from ._report import LearnReport
 
 
@@ -125,15 +125,8 @@ def learn(
         resume=resume,
     )
     penalties = penalty_options(penalty, relative_penalty)
-    with watching(progress, passes) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision=precision,
-            callback=callback,
-        )
+    limits = run_options(precision, tolerance, time_limit, threads, max_memory)
+    with running(limits, progress, passes=passes) as run:
         learnt = _lobcod.learn([image.given() for image in given], first, given[0].rank, penalties, options, run)
     return LearnResult(learnt["dictionary"], LearnReport._from(learnt["report"]))
 

@@ -72,7 +72,7 @@ class Stream:
         return self
 
     def _open(self) -> None:
-        run = run_options(tolerance=1e-2, time_limit=None, precision=self._precision or "f32", callback=None, **self._limits)
+        run = run_options(self._precision or "f32", 1e-2, None, **self._limits)
         assert self._first is not None
         self._model = _lobcod.Stream(self._first, len(self._size), self._penalty, self._options, run)
 
