@@ -8,6 +8,7 @@ mod changes;
 mod discovery;
 mod field;
 mod footprint;
+mod gather;
 mod gradient;
 mod local_dual;
 mod measure;

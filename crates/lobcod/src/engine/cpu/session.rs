@@ -6,6 +6,7 @@ use super::atoms::Atoms;
 use super::canvas::Canvas;
 use super::changes::{Changes, Seen};
 use super::discovery::DiscoverTile;
+use super::gather::gather_codes;
 use super::gradient::{layer_gradient, whole_gradient};
 use super::local_dual::{Asked, local_dual};
 use super::measure::{Goal, MeasureTile};
@@ -18,7 +19,6 @@ use super::threads::Threads;
 use super::tile::{Layers, LocalCode, TileState};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
-use crate::needles::Code;
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{AtomRows, Level};
@@ -115,31 +115,6 @@ impl<T: Real> CpuSession<T> {
             visited: sum.visited + part.visited,
         };
         team.tallies().fold(Sweep::default(), together)
-    }
-
-    /// The codes of a plane, sorted.
-    fn codes_of(&self, tiles: &[TileState<T>]) -> Vec<Code<T>> {
-        let plane = &self.planes[tiles[0].plane];
-        let nothing = Code { position: [0; 3], atom: 0, channel: 0, value: T::ZERO };
-        let mut codes = vec![nothing; tiles.iter().map(|state| state.codes.len()).sum()];
-        let mut left = &mut codes[..];
-        // Tiles side by side on the first axis that is cut: the codes of one such row come before those of the next.
-        let mut rows: Vec<(&[TileState<T>], &mut [Code<T>])> = Vec::new();
-        for tiles in tiles.chunk_by(|a, b| plane.grid.in_one_row(a.index, b.index)) {
-            let (row, rest) = left.split_at_mut(tiles.iter().map(|state| state.codes.len()).sum());
-            rows.push((tiles, row));
-            left = rest;
-        }
-        self.team.each(
-            &mut rows,
-            |(_, row)| row.len(),
-            |(tiles, row), _| {
-                let codes = tiles.iter().flat_map(|state| state.codes.iter().map(|code| plane.code(&state.tile, code)));
-                row.iter_mut().zip(codes).for_each(|(into, code)| *into = code);
-                row.sort_unstable_by_key(|code| (code.position, code.atom));
-            },
-        );
-        codes
     }
 
     /// Takes what the codes make of `atoms` off the residuals.
@@ -260,7 +235,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn fetch(&self) -> State<T> {
         let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
-        let planes = of_planes.map(|tiles| self.codes_of(tiles)).collect();
+        let planes = of_planes.map(|tiles| gather_codes(&self.team, &self.planes[tiles[0].plane], tiles)).collect();
         let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
         let pending = of_planes.map(|tiles| tiles.iter().map(|state| self.changes.pending(state)).collect()).collect();
         State { codes: planes, pending }
