@@ -1,0 +1,242 @@
+// Coordinate descent over the non-zero codes of the tiles of one colour, and the synthesis of residuals. LPC lanes share a code, so a
+// warp updates several needles of a layer at once.
+
+#define NEEDLES_AT_ONCE (SUPPORT_WARPS * (32 / LPC))
+
+// A tile's codes where they are worked on.
+struct Desk {
+    float* residual;
+    float* weights;
+    Code* codes;
+    u32* start;  // first code of every needle, and the end
+};
+
+// How the lanes of a group own the samples of a patch.
+struct Lanes {
+    int group;  // among all groups of the tile
+    int lane;   // in the group
+#if NPL <= 16
+    int offset[NPL];
+#endif
+    __device__ __forceinline__ Lanes(const World& w, int thread) : group(thread / LPC), lane(thread % LPC) {
+#if NPL <= 16
+        for (int j = 0; j < NPL; j++) offset[j] = lane + j * LPC < N ? patch_offset(w, lane + j * LPC) : 0;
+#endif
+    }
+    __device__ __forceinline__ int at(const World& w, int j) const {
+#if NPL <= 16
+        return offset[j];
+#else
+        return lane + j * LPC < N ? patch_offset(w, lane + j * LPC) : 0;
+#endif
+    }
+    __device__ __forceinline__ bool owns(int j) const { return N % LPC == 0 || lane + j * LPC < N; }
+};
+
+__device__ __forceinline__ float part(const float4& four, int i) { return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w; }
+
+// Adds `by` times an atom to the patch at `offset`.
+__device__ __forceinline__ void add_atom(
+    const World& w, const Desk& desk, const Lanes& lanes, const float4 (&atom)[NPL4], int offset, bool cut, float by) {
+    UNROLL_SAMPLES
+    for (int j = 0; j < NPL; j++) {
+        if (lanes.owns(j)) {
+            const int at = offset + lanes.at(w, j);
+            const float x = by * part(atom[j / 4], j % 4);
+            desk.residual[at] += CUT && cut ? x * desk.weights[at] : x;
+        }
+    }
+}
+
+// First code of every needle of the tile, from the codes in order.
+__device__ __forceinline__ void find_starts(const Code* codes, int count, u32* start, int needles, int thread, int threads) {
+    for (int i = thread; i <= count; i += threads) {
+        const u32 from = i == 0 ? 0 : codes[i - 1].needle + 1, to = i == count ? (u32)needles : codes[i].needle;
+        for (u32 q = from; q <= to; q++) start[q] = i;
+    }
+}
+
+// Calls f(number of the code or -1, may be repeated) for the codes of a tile, layer after layer; codes of different needles of a
+// layer at once, each by one group of lanes. All lanes of a warp call it together.
+template <typename F>
+__device__ __forceinline__ void each_code(
+    const World& w, const Shape& shape, const Desk& desk, const Lanes& lanes, int tile_group, F f) {
+    const int* layers = w.layers + shape.layers_at;
+    int first = layers[0];
+    u32 from = desk.start[first];
+    for (int l = 0; l < shape.layer_count; l++) {
+        const int last = layers[l + 1];
+        const u32 to = desk.start[last];
+        if (from != to) {
+            const int each = (last - first + NEEDLES_AT_ONCE - 1) / NEEDLES_AT_ONCE;
+            u32 i = desk.start[min(first + lanes.group * each, last)];
+            const u32 end = desk.start[min(first + (lanes.group + 1) * each, last)];
+            while (__any_sync(FULL, i < end)) {
+                f(i < end ? (int)i : -1);
+                i++;
+            }
+            group_sync<SUPPORT_WARPS>(tile_group);
+        }
+        first = last;
+        from = to;
+    }
+}
+
+__device__ __forceinline__ Desk desk_of(const World& w, int t, char* chip, int on_chip, int count, const Shape& shape, Code* codes) {
+    Desk desk;
+    float* base = SHARED ? reinterpret_cast<float*>(chip) : w.scratch + (i64)t * w.scratch_size;
+    desk.codes = SHARED && count <= on_chip ? reinterpret_cast<Code*>(base) : codes;
+    if (SHARED) base += on_chip * 4;
+    desk.residual = base;
+    desk.weights = base + w.footprint;
+    desk.start = reinterpret_cast<u32*>(base + w.footprint * (w.weighted ? 2 : 1));
+    return desk;
+}
+
+__device__ __forceinline__ void load_atom(const float4* rows, int atom, int lane, float4 (&into)[NPL4]) {
+    UNROLL_SAMPLES
+    for (int j = 0; j < NPL4; j++) into[j] = __ldg(rows + ((i64)atom * LPC + lane) * NPL4 + j);
+}
+
+extern "C" __global__ void __launch_bounds__(512) support(
+    World w, const int* list, int list_count, float penalty, int rounds, float tolerance, int group_bytes, int on_chip) {
+    extern __shared__ float4 memory[];
+    const int threads = SUPPORT_WARPS * 32;
+    const int group = threadIdx.x / threads, thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
+    const int index = blockIdx.x * (blockDim.x / threads) + group;
+    if (index >= list_count) return;
+    const int t = list[index];
+    const int count = w.counts[t];
+    if (count == 0) return;
+    const Tile& tile = w.tiles[t];
+    const double around = changes_around(w, tile, lane);
+    if (!(w.own[t] + (around - w.seen[t]) >= (double)tolerance)) return;
+    const Plane& plane = w.planes[tile.plane];
+    const Shape& shape = w.shapes[tile.shape];
+    char* chip = reinterpret_cast<char*>(memory) + (i64)group * group_bytes;
+    float* shares = reinterpret_cast<float*>(chip);  // of the warps: largest changes
+    Code* codes = codes_of(w, t, w.slot[t]);
+    const Desk desk = desk_of(w, t, chip + 16 * ((SUPPORT_WARPS + 3) / 4), on_chip, count, shape, codes);
+    load_footprint(w, plane, tile, desk.residual, desk.weights, thread, threads);
+    if (desk.codes != codes) {
+        for (int i = thread; i < count; i += threads) desk.codes[i] = codes[i];
+    }
+    find_starts(codes, count, desk.start, shape.needle_count, thread, threads);
+    group_sync<SUPPORT_WARPS>(group);
+    const Lanes lanes(w, thread);
+    const u32* needles = w.needles + shape.needles_at;
+    float largest = 0.0f, last = 0.0f;
+    int visited = 0;
+    for (int round = 0; round < rounds; round++) {
+        float mine = 0.0f;
+        each_code(w, shape, desk, lanes, group, [&](int i) {
+            const bool active = i >= 0;
+            const Code code = desk.codes[active ? i : 0];
+            const int atom = code.atom & ~CUT_BIT, offset = needles[code.needle];
+            const bool cut = code.atom & CUT_BIT;
+            float4 samples[NPL4];
+            load_atom(w.packed_rows, atom, lanes.lane, samples);
+            float c = 0.0f;
+            UNROLL_SAMPLES
+            for (int j = 0; j < NPL; j++) c = fmaf(part(samples[j / 4], j % 4), desk.residual[offset + lanes.at(w, j)], c);
+            for (int s = LPC / 2; s; s >>= 1) c += __shfl_xor_sync(FULL, c, s);
+            float scale = penalty;
+            if (w.position_weights) scale *= w.position_weights[position_at(w, plane, tile, offset)];
+            const float threshold = w.atom_weights[atom] * scale, q = code.curvature;
+            // An atom that the mask hides wholly does nothing for the patch: its code is zero.
+            const float value = q > 0.0f ? shrink(c + q * code.value, threshold, w.nonnegative) / q : 0.0f;
+            const float back = code.value - value;
+            if (active && back != 0.0f) {
+                if (lanes.lane == 0) desk.codes[i].value = value;
+                add_atom(w, desk, lanes, samples, offset, cut, back);
+                mine = fmaxf(mine, fabsf(back) * q / threshold);
+                if (plane.wraps_any) {
+                    __syncwarp(__activemask());
+                    repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, desk.residual, lanes.lane, LPC);
+                }
+            }
+        });
+        mine = warp_max(mine);
+        if (SUPPORT_WARPS > 1) {
+            group_sync<SUPPORT_WARPS>(group);
+            if (lane == 0) shares[warp] = mine;
+            group_sync<SUPPORT_WARPS>(group);
+            for (int i = 0; i < SUPPORT_WARPS; i++) mine = fmaxf(mine, shares[i]);
+        }
+        visited += count;
+        last = mine;
+        largest = fmaxf(largest, mine);
+        if (mine < tolerance) break;
+    }
+    group_sync<SUPPORT_WARPS>(group);
+    if (largest > 0.0f) store_footprint(w, plane, tile, desk.residual, thread, threads);
+    if (warp != 0) return;
+    // Codes that became zero go.
+    int kept = 0;
+    if (largest > 0.0f) {
+        for (int from = 0; from < count; from += 32) {
+            const Code code = desk.codes[min(from + lane, count - 1)];
+            const bool stays = from + lane < count && code.value != 0.0f;
+            const u32 mask = __ballot_sync(FULL, stays);
+            if (stays) codes[kept + __popc(mask & ((1u << lane) - 1u))] = code;
+            kept += __popc(mask);
+            __syncwarp();
+        }
+    } else {
+        kept = count;
+    }
+    if (lane == 0) {
+        w.counts[t] = kept;
+        w.own[t] = (double)last;
+        w.seen[t] = around;
+        w.total[t] += (double)largest;
+        atomicMax(w.mail + MAIL_CHANGE, (u64)__float_as_uint(largest));
+        atomicAdd(w.mail + MAIL_VISITED, (u64)visited);
+    }
+}
+
+// Takes what the codes make of the atoms in `rows` off the residuals of the tiles of one colour.
+extern "C" __global__ void __launch_bounds__(512) synthesise(
+    World w, const int* list, int list_count, const float4* rows, int group_bytes) {
+    extern __shared__ float4 memory[];
+    const int threads = SUPPORT_WARPS * 32;
+    const int group = threadIdx.x / threads, thread = threadIdx.x % threads;
+    const int index = blockIdx.x * (blockDim.x / threads) + group;
+    if (index >= list_count) return;
+    const int t = list[index];
+    const int count = w.counts[t];
+    if (count == 0) return;
+    const Tile& tile = w.tiles[t];
+    const Plane& plane = w.planes[tile.plane];
+    const Shape& shape = w.shapes[tile.shape];
+    Code* codes = codes_of(w, t, w.slot[t]);
+    char* chip = reinterpret_cast<char*>(memory) + (i64)group * group_bytes;
+    const Desk desk = desk_of(w, t, chip, 0, count, shape, codes);
+    load_footprint(w, plane, tile, desk.residual, desk.weights, thread, threads);
+    find_starts(codes, count, desk.start, shape.needle_count, thread, threads);
+    group_sync<SUPPORT_WARPS>(group);
+    const Lanes lanes(w, thread);
+    const u32* needles = w.needles + shape.needles_at;
+    const bool weighted = is_weighted(plane, tile);
+    each_code(w, shape, desk, lanes, group, [&](int i) {
+        if (i >= 0) {
+            const Code code = codes[i];
+            const int offset = needles[code.needle];
+            float4 samples[NPL4];
+            load_atom(rows, code.atom & ~CUT_BIT, lanes.lane, samples);
+            add_atom(w, desk, lanes, samples, offset, weighted, -code.value);
+            if (plane.wraps_any) {
+                __syncwarp(__activemask());
+                repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, desk.residual, lanes.lane, LPC);
+            }
+        }
+    });
+    store_footprint(w, plane, tile, desk.residual, thread, threads);
+}
+
+// The residual of all-zero codes, or zero.
+extern "C" __global__ void reset_residual(World w, i64 samples, int to_zero) {
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < samples; i += (i64)gridDim.x * blockDim.x) {
+        w.residual[i] = to_zero ? 0.0f : w.weights ? w.target[i] * w.weights[i] : w.target[i];
+    }
+}
