@@ -4,10 +4,11 @@ use crate::Outcome;
 use crate::args::SeparateArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
+use crate::engine;
 use crate::output::paths::{check_picture, same_file};
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
-use crate::params::{USUAL_PENALTY, check_engine, time_limit};
+use crate::params::{USUAL_PENALTY, time_limit};
 use crate::progress::Watcher;
 use crate::values::Precision;
 use crate::{interrupt, machine};
@@ -28,7 +29,7 @@ pub fn run(args: &SeparateArgs) -> Result<Outcome> {
 
 fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     interrupt::listen();
-    check_engine(&args.run)?;
+    engine::check(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
     ensure!(!same_file(&args.smooth_out, &args.texture_out), "both layers would go to one file; name two");
@@ -42,7 +43,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     }
 
     let mut watcher = Watcher::new(&args.telling);
-    let layers = separator.run(&picture.signal, &chosen.dictionary, &mut watcher)?;
+    let layers = separator.run_on(&*engine::open(&args.run)?, &picture.signal, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
         let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);

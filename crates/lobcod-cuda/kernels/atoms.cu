@@ -11,8 +11,8 @@ extern "C" __global__ void pack_rows(World w, const float* rows, float* packed) 
 // Four samples of every atom side by side, and the taps of chunks of atoms.
 extern "C" __global__ void pack_columns(World w, float* columns, float* taps) {
     const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < (i64)N4 * MS * 4) {
-        const int within = i % 4, k = i / 4 % MS, p = (int)(i / (4 * MS)) * 4 + within;
+    if (i < (i64)N4 * CS * 4) {
+        const int within = i % 4, k = i / 4 % CS, p = (int)(i / (4 * CS)) * 4 + within;
         columns[i] = k < M && p < N ? w.atoms[(i64)k * N + p] : 0.0f;
     }
     if (i < (i64)CHUNKS * REGION_ROWS * ROW_TAPS * CHUNK4 * 4) {

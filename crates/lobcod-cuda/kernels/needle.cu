@@ -11,33 +11,42 @@
 struct Needle {
     float c[MPL];          // correlations at the present codes
     float code[MPL];
-    float threshold[MPL];  // infinite: the code stays
-    float inverse[MPL];    // 1 / threshold
+    float threshold[MPL];  // infinite: the code is zero
+    float inverse[MPL];    // 1 / threshold; negative: the code stays as it is
     float curvature[MPL];  // 0: not known yet
 };
 
 // Correlations of all atoms with the N samples at `patch` (in fours, padded by zeros).
 __device__ __forceinline__ void correlate(const float4* columns, const float* patch, float (&c)[MPL], int lane) {
+    // Two chains an atom.
+    float even[MPL];
     UNROLL_ATOMS
-    for (int j = 0; j < MPL; j++) c[j] = 0.0f;
+    for (int j = 0; j < MPL; j++) c[j] = even[j] = 0.0f;
 #pragma unroll 4
     for (int i = 0; i < N4; i++) {
         const float4 x = reinterpret_cast<const float4*>(patch)[i];
         UNROLL_ATOMS
         for (int j = 0; j < MPL; j++) {
-            const float4 d = columns[i * MS + j * 32 + lane];
-            c[j] = fmaf(d.x, x.x, c[j]);
+            const float4 d = columns[i * CS + j * 32 + lane];
+            even[j] = fmaf(d.x, x.x, even[j]);
             c[j] = fmaf(d.y, x.y, c[j]);
-            c[j] = fmaf(d.z, x.z, c[j]);
+            even[j] = fmaf(d.z, x.z, even[j]);
             c[j] = fmaf(d.w, x.w, c[j]);
         }
     }
+    UNROLL_ATOMS
+    for (int j = 0; j < MPL; j++) c[j] += even[j];
+}
+
+// Sample p of an atom, from the columns.
+__device__ __forceinline__ float sample_of(const float4* columns, int atom, int p) {
+    return reinterpret_cast<const float*>(columns)[((p / 4) * CS + atom) * 4 + p % 4];
 }
 
 // Gives columns of the Gram matrix: the stored one, or that of the weights of a patch, made when first asked for.
 struct Columns {
-    const World& w;
     const float4* columns;
+    const float* gram;
     const float* weights;  // at the patch; null: all are 1
     const int* patch;
     float* buffer;
@@ -59,7 +68,7 @@ struct Columns {
                 }
             }
             __syncwarp();
-            for (int p = lane; p < N; p += 32) buffer[p] = weights[patch[p]] * w.atoms[atom * N + p];
+            for (int p = lane; p < N; p += 32) buffer[p] = weights[patch[p]] * sample_of(columns, atom, p);
             __syncwarp();
             correlate(columns, buffer, column, lane);
             const int i = made < KEPT_COLUMNS ? made : KEPT_COLUMNS - 1;
@@ -71,7 +80,7 @@ struct Columns {
         }
 #endif
         UNROLL_ATOMS
-        for (int j = 0; j < MPL; j++) column[j] = __ldg(w.gram + (i64)atom * MS + j * 32 + lane);
+        for (int j = 0; j < MPL; j++) column[j] = gram[(i64)atom * MS + j * 32 + lane];
     }
 };
 
@@ -109,10 +118,10 @@ __device__ __forceinline__ void descend(Needle& needle, Columns& columns, float 
             if (j * 32 + lane == atom) {
                 const float q = needle.curvature[j] = column[j];
                 // An atom that the mask hides wholly does nothing for the patch: its code is zero.
-                const float value = q > 0.0f ? shrink(needle.c[j] + q * needle.code[j], needle.threshold[j], nonnegative) / q : 0.0f;
+                const float value = q > 0.0f ? shrink(needle.c[j] + q * needle.code[j], needle.threshold[j], nonnegative) * __frcp_rn(q) : 0.0f;
                 delta = value - needle.code[j];
                 // Its way may be nothing but rounding: then it is left alone.
-                if (delta == 0.0f) needle.threshold[j] = INFINITE;
+                if (delta == 0.0f) needle.inverse[j] = -fabsf(needle.inverse[j]);
             }
         }
         move_code(needle, atom, delta, column, lane);

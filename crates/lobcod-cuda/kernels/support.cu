@@ -98,6 +98,152 @@ __device__ __forceinline__ void load_atom(const float4* rows, int atom, int lane
     for (int j = 0; j < NPL4; j++) into[j] = __ldg(rows + ((i64)atom * LPC + lane) * NPL4 + j);
 }
 
+// One round over the codes, layer after layer, whatever the tile: gives the largest change of this thread's codes.
+__device__ __forceinline__ float plain_round(
+    const World& w, const Plane& plane, const Tile& tile, const Shape& shape, const Desk& desk, const Lanes& lanes, float penalty, int group) {
+    const u32* needles = w.needles + shape.needles_at;
+    float largest = 0.0f;
+    each_code(w, shape, desk, lanes, group, [&](int i) {
+        const bool active = i >= 0;
+        const Code code = desk.codes[active ? i : 0];
+        const int atom = code.atom & ~CUT_BIT, offset = needles[code.needle];
+        const bool cut = code.atom & CUT_BIT;
+        float4 samples[NPL4];
+        load_atom(w.packed_rows, atom, lanes.lane, samples);
+        float c = 0.0f;
+        UNROLL_SAMPLES
+        for (int j = 0; j < NPL; j++) c = fmaf(part(samples[j / 4], j % 4), desk.residual[offset + lanes.at(w, j)], c);
+        for (int s = LPC / 2; s; s >>= 1) c += __shfl_xor_sync(FULL, c, s);
+        float scale = penalty;
+        if (w.position_weights) scale *= w.position_weights[position_at(w, plane, tile, offset)];
+        const float threshold = w.atom_weights[atom] * scale, q = code.curvature;
+        // An atom that the mask hides wholly does nothing for the patch: its code is zero.
+        const float value = q > 0.0f ? shrink(c + q * code.value, threshold, w.nonnegative) / q : 0.0f;
+        const float back = code.value - value;
+        if (active && back != 0.0f) {
+            if (lanes.lane == 0) desk.codes[i].value = value;
+            add_atom(w, desk, lanes, samples, offset, cut, back);
+            largest = fmaxf(largest, fabsf(back) * q / threshold);
+            if (plane.wraps_any) {
+                __syncwarp(__activemask());
+                repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, desk.residual, lanes.lane, LPC);
+            }
+        }
+    });
+    return largest;
+}
+
+#if NPL <= 16 && SUPPORT_WARPS == 1
+#define GROUPS (32 / LPC)
+#define NOTHING 0xffffu
+
+// Which code every group of lanes has in every step: needles of a layer side by side, the codes of a needle one after the other.
+// Gives the number of steps.
+__device__ __forceinline__ int list_steps(const World& w, const Shape& shape, const u32* start, unsigned short* steps, int lane) {
+    const int* layers = w.layers + shape.layers_at;
+    int done = 0;
+    for (int from = 0; from < shape.layer_count; from += 32) {
+        const int l = from + lane;
+        const bool any = l < shape.layer_count;
+        const int first = any ? layers[l] : 0, last = any ? layers[l + 1] : 0, each = (last - first + GROUPS - 1) / GROUPS;
+        int longest = 0;
+        for (int g = 0; g < GROUPS; g++) {
+            longest = max(longest, (int)start[min(first + (g + 1) * each, last)] - (int)start[min(first + g * each, last)]);
+        }
+        int sum = longest;
+        for (int s = 1; s < 32; s <<= 1) {
+            const int other = __shfl_up_sync(FULL, sum, s);
+            if (lane >= s) sum += other;
+        }
+        const int at = done + sum - longest;
+        for (int g = 0; g < GROUPS; g++) {
+            const u32 begin = start[min(first + g * each, last)], end = start[min(first + (g + 1) * each, last)];
+            for (int j = 0; j < longest; j++) steps[(at + j) * GROUPS + g] = begin + j < end ? begin + j : NOTHING;
+        }
+        done += __shfl_sync(FULL, sum, 31);
+    }
+    return done;
+}
+
+// A code on its way through the pipeline.
+struct Step {
+    int code;  // -1: none
+    int offset;
+    bool cut;
+    float value, curvature;
+    u32 atom;
+};
+
+__device__ __forceinline__ Step read_step(const Desk& desk, const unsigned short* steps, int count, int s, int group) {
+    Step step;
+    const u32 i = s < count ? steps[s * GROUPS + group] : NOTHING;
+    const Code code = desk.codes[i == NOTHING ? 0 : i];
+    step.code = i == NOTHING ? -1 : (int)i;
+    step.offset = code.needle;
+    step.cut = code.atom & CUT_BIT;
+    step.atom = code.atom & ~CUT_BIT;
+    step.value = code.value;
+    step.curvature = code.curvature;
+    return step;
+}
+
+// The same round by one warp whose codes lie on chip (their needles replaced by offsets): while a step is worked on, atoms of the
+// next one and codes of the one after are on their way.
+__device__ __forceinline__ float piped_round(
+    const World& w, const Desk& desk, const Lanes& lanes, const unsigned short* steps, int count, float penalty) {
+    float largest = 0.0f;
+    const float inverse_penalty = 1.0f / penalty;
+    Step now = read_step(desk, steps, count, 0, lanes.group), next = read_step(desk, steps, count, 1, lanes.group);
+    float4 atom[NPL4], coming[NPL4];
+    load_atom(w.packed_rows, now.atom, lanes.lane, atom);
+    float threshold = __ldg(w.atom_weights + now.atom) * penalty, inverse = __ldg(w.inverse_weights + now.atom) * inverse_penalty;
+    for (int s = 0; s < count; s++) {
+        load_atom(w.packed_rows, next.atom, lanes.lane, coming);
+        const float next_weight = __ldg(w.atom_weights + next.atom), next_inverse = __ldg(w.inverse_weights + next.atom);
+        const Step after = read_step(desk, steps, count, s + 2, lanes.group);
+        const float q = now.curvature, over_q = q > 0.0f ? __frcp_rn(q) : 0.0f;
+        float samples[NPL], c = 0.0f, d = 0.0f;
+#pragma unroll
+        for (int j = 0; j < NPL; j++) samples[j] = desk.residual[now.offset + lanes.at(w, j)];
+#pragma unroll
+        for (int j = 0; j < NPL; j += 2) {
+            c = fmaf(part(atom[j / 4], j % 4), samples[j], c);
+            if (j + 1 < NPL) d = fmaf(part(atom[(j + 1) / 4], (j + 1) % 4), samples[j + 1 < NPL ? j + 1 : j], d);
+        }
+        c += d;
+#pragma unroll
+        for (int s = LPC / 2; s; s >>= 1) c += __shfl_xor_sync(FULL, c, s);
+        // An atom that the mask hides wholly does nothing for the patch: its code is zero.
+        const float value = shrink(fmaf(q, now.value, c), threshold, w.nonnegative) * over_q;
+        const float back = now.value - value;
+        if (now.code >= 0 && back != 0.0f) {
+#pragma unroll
+            for (int j = 0; j < NPL; j++) {
+                if (lanes.owns(j)) {
+                    const int at = now.offset + lanes.at(w, j);
+                    float x = back * part(atom[j / 4], j % 4);
+                    if (CUT && now.cut) x *= desk.weights[at];
+                    desk.residual[at] = samples[j] + x;
+                }
+            }
+            if (lanes.lane == 0) desk.codes[now.code].value = value;
+            largest = fmaxf(largest, fabsf(back) * q * inverse);
+        }
+        __syncwarp();
+        now = next;
+        next = after;
+        threshold = next_weight * penalty;
+        inverse = next_inverse * inverse_penalty;
+#pragma unroll
+        for (int j = 0; j < NPL4; j++) atom[j] = coming[j];
+    }
+    return largest;
+}
+#define PIPED 1
+#else
+#define PIPED 0
+#endif
+
 extern "C" __global__ void __launch_bounds__(512) support(
     World w, const int* list, int list_count, float penalty, int rounds, float tolerance, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
@@ -118,44 +264,39 @@ extern "C" __global__ void __launch_bounds__(512) support(
     Code* codes = codes_of(w, t, w.slot[t]);
     const Desk desk = desk_of(w, t, chip + 16 * ((SUPPORT_WARPS + 3) / 4), on_chip, count, shape, codes);
     load_footprint(w, plane, tile, desk.residual, desk.weights, thread, threads);
-    if (desk.codes != codes) {
-        for (int i = thread; i < count; i += threads) desk.codes[i] = codes[i];
-    }
     find_starts(codes, count, desk.start, shape.needle_count, thread, threads);
-    group_sync<SUPPORT_WARPS>(group);
-    const Lanes lanes(w, thread);
+    const bool kept = desk.codes != codes;
+#if PIPED
+    const bool piped = kept && !w.position_weights && !plane.wraps_any;
     const u32* needles = w.needles + shape.needles_at;
+    unsigned short* steps = reinterpret_cast<unsigned short*>(desk.start + shape.needle_count + 1);
+#else
+    const bool piped = false;
+#endif
+    if (kept) {
+        for (int i = thread; i < count; i += threads) {
+            Code code = codes[i];
+#if PIPED
+            if (piped) code.needle = needles[code.needle];
+#endif
+            desk.codes[i] = code;
+        }
+    }
+    group_sync<SUPPORT_WARPS>(group);
+#if PIPED
+    const int step_count = piped ? list_steps(w, shape, desk.start, steps, lane) : 0;
+    __syncwarp();
+#endif
+    const Lanes lanes(w, thread);
     float largest = 0.0f, last = 0.0f;
     int visited = 0;
     for (int round = 0; round < rounds; round++) {
-        float mine = 0.0f;
-        each_code(w, shape, desk, lanes, group, [&](int i) {
-            const bool active = i >= 0;
-            const Code code = desk.codes[active ? i : 0];
-            const int atom = code.atom & ~CUT_BIT, offset = needles[code.needle];
-            const bool cut = code.atom & CUT_BIT;
-            float4 samples[NPL4];
-            load_atom(w.packed_rows, atom, lanes.lane, samples);
-            float c = 0.0f;
-            UNROLL_SAMPLES
-            for (int j = 0; j < NPL; j++) c = fmaf(part(samples[j / 4], j % 4), desk.residual[offset + lanes.at(w, j)], c);
-            for (int s = LPC / 2; s; s >>= 1) c += __shfl_xor_sync(FULL, c, s);
-            float scale = penalty;
-            if (w.position_weights) scale *= w.position_weights[position_at(w, plane, tile, offset)];
-            const float threshold = w.atom_weights[atom] * scale, q = code.curvature;
-            // An atom that the mask hides wholly does nothing for the patch: its code is zero.
-            const float value = q > 0.0f ? shrink(c + q * code.value, threshold, w.nonnegative) / q : 0.0f;
-            const float back = code.value - value;
-            if (active && back != 0.0f) {
-                if (lanes.lane == 0) desk.codes[i].value = value;
-                add_atom(w, desk, lanes, samples, offset, cut, back);
-                mine = fmaxf(mine, fabsf(back) * q / threshold);
-                if (plane.wraps_any) {
-                    __syncwarp(__activemask());
-                    repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, desk.residual, lanes.lane, LPC);
-                }
-            }
-        });
+        float mine;
+#if PIPED
+        if (piped) mine = piped_round(w, desk, lanes, steps, step_count, penalty);
+        else
+#endif
+            mine = plain_round(w, plane, tile, shape, desk, lanes, penalty, group);
         mine = warp_max(mine);
         if (SUPPORT_WARPS > 1) {
             group_sync<SUPPORT_WARPS>(group);
@@ -172,21 +313,23 @@ extern "C" __global__ void __launch_bounds__(512) support(
     if (largest > 0.0f) store_footprint(w, plane, tile, desk.residual, thread, threads);
     if (warp != 0) return;
     // Codes that became zero go.
-    int kept = 0;
+    int left = 0;
     if (largest > 0.0f) {
         for (int from = 0; from < count; from += 32) {
-            const Code code = desk.codes[min(from + lane, count - 1)];
+            const int i = min(from + lane, count - 1);
+            Code code = codes[i];
+            code.value = desk.codes[i].value;
             const bool stays = from + lane < count && code.value != 0.0f;
             const u32 mask = __ballot_sync(FULL, stays);
-            if (stays) codes[kept + __popc(mask & ((1u << lane) - 1u))] = code;
-            kept += __popc(mask);
+            if (stays) codes[left + __popc(mask & ((1u << lane) - 1u))] = code;
+            left += __popc(mask);
             __syncwarp();
         }
     } else {
-        kept = count;
+        left = count;
     }
     if (lane == 0) {
-        w.counts[t] = kept;
+        w.counts[t] = left;
         w.own[t] = (double)last;
         w.seen[t] = around;
         w.total[t] += (double)largest;

@@ -14,6 +14,8 @@ typedef unsigned long long u64;
 // Atoms a lane owns, and their number with padding.
 #define MPL ((M + 31) / 32)
 #define MS (MPL * 32)
+// Distance between the fours of one atom: odd, so that the samples of an atom lie in different memory banks.
+#define CS (MS + 1)
 // Samples of a patch in fours.
 #define N4 ((N + 3) / 4)
 // Samples a lane owns of a patch that LPC lanes share, in fours too.
@@ -96,7 +98,7 @@ struct World {
     double* seen;   // changes of its neighbours when it was last swept
     const float* atoms;           // M x N
     const float4* packed_rows;    // M x LPC x NPL4: samples as the lanes of a code own them
-    const float4* columns;        // N4 x MS: four samples of every atom
+    const float4* columns;        // N4 x CS: four samples of every atom
     const float* gram;            // M x MS
     const float* atom_weights;    // MS, infinite behind the last
     const float* inverse_weights; // MS, 0 behind the last

@@ -29,7 +29,7 @@ struct Bench {
 
 __device__ __forceinline__ void visit_needle(
     const World& w, const Plane& plane, const Tile& tile, const Sweep& sweep, const Bench& bench, const int* patch,
-    const float4* columns, const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
+    const float4* columns, const float* gram, const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
     const bool spread = sweep.visit == VISIT_SPREAD;
     __syncwarp();
     for (int p = lane; p < N; p += 32) buffer[p] = bench.residual[offset + patch[p]];
@@ -53,7 +53,7 @@ __device__ __forceinline__ void visit_needle(
         needle.code[j] = before[j] = 0.0f;
         needle.threshold[j] = w.atom_weights[k] * scale;
         needle.inverse[j] = 1.0f / needle.threshold[j];
-        needle.curvature[j] = !cut && k < M ? __ldg(w.gram + (i64)k * MS + k) : 0.0f;
+        needle.curvature[j] = !cut && k < M ? gram[(i64)k * MS + k] : 0.0f;
     }
     const uint2 range = bench.range[q];
     for (u32 i = 0; i < (spread ? 0 : range.y); i++) {
@@ -68,9 +68,9 @@ __device__ __forceinline__ void visit_needle(
         }
     }
 #if CUT
-    Columns source = {w, columns, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0};
+    Columns source = {columns, gram, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0};
 #else
-    Columns source = {w, columns, nullptr, patch, buffer, lane};
+    Columns source = {columns, gram, nullptr, patch, buffer, lane};
 #endif
 #if CAPPED
     float c_before[MPL], threshold[MPL];
@@ -90,7 +90,7 @@ __device__ __forceinline__ void visit_needle(
     for (int j = 0; j < MPL; j++) {
         count += __popc(__ballot_sync(FULL, needle.code[j] != 0.0f));
         moved |= __ballot_sync(FULL, needle.code[j] != before[j]);
-        largest = fmaxf(largest, fabsf(needle.code[j] - before[j]) * needle.curvature[j] * needle.inverse[j]);
+        largest = fmaxf(largest, fabsf(needle.code[j] - before[j]) * needle.curvature[j] * fabsf(needle.inverse[j]));
     }
     if (moved && !spread) {
         for (int p = lane; p < N; p += 32) buffer[p] = 0.0f;
@@ -101,9 +101,8 @@ __device__ __forceinline__ void visit_needle(
                 const int owner = __ffs(movers) - 1;
                 movers &= movers - 1;
                 const float back = __shfl_sync(FULL, before[j] - needle.code[j], owner);
-                const float* atom = w.atoms + (i64)(j * 32 + owner) * N;
                 // A lane writes and reads its own samples only.
-                for (int p = lane; p < N; p += 32) buffer[p] = fmaf(back, __ldg(atom + p), buffer[p]);
+                for (int p = lane; p < N; p += 32) buffer[p] = fmaf(back, sample_of(columns, j * 32 + owner, p), buffer[p]);
             }
         }
         for (int p = lane; p < N; p += 32) {
@@ -156,18 +155,25 @@ __device__ __forceinline__ int scan_counts(int mine, int* sums, int& all, int th
 }
 
 extern "C" __global__ void __launch_bounds__(512) visit(
-    World w, const int* list, int count, Sweep sweep, int group_bytes, int columns_on_chip) {
+    World w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
     const int threads = VISIT_WARPS * 32;
     const int group = threadIdx.x / threads, thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
-    float4* columns = memory;
-    int* patch = reinterpret_cast<int*>(memory + (columns_on_chip ? N4 * MS : 0));
+    // On chip: offsets of a patch, then columns and the Gram matrix as far as they fit.
+    int* patch = reinterpret_cast<int*>(memory);
+    float4* chip_columns = memory + N4;
+    float4* chip_gram = chip_columns + (on_chip > 0 ? N4 * CS : 0);
+    char* chip = reinterpret_cast<char*>(chip_gram + (on_chip > 1 ? M * MS / 4 : 0));
     for (int p = threadIdx.x; p < N; p += blockDim.x) patch[p] = patch_offset(w, p);
-    if (columns_on_chip) {
-        for (int i = threadIdx.x; i < N4 * MS; i += blockDim.x) columns[i] = w.columns[i];
+    if (on_chip > 0) {
+        for (int i = threadIdx.x; i < N4 * CS; i += blockDim.x) chip_columns[i] = w.columns[i];
+    }
+    if (on_chip > 1) {
+        for (int i = threadIdx.x; i < M * MS / 4; i += blockDim.x) chip_gram[i] = reinterpret_cast<const float4*>(w.gram)[i];
     }
     __syncthreads();
-    const float4* atoms = columns_on_chip ? columns : w.columns;
+    const float4* columns = on_chip > 0 ? chip_columns : w.columns;
+    const float* gram = on_chip > 1 ? reinterpret_cast<const float*>(chip_gram) : w.gram;
     const int index = blockIdx.x * (blockDim.x / threads) + group;
     if (index >= count) return;
     const int t = list[index];
@@ -178,8 +184,7 @@ extern "C" __global__ void __launch_bounds__(512) visit(
     if (sweep.overflowed_only && !w.overflowed[t]) return;
 
     // Memory of the group.
-    char* chip = reinterpret_cast<char*>(memory) + (columns_on_chip ? N4 * MS * 16 : 0) + (N + 3) / 4 * 16 + (i64)group * group_bytes;
-    float* buffers = reinterpret_cast<float*>(chip);
+    float* buffers = reinterpret_cast<float*>(chip + (i64)group * group_bytes);
     float* buffer = buffers + warp * N4 * 4;
     int* small = reinterpret_cast<int*>(buffers + VISIT_WARPS * N4 * 4);
     float* large = SHARED ? reinterpret_cast<float*>(small + 4 + VISIT_WARPS) : w.scratch + (i64)t * w.scratch_size;
@@ -232,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(512) visit(
         if (l >= shape.layer_count || !bench.layer_awake[l]) continue;
         for (int q = layers[l] + warp; q < layers[l + 1]; q += VISIT_WARPS) {
             if (bench.awake[q]) {
-                visit_needle(w, plane, tile, sweep, bench, patch, atoms, old, pool, buffer, q, needles[q], lane);
+                visit_needle(w, plane, tile, sweep, bench, patch, columns, gram, old, pool, buffer, q, needles[q], lane);
             }
         }
         group_sync<VISIT_WARPS>(group);

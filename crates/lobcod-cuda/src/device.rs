@@ -53,11 +53,11 @@ impl fmt::Display for DeviceFacts {
 pub(crate) fn open() -> Result<Arc<CudaContext>> {
     const CPU: &str = "or use the cpu engine";
     if !driver_is_there() {
-        return Err(Error::Unavailable(format!("there is no NVIDIA driver on this machine; install one, {CPU}")));
+        return Err(Error::Unavailable(format!("the CUDA engine needs an NVIDIA driver, and this machine has none; install one, {CPU}")));
     }
     if !nvrtc_is_there() {
         return Err(Error::Unavailable(format!(
-            "NVIDIA's run-time compiler (NVRTC) was not found; install CUDA, or `pip install nvidia-cuda-nvrtc` and activate its environment, {CPU}"
+            "the CUDA engine needs NVRTC, NVIDIA's run-time compiler, and it was not found; install CUDA, or `pip install nvidia-cuda-nvrtc` and activate its environment, {CPU}"
         )));
     }
     if !CudaContext::device_count().is_ok_and(|count| count > 0) {

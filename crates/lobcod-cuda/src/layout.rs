@@ -22,8 +22,8 @@ pub(crate) struct Layout {
     pub(crate) visit: Blocks,
     pub(crate) support: Blocks,
     pub(crate) synthesis: Blocks,
-    /// Does a discovery sweep keep all atoms on chip?
-    pub(crate) columns_on_chip: bool,
+    /// What a discovery sweep keeps on chip: nothing, all atoms, or also their Gram matrix.
+    pub(crate) atoms_on_chip: usize,
     /// Codes a support sweep keeps on chip.
     pub(crate) kept_codes: usize,
     /// Numbers of scratch memory of a tile; 0 where all is on chip.
@@ -67,7 +67,8 @@ impl Layout {
         let small = schedule.most_needles <= SMALL_TILE;
         let warps: (usize, usize) = if small { (4, 1) } else { (16, 16) };
         let fours = samples.div_ceil(4);
-        let columns = fours * atoms.next_multiple_of(32) * 16;
+        let stride = atoms.next_multiple_of(32);
+        let (columns, gram) = (fours * (stride + 1) * 16, atoms * stride * 4);
         let patch = samples.div_ceil(4) * 16;
         let fields = schedule.footprint * if schedule.cut { 2 } else { 1 };
         let bench = 8 * schedule.most_needles + 4 * schedule.most_layers + 4 * fields + schedule.most_needles;
@@ -75,20 +76,24 @@ impl Layout {
         let buffers = warps.0 * fours * 16 + 4 * (4 + warps.0);
         let kept_codes = (schedule.most_needles * KEPT_CODES.0 / KEPT_CODES.1).max(32);
         let shares = 16 * warps.1.div_ceil(4);
-        let shared = patch + buffers + bench <= memory && shares + 16 * kept_codes + desk <= memory;
+        // Which code every group of lanes has in every step: two bytes each.
+        let lanes = samples.div_ceil(8).next_power_of_two().clamp(4, 32);
+        let steps = 2 * kept_codes * (32 / lanes);
+        let shared = patch + buffers + bench <= memory && shares + 16 * kept_codes + desk + steps <= memory;
         let on_chip = |bytes: usize| if shared { bytes } else { 0 };
         let group = (buffers + on_chip(bench)).next_multiple_of(16);
-        let columns_on_chip = columns + patch + group <= SEVERAL_TILES.min(memory);
-        let common = patch + if columns_on_chip { columns } else { 0 };
+        let room = SEVERAL_TILES.min(memory).saturating_sub(patch + group);
+        let atoms_on_chip = usize::from(columns <= room) + usize::from(columns + gram <= room);
+        let common = patch + [0, columns, columns + gram][atoms_on_chip];
         let kept_codes = if shared { kept_codes } else { 0 };
-        let support = (shares + on_chip(16 * kept_codes + desk)).next_multiple_of(16);
+        let support = (shares + on_chip(16 * kept_codes + desk + steps)).next_multiple_of(16);
         Self {
             shared,
             warps,
             visit: Blocks::new(common, group, warps.0, memory),
             support: Blocks::new(0, support, warps.1, memory),
             synthesis: Blocks::new(0, on_chip(desk).next_multiple_of(16), warps.1, memory),
-            columns_on_chip,
+            atoms_on_chip,
             kept_codes,
             scratch: if shared { 0 } else { bench.max(desk).div_ceil(4).next_multiple_of(4) },
         }

@@ -172,7 +172,7 @@ impl CudaSession {
             seen: empty(stream, tiles).map_err(short)?,
             atoms: empty(stream, m * n).map_err(short)?,
             packed_rows: empty(stream, m * recipe.lanes() * recipe.lane_fours() * 4).map_err(short)?,
-            columns: empty(stream, n.div_ceil(4) * stride * 4).map_err(short)?,
+            columns: empty(stream, n.div_ceil(4) * (stride + 1) * 4).map_err(short)?,
             taps: empty(stream, recipe.taps()).map_err(short)?,
             gram: empty(stream, m * stride).map_err(short)?,
             _atom_weights: up(stream, &padded(&|w| w, f32::INFINITY)).map_err(short)?,
@@ -362,7 +362,7 @@ impl Session<f32> for CudaSession {
             (told.order, told.order_at) = (at.of(order), at.of(starts));
         }
         self.clear_mail();
-        let (group, on_chip) = (self.layout.visit.group as i32, i32::from(self.layout.columns_on_chip));
+        let (group, on_chip) = (self.layout.visit.group as i32, self.layout.atoms_on_chip as i32);
         let mail = loop {
             let world = self.world;
             self.colours(self.layout.visit, |list, tiles, grid, threads, bytes| {

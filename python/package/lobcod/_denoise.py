@@ -39,6 +39,7 @@ def denoise(
     tolerance: float = 1e-2,
     channel_axis: int | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -73,7 +74,7 @@ def denoise(
         Relative duality gap of pursuits of the whole image.
     return_report : bool
         Return the report as well.
-    channel_axis, threads, time_limit, max_memory, progress
+    channel_axis, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -110,6 +111,7 @@ def denoise(
             tolerance=tolerance,
             time_limit=time_limit,
             threads=threads,
+            engine=engine,
             max_memory=max_memory,
             precision="f32",
             callback=callback,

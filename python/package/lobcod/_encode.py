@@ -39,6 +39,7 @@ def encode(
     seed: int = 0,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -99,6 +100,8 @@ def encode(
         Default: double for float64 images, single for all others.
     threads : int
         Worker threads; 0 means all cores. The answer is the same, bit for bit, on any number.
+    engine : {"cpu", "cuda"}
+        What does the work: threads of this machine, or an NVIDIA GPU (single precision).
     time_limit : float, optional
         Seconds allowed.
     max_memory : int, optional
@@ -153,6 +156,7 @@ def encode(
             tolerance=tolerance,
             time_limit=time_limit,
             threads=threads,
+            engine=engine,
             max_memory=max_memory,
             precision=precision,
             callback=callback,

@@ -49,6 +49,7 @@ def fuse(
     scale: float | None = None,
     channel_axis: int | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -93,7 +94,7 @@ def fuse(
         Sample that stands for white. Default: the largest one of whole numbers, 255 for other types.
     return_report : bool
         Return the report as well; its ``decision`` is the number of the frame every pixel came from.
-    channel_axis, threads, time_limit, max_memory, progress
+    channel_axis, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -142,6 +143,7 @@ def fuse(
             tolerance=tolerance,
             time_limit=time_limit,
             threads=threads,
+            engine=engine,
             max_memory=max_memory,
             precision="f32",
             callback=callback,

@@ -48,6 +48,7 @@ def inpaint(
     channel_axis: int | None = None,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -81,7 +82,7 @@ def inpaint(
         Seed of the choice of held-out samples.
     return_report : bool
         Return the report as well.
-    channel_axis, precision, threads, time_limit, max_memory, progress
+    channel_axis, precision, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -128,6 +129,7 @@ def inpaint(
             tolerance=1e-3,
             time_limit=time_limit,
             threads=threads,
+            engine=engine,
             max_memory=max_memory,
             precision=precision,
             callback=callback,

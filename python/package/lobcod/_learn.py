@@ -47,6 +47,7 @@ def learn(
     tolerance: float = 1e-3,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -86,7 +87,7 @@ def learn(
         Objective at which the learning ends.
     tolerance : float
         Relative duality gap of the pursuit that ends the learning.
-    base, border, channel_axis, precision, threads, time_limit, max_memory, checkpoint, resume, progress
+    base, border, channel_axis, precision, threads, engine, time_limit, max_memory, checkpoint, resume, progress
         As for :func:`encode`.
 
     Returns
@@ -130,6 +131,7 @@ def learn(
             tolerance=tolerance,
             time_limit=time_limit,
             threads=threads,
+            engine=engine,
             max_memory=max_memory,
             precision=precision,
             callback=callback,

@@ -34,6 +34,7 @@ def separate(
     channel_axis: int | None = None,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -57,7 +58,7 @@ def separate(
         Relative joint duality gap to reach.
     return_report : bool
         Return the report as a third value.
-    dictionary, penalty, relative_penalty, channel_axis, precision, threads, time_limit, max_memory, progress
+    dictionary, penalty, relative_penalty, channel_axis, precision, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -83,6 +84,7 @@ def separate(
             tolerance=tolerance,
             time_limit=time_limit,
             threads=threads,
+            engine=engine,
             max_memory=max_memory,
             precision=precision,
             callback=callback,
