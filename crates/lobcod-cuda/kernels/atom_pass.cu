@@ -55,7 +55,7 @@ __device__ __forceinline__ void each_near(const World& w, const Course& course, 
 }
 
 // Gradient and autocorrelation of the codes of atom k.
-extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32) look_at_atom(World w, Course course, int k) {
+extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) look_at_atom(World w, Course course, int k) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int from = course.first[(i64)k * w.tile_count], to = course.first[(i64)(k + 1) * w.tile_count];
     if (from + (int)blockIdx.x * LOOK_WARPS >= to) return;
@@ -115,7 +115,7 @@ __device__ __forceinline__ int cover(const Plane& plane, int periodic, const Pla
 }
 
 // Moves atom k, and lets the residual follow. Of the codes that cover a sample the first one takes them all off.
-extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32) move_atom(World w, Course course, int k) {
+extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) move_atom(World w, Course course, int k) {
     __shared__ float change[N];
     __shared__ double room[LOOK_WARPS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32) move_atom(World w,
 }
 
 // Gradient of the data term in f64, `- sum_i P_i R a_i^T`, over one layer of a plane or (layer -1) all codes; a block an atom.
-extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32) gradient(World w, Course course, int of_plane, int of_layer, double* out) {
+extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) gradient(World w, Course course, int of_plane, int of_layer, double* out) {
     extern __shared__ double parts[];  // LOOK_WARPS x N
     const int k = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int from = course.first[(i64)k * w.tile_count], to = course.first[(i64)(k + 1) * w.tile_count];

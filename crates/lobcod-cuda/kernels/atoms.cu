@@ -4,7 +4,7 @@
 extern "C" __global__ void pack_rows(World w, const float* rows, float* packed) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= M * LPC * NPL4 * 4) return;
-    const int j = i % (NPL4 * 4), lane = i / (NPL4 * 4) % LPC, k = i / (NPL4 * 4 * LPC), p = lane + j * LPC;
+    const int lane = i / 4 % LPC, j = i / (4 * LPC) % NPL4 * 4 + i % 4, k = i / (NPL4 * 4 * LPC), p = lane + j * LPC;
     packed[i] = j < NPL && p < N ? rows[(i64)k * N + p] : 0.0f;
 }
 
@@ -54,7 +54,7 @@ extern "C" __global__ void find_curvatures(World w) {
     }
     for (int i = 0; i < count; i++) {
         const int atom = codes[i].atom & ~CUT_BIT, offset = needles[codes[i].needle];
-        const int z = tile.origin[0] + offset / w.slice, y = tile.origin[1] + offset % w.slice / w.row, x = tile.origin[2] + offset % w.row;
+        const int z = tile.origin[0] + offset / SLICE, y = tile.origin[1] + offset % SLICE / ROW, x = tile.origin[2] + offset % ROW;
         float sum = 0.0f;
         bool plain = true;
         for (int p = lane; p < N; p += 32) {

@@ -26,7 +26,7 @@ __device__ __forceinline__ void each_sample(const World& w, const Plane& plane, 
         const int line = item / per_row, x = (item - line * per_row) * 32 + lane;
         const int y = line % fy, rest = line / fy, z = rest % fz, c = rest / fz;
         if (x < fx) {
-            f(c * w.channel + z * w.slice + y * w.row + x, domain.at(c, oz + z, oy + y, ox + x));
+            f(c * CHANNEL + z * SLICE + y * ROW + x, domain.at(c, oz + z, oy + y, ox + x));
         }
     }
 }
@@ -63,17 +63,17 @@ __device__ __forceinline__ int twin(int at, int wraps, int length, int size) {
 // On an axis that wraps, sample i and sample i + length of the footprint are one: the patch at `offset`, just updated, is copied to
 // its other places.
 __device__ __noinline__ void repeat_wrapped(
-    int row, int slice, int channel, const Plane& plane, const Tile& tile, int offset, float* buffer, int thread, int threads) {
+    const Plane& plane, const Tile& tile, int offset, float* buffer, int thread, int threads) {
     for (int p = thread; p < N; p += threads) {
-        const int hz = offset / slice + p / (HX * HY) % HZ, hy = offset % slice / row + p / HX % HY, hx = offset % row + p % HX;
+        const int hz = offset / SLICE + p / (HX * HY) % HZ, hy = offset % SLICE / ROW + p / HX % HY, hx = offset % ROW + p % HX;
         const int tz = twin(hz, plane.wraps[0], plane.domain[0], tile.size[0] + HZ - 1);
         const int ty = twin(hy, plane.wraps[1], plane.domain[1], tile.size[1] + HY - 1);
         const int tx = twin(hx, plane.wraps[2], plane.domain[2], tile.size[2] + HX - 1);
-        const int base = p / BOX * channel;
-        const float value = buffer[base + hz * slice + hy * row + hx];
+        const int base = p / BOX * CHANNEL;
+        const float value = buffer[base + hz * SLICE + hy * ROW + hx];
         for (int i = 1; i < 8; i++) {
             const int z = i & 4 ? tz : hz, y = i & 2 ? ty : hy, x = i & 1 ? tx : hx;
-            if ((z | y | x) >= 0) buffer[base + z * slice + y * row + x] = value;
+            if ((z | y | x) >= 0) buffer[base + z * SLICE + y * ROW + x] = value;
         }
     }
 }

@@ -108,8 +108,8 @@ extern "C" __global__ void place_codes(World w, int* next, Place* places, float*
             int* place = next + (i64)atom * w.tile_count + t;
             const int at = *place + __popc(peers & ((1u << lane) - 1u));
             const int offset = needles[code.needle];
-            places[at] = {tile.origin[0] + offset / w.slice, tile.origin[1] + offset % w.slice / w.row,
-                          tile.origin[2] + offset % w.row, t};
+            places[at] = {tile.origin[0] + offset / SLICE, tile.origin[1] + offset % SLICE / ROW,
+                          tile.origin[2] + offset % ROW, t};
             values[at] = code.value;
             numbers[at] = code.needle;
         }

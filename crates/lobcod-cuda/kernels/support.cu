@@ -18,16 +18,16 @@ struct Lanes {
 #if NPL <= 16
     int offset[NPL];
 #endif
-    __device__ __forceinline__ Lanes(const World& w, int thread) : group(thread / LPC), lane(thread % LPC) {
+    __device__ __forceinline__ Lanes(int thread) : group(thread / LPC), lane(thread % LPC) {
 #if NPL <= 16
-        for (int j = 0; j < NPL; j++) offset[j] = lane + j * LPC < N ? patch_offset(w, lane + j * LPC) : 0;
+        for (int j = 0; j < NPL; j++) offset[j] = lane + j * LPC < N ? patch_offset(lane + j * LPC) : 0;
 #endif
     }
-    __device__ __forceinline__ int at(const World& w, int j) const {
+    __device__ __forceinline__ int at(int j) const {
 #if NPL <= 16
         return offset[j];
 #else
-        return lane + j * LPC < N ? patch_offset(w, lane + j * LPC) : 0;
+        return lane + j * LPC < N ? patch_offset(lane + j * LPC) : 0;
 #endif
     }
     __device__ __forceinline__ bool owns(int j) const { return N % LPC == 0 || lane + j * LPC < N; }
@@ -37,11 +37,11 @@ __device__ __forceinline__ float part(const float4& four, int i) { return i == 0
 
 // Adds `by` times an atom to the patch at `offset`.
 __device__ __forceinline__ void add_atom(
-    const World& w, const Desk& desk, const Lanes& lanes, const float4 (&atom)[NPL4], int offset, bool cut, float by) {
+    const Desk& desk, const Lanes& lanes, const float4 (&atom)[NPL4], int offset, bool cut, float by) {
     UNROLL_SAMPLES
     for (int j = 0; j < NPL; j++) {
         if (lanes.owns(j)) {
-            const int at = offset + lanes.at(w, j);
+            const int at = offset + lanes.at(j);
             const float x = by * part(atom[j / 4], j % 4);
             desk.residual[at] += CUT && cut ? x * desk.weights[at] : x;
         }
@@ -88,14 +88,14 @@ __device__ __forceinline__ Desk desk_of(const World& w, int t, char* chip, int o
     desk.codes = SHARED && count <= on_chip ? reinterpret_cast<Code*>(base) : codes;
     if (SHARED) base += on_chip * 4;
     desk.residual = base;
-    desk.weights = base + w.footprint;
-    desk.start = reinterpret_cast<u32*>(base + w.footprint * (w.weighted ? 2 : 1));
+    desk.weights = base + FIELD;
+    desk.start = reinterpret_cast<u32*>(base + FIELD * (w.weighted ? 2 : 1));
     return desk;
 }
 
 __device__ __forceinline__ void load_atom(const float4* rows, int atom, int lane, float4 (&into)[NPL4]) {
     UNROLL_SAMPLES
-    for (int j = 0; j < NPL4; j++) into[j] = __ldg(rows + ((i64)atom * LPC + lane) * NPL4 + j);
+    for (int j = 0; j < NPL4; j++) into[j] = __ldg(rows + (atom * NPL4 + j) * LPC + lane);
 }
 
 // One round over the codes, layer after layer, whatever the tile: gives the largest change of this thread's codes.
@@ -112,21 +112,21 @@ __device__ __forceinline__ float plain_round(
         load_atom(w.packed_rows, atom, lanes.lane, samples);
         float c = 0.0f;
         UNROLL_SAMPLES
-        for (int j = 0; j < NPL; j++) c = fmaf(part(samples[j / 4], j % 4), desk.residual[offset + lanes.at(w, j)], c);
+        for (int j = 0; j < NPL; j++) c = fmaf(part(samples[j / 4], j % 4), desk.residual[offset + lanes.at(j)], c);
         for (int s = LPC / 2; s; s >>= 1) c += __shfl_xor_sync(FULL, c, s);
         float scale = penalty;
-        if (w.position_weights) scale *= w.position_weights[position_at(w, plane, tile, offset)];
+        if (w.position_weights) scale *= w.position_weights[position_at(plane, tile, offset)];
         const float threshold = w.atom_weights[atom] * scale, q = code.curvature;
         // An atom that the mask hides wholly does nothing for the patch: its code is zero.
         const float value = q > 0.0f ? shrink(c + q * code.value, threshold, w.nonnegative) / q : 0.0f;
         const float back = code.value - value;
         if (active && back != 0.0f) {
             if (lanes.lane == 0) desk.codes[i].value = value;
-            add_atom(w, desk, lanes, samples, offset, cut, back);
+            add_atom(desk, lanes, samples, offset, cut, back);
             largest = fmaxf(largest, fabsf(back) * q / threshold);
             if (plane.wraps_any) {
                 __syncwarp(__activemask());
-                repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, desk.residual, lanes.lane, LPC);
+                repeat_wrapped(plane, tile, offset, desk.residual, lanes.lane, LPC);
             }
         }
     });
@@ -165,46 +165,48 @@ __device__ __forceinline__ int list_steps(const World& w, const Shape& shape, co
     return done;
 }
 
-// A code on its way through the pipeline.
-struct Step {
-    int code;  // -1: none
-    int offset;
-    bool cut;
-    float value, curvature;
-    u32 atom;
-};
-
-__device__ __forceinline__ Step read_step(const Desk& desk, const unsigned short* steps, int count, int s, int group) {
-    Step step;
-    const u32 i = s < count ? steps[s * GROUPS + group] : NOTHING;
-    const Code code = desk.codes[i == NOTHING ? 0 : i];
-    step.code = i == NOTHING ? -1 : (int)i;
-    step.offset = code.needle;
-    step.cut = code.atom & CUT_BIT;
-    step.atom = code.atom & ~CUT_BIT;
-    step.value = code.value;
-    step.curvature = code.curvature;
-    return step;
+// What stands at a step for a group of lanes: number of a code, or NOTHING behind the last step too.
+__device__ __forceinline__ u32 code_at(const unsigned short* steps, int count, int s, int group) {
+    return s < count ? steps[s * GROUPS + group] : NOTHING;
 }
 
-// The same round by one warp whose codes lie on chip (their needles replaced by offsets): while a step is worked on, atoms of the
-// next one and codes of the one after are on their way.
+__device__ __forceinline__ float approximate_inverse(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// Brings all atoms near: a load for every line of memory.
+__device__ __forceinline__ void warm_atoms(const float4* rows, int lane) {
+    if (M * NPL4 * LPC * 16 > 48 * 1024) return;
+    for (int i = lane * 8; i < M * NPL4 * LPC; i += 32 * 8) {
+        asm volatile("{ .reg .f32 unused; ld.global.nc.f32 unused, [%0]; }" ::"l"(rows + i));
+    }
+}
+
+// The same round by one warp whose codes lie on chip, their needles replaced by offsets. While a step is worked on, the atoms of the
+// next one are on their way, the code of the one after, and the number of the one after that.
 __device__ __forceinline__ float piped_round(
-    const World& w, const Desk& desk, const Lanes& lanes, const unsigned short* steps, int count, float penalty) {
+    const World& w, const Desk& desk, Code* codes, const Lanes& lanes, const unsigned short* steps, int count, float penalty) {
     float largest = 0.0f;
-    const float inverse_penalty = 1.0f / penalty;
-    Step now = read_step(desk, steps, count, 0, lanes.group), next = read_step(desk, steps, count, 1, lanes.group);
+    u32 number = code_at(steps, count, 0, lanes.group), next_number = code_at(steps, count, 1, lanes.group);
+    u32 third_number = code_at(steps, count, 2, lanes.group);
+    Code code = codes[number == NOTHING ? 0 : number], next = codes[next_number == NOTHING ? 0 : next_number];
     float4 atom[NPL4], coming[NPL4];
-    load_atom(w.packed_rows, now.atom, lanes.lane, atom);
-    float threshold = __ldg(w.atom_weights + now.atom) * penalty, inverse = __ldg(w.inverse_weights + now.atom) * inverse_penalty;
+    load_atom(w.packed_rows, code.atom & ~CUT_BIT, lanes.lane, atom);
+#pragma unroll 2
     for (int s = 0; s < count; s++) {
-        load_atom(w.packed_rows, next.atom, lanes.lane, coming);
-        const float next_weight = __ldg(w.atom_weights + next.atom), next_inverse = __ldg(w.inverse_weights + next.atom);
-        const Step after = read_step(desk, steps, count, s + 2, lanes.group);
-        const float q = now.curvature, over_q = q > 0.0f ? __frcp_rn(q) : 0.0f;
+        load_atom(w.packed_rows, next.atom & ~CUT_BIT, lanes.lane, coming);
+        const Code third = codes[third_number == NOTHING ? 0 : third_number];
+        const u32 fourth_number = code_at(steps, count, s + 3, lanes.group);
+#if UNIT_WEIGHTS
+        const float threshold = penalty;
+#else
+        const float threshold = penalty * __ldg(w.atom_weights + (code.atom & ~CUT_BIT));
+#endif
         float samples[NPL], c = 0.0f, d = 0.0f;
 #pragma unroll
-        for (int j = 0; j < NPL; j++) samples[j] = desk.residual[now.offset + lanes.at(w, j)];
+        for (int j = 0; j < NPL; j++) samples[j] = desk.residual[(int)code.needle + lanes.at(j)];
 #pragma unroll
         for (int j = 0; j < NPL; j += 2) {
             c = fmaf(part(atom[j / 4], j % 4), samples[j], c);
@@ -214,37 +216,59 @@ __device__ __forceinline__ float piped_round(
 #pragma unroll
         for (int s = LPC / 2; s; s >>= 1) c += __shfl_xor_sync(FULL, c, s);
         // An atom that the mask hides wholly does nothing for the patch: its code is zero.
-        const float value = shrink(fmaf(q, now.value, c), threshold, w.nonnegative) * over_q;
-        const float back = now.value - value;
-        if (now.code >= 0 && back != 0.0f) {
+        const float q = code.curvature, over_q = q > 0.0f ? approximate_inverse(q) : 0.0f;
+        const float value = shrink(fmaf(q, code.value, c), threshold, w.nonnegative) * over_q;
+        const float back = code.value - value;
+        if (number != NOTHING && back != 0.0f) {
 #pragma unroll
             for (int j = 0; j < NPL; j++) {
                 if (lanes.owns(j)) {
-                    const int at = now.offset + lanes.at(w, j);
-                    float x = back * part(atom[j / 4], j % 4);
-                    if (CUT && now.cut) x *= desk.weights[at];
-                    desk.residual[at] = samples[j] + x;
+                    const int at = (int)code.needle + lanes.at(j);
+                    float x = part(atom[j / 4], j % 4);
+                    if (CUT && (code.atom & CUT_BIT)) x *= desk.weights[at];
+                    desk.residual[at] = fmaf(back, x, samples[j]);
                 }
             }
-            if (lanes.lane == 0) desk.codes[now.code].value = value;
-            largest = fmaxf(largest, fabsf(back) * q * inverse);
+            if (lanes.lane == 0) codes[number].value = value;
+#if UNIT_WEIGHTS
+            largest = fmaxf(largest, fabsf(back) * q);
+#else
+            largest = fmaxf(largest, fabsf(back) * q * __ldg(w.inverse_weights + (code.atom & ~CUT_BIT)));
+#endif
         }
         __syncwarp();
-        now = next;
-        next = after;
-        threshold = next_weight * penalty;
-        inverse = next_inverse * inverse_penalty;
+        number = next_number;
+        next_number = third_number;
+        third_number = fourth_number;
+        code = next;
+        next = third;
 #pragma unroll
         for (int j = 0; j < NPL4; j++) atom[j] = coming[j];
     }
-    return largest;
+    return largest / penalty;
+}
+
+// Takes all codes off the residual, step by step.
+__device__ __forceinline__ void piped_synthesis(
+    const World& w, const Desk& desk, const Code* codes, const u32* needles, const Lanes& lanes, const unsigned short* steps, int count,
+    const float4* rows, bool weighted) {
+    for (int s = 0; s < count; s++) {
+        const u32 number = code_at(steps, count, s, lanes.group);
+        if (number != NOTHING) {
+            const Code code = codes[number];
+            float4 atom[NPL4];
+            load_atom(rows, code.atom & ~CUT_BIT, lanes.lane, atom);
+            add_atom(desk, lanes, atom, needles[code.needle], weighted, -code.value);
+        }
+        __syncwarp();
+    }
 }
 #define PIPED 1
 #else
 #define PIPED 0
 #endif
 
-extern "C" __global__ void __launch_bounds__(512) support(
+extern "C" __global__ void __launch_bounds__(512, 1) support(
     World w, const int* list, int list_count, float penalty, int rounds, float tolerance, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
     const int threads = SUPPORT_WARPS * 32;
@@ -263,11 +287,15 @@ extern "C" __global__ void __launch_bounds__(512) support(
     float* shares = reinterpret_cast<float*>(chip);  // of the warps: largest changes
     Code* codes = codes_of(w, t, w.slot[t]);
     const Desk desk = desk_of(w, t, chip + 16 * ((SUPPORT_WARPS + 3) / 4), on_chip, count, shape, codes);
+#if PIPED
+    warm_atoms(w.packed_rows, lane);
+#endif
     load_footprint(w, plane, tile, desk.residual, desk.weights, thread, threads);
     find_starts(codes, count, desk.start, shape.needle_count, thread, threads);
     const bool kept = desk.codes != codes;
 #if PIPED
     const bool piped = kept && !w.position_weights && !plane.wraps_any;
+    Code* chip_codes = reinterpret_cast<Code*>(chip + 16);
     const u32* needles = w.needles + shape.needles_at;
     unsigned short* steps = reinterpret_cast<unsigned short*>(desk.start + shape.needle_count + 1);
 #else
@@ -287,13 +315,13 @@ extern "C" __global__ void __launch_bounds__(512) support(
     const int step_count = piped ? list_steps(w, shape, desk.start, steps, lane) : 0;
     __syncwarp();
 #endif
-    const Lanes lanes(w, thread);
+    const Lanes lanes(thread);
     float largest = 0.0f, last = 0.0f;
     int visited = 0;
     for (int round = 0; round < rounds; round++) {
         float mine;
 #if PIPED
-        if (piped) mine = piped_round(w, desk, lanes, steps, step_count, penalty);
+        if (piped) mine = piped_round(w, desk, chip_codes, lanes, steps, step_count, penalty);
         else
 #endif
             mine = plain_round(w, plane, tile, shape, desk, lanes, penalty, group);
@@ -340,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(512) support(
 
 // Takes what the codes make of the atoms in `rows` off the residuals of the tiles of one colour.
 extern "C" __global__ void __launch_bounds__(512) synthesise(
-    World w, const int* list, int list_count, const float4* rows, int group_bytes) {
+    World w, const int* list, int list_count, const float4* rows, int group_bytes, int most_steps) {
     extern __shared__ float4 memory[];
     const int threads = SUPPORT_WARPS * 32;
     const int group = threadIdx.x / threads, thread = threadIdx.x % threads;
@@ -358,19 +386,29 @@ extern "C" __global__ void __launch_bounds__(512) synthesise(
     load_footprint(w, plane, tile, desk.residual, desk.weights, thread, threads);
     find_starts(codes, count, desk.start, shape.needle_count, thread, threads);
     group_sync<SUPPORT_WARPS>(group);
-    const Lanes lanes(w, thread);
+    const Lanes lanes(thread);
     const u32* needles = w.needles + shape.needles_at;
     const bool weighted = is_weighted(plane, tile);
+#if PIPED
+    if (count <= most_steps && !plane.wraps_any) {
+        unsigned short* steps = reinterpret_cast<unsigned short*>(desk.start + shape.needle_count + 1);
+        const int step_count = list_steps(w, shape, desk.start, steps, thread);
+        __syncwarp();
+        piped_synthesis(w, desk, codes, needles, lanes, steps, step_count, rows, weighted);
+        store_footprint(w, plane, tile, desk.residual, thread, threads);
+        return;
+    }
+#endif
     each_code(w, shape, desk, lanes, group, [&](int i) {
         if (i >= 0) {
             const Code code = codes[i];
             const int offset = needles[code.needle];
             float4 samples[NPL4];
             load_atom(rows, code.atom & ~CUT_BIT, lanes.lane, samples);
-            add_atom(w, desk, lanes, samples, offset, weighted, -code.value);
+            add_atom(desk, lanes, samples, offset, weighted, -code.value);
             if (plane.wraps_any) {
                 __syncwarp(__activemask());
-                repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, desk.residual, lanes.lane, LPC);
+                repeat_wrapped(plane, tile, offset, desk.residual, lanes.lane, LPC);
             }
         }
     });

@@ -49,7 +49,7 @@ extern "C" __global__ void tally_tiles(World w, double* sums) {
     for (int i = lane; i < w.counts[t]; i += 32) {
         const Code code = codes[i];
         float weight = w.atom_weights[code.atom & ~CUT_BIT];
-        if (w.position_weights) weight *= w.position_weights[position_at(w, plane, tile, needles[code.needle])];
+        if (w.position_weights) weight *= w.position_weights[position_at(plane, tile, needles[code.needle])];
         norm += (double)weight * fabs((double)code.value);
         energy += (double)code.value * (double)code.value;
     }

@@ -1,6 +1,7 @@
 // What all kernels share: the world as the host describes it, and the arithmetic of places.
 //
-// Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), SHARED (do footprints of tiles fit on chip?),
+// Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), ROW, SLICE, CHANNEL (strides of a footprint), FIELD
+// (its samples), UNIT_WEIGHTS (have all atoms weight 1?), SHARED (do footprints of tiles fit on chip?),
 // CUT (may patches have weights other than 1?), CAPPED (are non-zeros of a needle limited?), LPC (lanes that share a code),
 // VISIT_WARPS and SUPPORT_WARPS (warps that share a tile), CHUNK (atoms correlated at once), TZ, TY, TX (threads of a region).
 
@@ -97,7 +98,7 @@ struct World {
     double* own;    // its last change
     double* seen;   // changes of its neighbours when it was last swept
     const float* atoms;           // M x N
-    const float4* packed_rows;    // M x LPC x NPL4: samples as the lanes of a code own them
+    const float4* packed_rows;    // M x NPL4 x LPC: samples as the lanes of a code own them
     const float4* columns;        // N4 x CS: four samples of every atom
     const float* gram;            // M x MS
     const float* atom_weights;    // MS, infinite behind the last
@@ -107,8 +108,6 @@ struct World {
     i64 scratch_size;
     int tile_count;
     int capacity;
-    int row, slice, channel;  // strides of a footprint
-    int footprint;            // samples of a footprint
     int periodic;
     int nonnegative;
     u32 cap;
@@ -119,9 +118,9 @@ struct World {
 enum { MAIL_CHANGE = 0, MAIL_VISITED = 1, MAIL_OVERFLOW = 2, MAIL_MOVE = 3 };
 
 // Where sample p of a patch lies in a footprint.
-__device__ __forceinline__ int patch_offset(const World& w, int p) {
+__device__ __forceinline__ int patch_offset(int p) {
     int x = p % HX, y = p / HX % HY, z = p / (HX * HY) % HZ, c = p / BOX;
-    return c * w.channel + z * w.slice + y * w.row + x;
+    return c * CHANNEL + z * SLICE + y * ROW + x;
 }
 
 // Place of an axis inside the domain, or -1.
@@ -157,8 +156,8 @@ struct Domain {
 };
 
 // Number of a needle in the maps over positions, from where its patch begins in the footprint.
-__device__ __forceinline__ i64 position_at(const World& w, const Plane& plane, const Tile& tile, int offset) {
-    int z = offset / w.slice, y = offset % w.slice / w.row, x = offset % w.row;
+__device__ __forceinline__ i64 position_at(const Plane& plane, const Tile& tile, int offset) {
+    int z = offset / SLICE, y = offset % SLICE / ROW, x = offset % ROW;
     z += tile.origin[0] - plane.first[0];
     y += tile.origin[1] - plane.first[1];
     x += tile.origin[2] - plane.first[2];

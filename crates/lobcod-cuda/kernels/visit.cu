@@ -1,7 +1,10 @@
-// A discovery sweep over the tiles of one colour: needles found wanting, and those that have codes, are solved layer after layer.
+// A discovery sweep over the tiles of one colour: needles found wanting are solved layer after layer. (Codes of the others get a round
+// of the support sweep that the host sends after it.)
 
 enum { VISIT_ALL = 0, VISIT_CANDIDATES = 1, VISIT_SPREAD = 2, VISIT_LAYER = 3 };
 #define POOL_BIT 0x80000000u
+// Samples of a patch that a lane owns.
+#define OWN ((N + 31) / 32)
 
 struct Sweep {
     float penalty;
@@ -43,7 +46,7 @@ __device__ __forceinline__ void visit_needle(
         cut = !__all_sync(FULL, plain);
     }
     i64 position = 0;
-    if (w.position_weights || w.position_caps) position = position_at(w, plane, tile, offset);
+    if (w.position_weights || w.position_caps) position = position_at(plane, tile, offset);
     const float scale = sweep.penalty * (w.position_weights ? w.position_weights[position] : 1.0f);
     float before[MPL];
     UNROLL_ATOMS
@@ -56,14 +59,18 @@ __device__ __forceinline__ void visit_needle(
         needle.curvature[j] = !cut && k < M ? gram[(i64)k * MS + k] : 0.0f;
     }
     const uint2 range = bench.range[q];
-    for (u32 i = 0; i < (spread ? 0 : range.y); i++) {
-        const Code code = old[range.x + i];
-        const int atom = code.atom & ~CUT_BIT;
-        UNROLL_ATOMS
-        for (int j = 0; j < MPL; j++) {
-            if (j * 32 + lane == atom) {
-                needle.code[j] = before[j] = code.value;
-                needle.curvature[j] = code.curvature;
+    for (u32 from = 0; from < (spread ? 0 : range.y); from += 32) {
+        // The lanes fetch a code each.
+        const Code own = old[range.x + min(from + (u32)lane, range.y - 1)];
+        for (u32 i = 0; i < min(range.y - from, 32u); i++) {
+            const int atom = __shfl_sync(FULL, own.atom, i) & ~CUT_BIT;
+            const float value = __shfl_sync(FULL, own.value, i), curvature = __shfl_sync(FULL, own.curvature, i);
+            UNROLL_ATOMS
+            for (int j = 0; j < MPL; j++) {
+                if (j * 32 + lane == atom) {
+                    needle.code[j] = before[j] = value;
+                    needle.curvature[j] = curvature;
+                }
             }
         }
     }
@@ -93,25 +100,32 @@ __device__ __forceinline__ void visit_needle(
         largest = fmaxf(largest, fabsf(needle.code[j] - before[j]) * needle.curvature[j] * fabsf(needle.inverse[j]));
     }
     if (moved && !spread) {
-        for (int p = lane; p < N; p += 32) buffer[p] = 0.0f;
+        float back[OWN];
+#pragma unroll
+        for (int i = 0; i < OWN; i++) back[i] = 0.0f;
         UNROLL_ATOMS
         for (int j = 0; j < MPL; j++) {
             u32 movers = __ballot_sync(FULL, needle.code[j] != before[j]);
             while (movers) {
                 const int owner = __ffs(movers) - 1;
                 movers &= movers - 1;
-                const float back = __shfl_sync(FULL, before[j] - needle.code[j], owner);
-                // A lane writes and reads its own samples only.
-                for (int p = lane; p < N; p += 32) buffer[p] = fmaf(back, sample_of(columns, j * 32 + owner, p), buffer[p]);
+                const float by = __shfl_sync(FULL, before[j] - needle.code[j], owner);
+#pragma unroll
+                for (int i = 0; i < OWN; i++) {
+                    if (i * 32 + lane < N) back[i] = fmaf(by, sample_of(columns, j * 32 + owner, i * 32 + lane), back[i]);
+                }
             }
         }
-        for (int p = lane; p < N; p += 32) {
-            const int at = offset + patch[p];
-            bench.residual[at] += cut ? buffer[p] * bench.weights[at] : buffer[p];
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            if (i * 32 + lane < N) {
+                const int at = offset + patch[i * 32 + lane];
+                bench.residual[at] += cut ? back[i] * bench.weights[at] : back[i];
+            }
         }
         if (plane.wraps_any) {
             __syncwarp();
-            repeat_wrapped(w.row, w.slice, w.channel, plane, tile, offset, bench.residual, lane, 32);
+            repeat_wrapped(plane, tile, offset, bench.residual, lane, 32);
         }
         largest = warp_max(largest);
     }
@@ -164,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(512) visit(
     float4* chip_columns = memory + N4;
     float4* chip_gram = chip_columns + (on_chip > 0 ? N4 * CS : 0);
     char* chip = reinterpret_cast<char*>(chip_gram + (on_chip > 1 ? M * MS / 4 : 0));
-    for (int p = threadIdx.x; p < N; p += blockDim.x) patch[p] = patch_offset(w, p);
+    for (int p = threadIdx.x; p < N; p += blockDim.x) patch[p] = patch_offset(p);
     if (on_chip > 0) {
         for (int i = threadIdx.x; i < N4 * CS; i += blockDim.x) chip_columns[i] = w.columns[i];
     }
@@ -196,8 +210,8 @@ extern "C" __global__ void __launch_bounds__(512) visit(
     bench.range = reinterpret_cast<uint2*>(large);
     bench.layer_awake = reinterpret_cast<int*>(bench.range + shape.needle_count);
     bench.residual = reinterpret_cast<float*>(bench.layer_awake + shape.layer_count);
-    bench.weights = bench.residual + w.footprint;
-    bench.awake = reinterpret_cast<u8*>(bench.weights + (w.weighted ? w.footprint : 0));
+    bench.weights = bench.residual + FIELD;
+    bench.awake = reinterpret_cast<u8*>(bench.weights + (w.weighted ? FIELD : 0));
 
     const int slot = w.slot[t], old_count = w.counts[t];
     const Code* old = codes_of(w, t, slot);
@@ -222,8 +236,7 @@ extern "C" __global__ void __launch_bounds__(512) visit(
     for (int q = thread; q < shape.needle_count; q += threads) {
         bool awake = sweep.visit == VISIT_SPREAD || (sweep.visit == VISIT_LAYER && (int)layer_of[q] == sweep.layer);
         if (sweep.visit < VISIT_SPREAD) {
-            awake = w.reach[position_at(w, plane, tile, needles[q])] > sweep.bound;
-            if (sweep.visit == VISIT_ALL) awake |= bench.range[q].y > 0;
+            awake = w.reach[position_at(plane, tile, needles[q])] > sweep.bound;
         }
         bench.awake[q] = awake;
         if (awake) bench.layer_awake[layer_of[q]] = 1;

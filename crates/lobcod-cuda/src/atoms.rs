@@ -1,15 +1,8 @@
 //! The dictionary on the device, and what depends on it.
 
-use crate::recipe::Recipe;
 use crate::session::{Address, CudaSession, empty, launch, must};
 
 impl CudaSession {
-    pub(crate) fn recipe(&self) -> Recipe {
-        let capped = self.world.cap != u32::MAX || self.world.position_caps != 0;
-        let dictionary = &self.dictionary;
-        self.layout.recipe(dictionary.extent().padded(), dictionary.channels(), dictionary.len(), self.schedule.cut, capped)
-    }
-
     /// Brings the dictionary to the device.
     pub(crate) fn take_dictionary(&mut self) {
         must(self.device.stream.memcpy_htod(self.dictionary.data(), &mut self.buffers.atoms));

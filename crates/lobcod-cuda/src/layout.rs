@@ -2,6 +2,7 @@
 
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
+use lobcod::engine::Problem;
 
 /// Threads of a block, as the kernels are compiled.
 const MOST_THREADS: usize = 512;
@@ -92,15 +93,26 @@ impl Layout {
             warps,
             visit: Blocks::new(common, group, warps.0, memory),
             support: Blocks::new(0, support, warps.1, memory),
-            synthesis: Blocks::new(0, on_chip(desk).next_multiple_of(16), warps.1, memory),
+            synthesis: Blocks::new(0, on_chip(desk + steps).next_multiple_of(16), warps.1, memory),
             atoms_on_chip,
             kept_codes,
             scratch: if shared { 0 } else { bench.max(desk).div_ceil(4).next_multiple_of(4) },
         }
     }
 
-    /// What the kernels are compiled for.
-    pub(crate) fn recipe(&self, atom: [usize; 3], channels: usize, atoms: usize, cut: bool, capped: bool) -> Recipe {
-        Recipe { atom, channels, atoms, shared: self.shared, cut, capped, warps: self.warps }
+    /// What the kernels of a problem are compiled for.
+    pub(crate) fn recipe(&self, problem: &Problem<f32>, schedule: &Schedule) -> Recipe {
+        let [row, slice, channel] = schedule.strides;
+        Recipe {
+            atom: problem.dictionary.extent().padded(),
+            channels: problem.dictionary.channels(),
+            atoms: problem.dictionary.len(),
+            strides: [row, slice, channel, schedule.footprint],
+            unit_weights: problem.atom_weights.iter().all(|&w| w == 1.0),
+            shared: self.shared,
+            cut: schedule.cut,
+            capped: problem.cap.is_some() || problem.planes.iter().any(|p| p.position_caps.is_some()),
+            warps: self.warps,
+        }
     }
 }

@@ -33,6 +33,10 @@ pub struct Recipe {
     pub channels: usize,
     /// Atoms.
     pub atoms: usize,
+    /// Distance between rows, slices and channels of the footprint of a tile, and its samples.
+    pub strides: [usize; 4],
+    /// Have all atoms weight 1?
+    pub unit_weights: bool,
     /// Do the footprints of tiles fit on chip?
     pub shared: bool,
     /// May patches have weights other than 1?
@@ -114,6 +118,11 @@ impl Recipe {
             ("HX", self.atom[2]),
             ("C", self.channels),
             ("M", self.atoms),
+            ("ROW", self.strides[0]),
+            ("SLICE", self.strides[1]),
+            ("CHANNEL", self.strides[2]),
+            ("FIELD", self.strides[3]),
+            ("UNIT_WEIGHTS", flag(self.unit_weights)),
             ("SHARED", flag(self.shared)),
             ("CUT", flag(self.cut)),
             ("CAPPED", flag(self.capped)),

@@ -100,6 +100,8 @@ fn regions_cover_all_positions() {
             atom: problem.dictionary.extent().padded(),
             channels: problem.dictionary.channels(),
             atoms: 5,
+            strides: [1, 1, 1, 1],
+            unit_weights: true,
             shared: true,
             cut: false,
             capped: false,

@@ -4,6 +4,7 @@ use crate::device::failed;
 use crate::engine::Device;
 use crate::layout::{Blocks, Layout};
 use crate::program::Program;
+use crate::recipe::Recipe;
 use crate::schedule::Schedule;
 use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, Part, Place, Plane, Region, Shape, Tile, VisitSweep, World};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, ValidAsZeroBits};
@@ -92,6 +93,7 @@ pub(crate) struct CudaSession {
     pub(crate) program: Arc<Program>,
     pub(crate) schedule: Schedule,
     pub(crate) layout: Layout,
+    pub(crate) recipe: Recipe,
     pub(crate) buffers: Buffers,
     pub(crate) world: World,
     pub(crate) dictionary: Dictionary<f32>,
@@ -126,9 +128,7 @@ impl CudaSession {
         let schedule = Schedule::new(&problem)?;
         let (n, m) = (problem.dictionary.atom_len(), problem.dictionary.len());
         let layout = Layout::new(&schedule, n, m, device.chip);
-        let capped = problem.cap.is_some() || problem.planes.iter().any(|p| p.position_caps.is_some());
-        let atom = problem.dictionary.extent().padded();
-        let recipe = layout.recipe(atom, problem.dictionary.channels(), m, schedule.cut, capped);
+        let recipe = layout.recipe(&problem, &schedule);
         let program = device.program(&recipe)?;
         device.context.bind_to_thread().map_err(failed)?;
         let fields = Fields::gather(&problem, &schedule);
@@ -190,7 +190,6 @@ impl CudaSession {
         let letters = unsafe { device.context.alloc_pinned(MAIL) }.map_err(short)?;
         let at = Address(&device);
         let (b, t) = (&buffers, &buffers._tables);
-        let [row, slice, channel] = schedule.strides.map(|s| s as i32);
         let world = World {
             planes: at.of(&t.planes),
             tiles: at.of(&t.tiles),
@@ -223,10 +222,6 @@ impl CudaSession {
             scratch_size: layout.scratch as i64,
             tile_count: tiles as i32,
             capacity: capacity as i32,
-            row,
-            slice,
-            channel,
-            footprint: schedule.footprint as i32,
             periodic: i32::from(problem.border == Border::Periodic),
             nonnegative: i32::from(problem.nonnegative),
             cap: problem.cap.map_or(u32::MAX, |cap| u32::try_from(cap).unwrap_or(u32::MAX)),
@@ -235,7 +230,7 @@ impl CudaSession {
         let extents = problem.planes.iter().map(|p| p.extent.padded()).collect();
         let dictionary = problem.dictionary;
         let known = Known::default();
-        let mut session = Self { device, program, schedule, layout, buffers, world, dictionary, letters, extents, known };
+        let mut session = Self { device, program, schedule, layout, recipe, buffers, world, dictionary, letters, extents, known };
         session.take_dictionary();
         session.forget();
         session.refresh();
@@ -257,9 +252,9 @@ impl CudaSession {
 
     /// Takes what the codes make of atoms (packed) off the residual.
     pub(crate) fn synthesise(&mut self, rows: u64) {
-        let (world, group) = (self.world, self.layout.synthesis.group as i32);
+        let (world, group, kept) = (self.world, self.layout.synthesis.group as i32, self.layout.kept_codes as i32);
         self.colours(self.layout.synthesis, |list, tiles, grid, threads, bytes| {
-            launch!(self, "synthesise", grid, threads, bytes, world, list, tiles, rows, group);
+            launch!(self, "synthesise", grid, threads, bytes, world, list, tiles, rows, group, kept);
         });
     }
 
@@ -285,7 +280,7 @@ impl CudaSession {
     }
 
     pub(crate) fn reach(&mut self) {
-        let (threads, bytes) = self.recipe().region();
+        let (threads, bytes) = self.recipe.region();
         self.find_reach((threads.iter().product(), bytes));
     }
 
@@ -379,10 +374,17 @@ impl Session<f32> for CudaSession {
             told.overflowed_only = 1;
         };
         (self.known.reach, self.known.candidates, self.known.sorted) = (false, None, false);
-        if sweep.visit == Visit::Spread {
-            self.forget();
+        let mut sweep_sum = Self::sweep_of(&mail);
+        match sweep.visit {
+            Visit::Spread => self.forget(),
+            // Needles that need no other atoms: their codes follow.
+            Visit::All => {
+                let round = self.support(&Support { penalty: sweep.penalty, rounds: 1, tolerance: 0.0 });
+                sweep_sum.largest_change = sweep_sum.largest_change.max(round.largest_change);
+            }
+            Visit::Candidates | Visit::Layer(_) => {}
         }
-        Self::sweep_of(&mail)
+        sweep_sum
     }
 
     fn support(&mut self, sweep: &Support) -> Sweep {
