@@ -22,7 +22,7 @@ __device__ __forceinline__ void correlate(const float4* columns, const float* pa
     float even[MPL];
     UNROLL_ATOMS
     for (int j = 0; j < MPL; j++) c[j] = even[j] = 0.0f;
-#pragma unroll 4
+#pragma unroll 2
     for (int i = 0; i < N4; i++) {
         const float4 x = reinterpret_cast<const float4*>(patch)[i];
         UNROLL_ATOMS

@@ -3,7 +3,7 @@
 // Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), ROW, SLICE, CHANNEL (strides of a footprint), FIELD
 // (its samples), UNIT_WEIGHTS (have all atoms weight 1?), SHARED (do footprints of tiles fit on chip?),
 // CUT (may patches have weights other than 1?), CAPPED (are non-zeros of a needle limited?), LPC (lanes that share a code),
-// VISIT_WARPS and SUPPORT_WARPS (warps that share a tile), CHUNK (atoms correlated at once), TZ, TY, TX (threads of a region).
+// VISIT_WARPS (warps that share a tile in a discovery sweep), CHUNK (atoms correlated at once), TZ, TY, TX (threads of a region).
 
 typedef unsigned int u32;
 typedef unsigned char u8;
@@ -111,6 +111,7 @@ struct World {
     int periodic;
     int nonnegative;
     u32 cap;
+    float least_weight;  // of an atom, a little less for rounding
     int weighted;  // is there any weight, or a patch that leaves the domain?
 };
 

@@ -35,8 +35,22 @@ __device__ __forceinline__ void visit_needle(
     const float4* columns, const float* gram, const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
     const bool spread = sweep.visit == VISIT_SPREAD;
     __syncwarp();
-    for (int p = lane; p < N; p += 32) buffer[p] = bench.residual[offset + patch[p]];
+    float energy = 0.0f;
+    for (int p = lane; p < N; p += 32) {
+        const float x = bench.residual[offset + patch[p]];
+        energy = fmaf(x, x, energy);
+        buffer[p] = x;
+    }
     __syncwarp();
+    i64 position = 0;
+    if (w.position_weights || w.position_caps) position = position_at(plane, tile, offset);
+    const float scale = sweep.penalty * (w.position_weights ? w.position_weights[position] : 1.0f);
+    if (!spread && bench.range[q].y == 0) {
+        // Atoms have unit norm: no correlation exceeds the norm of the patch. Needles beside it may have taken what it was to code.
+        for (int s = 16; s; s >>= 1) energy += __shfl_xor_sync(FULL, energy, s);
+        const float least = scale * w.least_weight * (1.0f + sweep.tolerance);
+        if (energy <= least * least) return;
+    }
     Needle needle;
     correlate(columns, buffer, needle.c, lane);
     bool cut = false;
@@ -45,9 +59,6 @@ __device__ __forceinline__ void visit_needle(
         for (int p = lane; p < N; p += 32) plain &= bench.weights[offset + patch[p]] == 1.0f;
         cut = !__all_sync(FULL, plain);
     }
-    i64 position = 0;
-    if (w.position_weights || w.position_caps) position = position_at(plane, tile, offset);
-    const float scale = sweep.penalty * (w.position_weights ? w.position_weights[position] : 1.0f);
     float before[MPL];
     UNROLL_ATOMS
     for (int j = 0; j < MPL; j++) {
@@ -168,7 +179,7 @@ __device__ __forceinline__ int scan_counts(int mine, int* sums, int& all, int th
     return before + sum - mine;
 }
 
-extern "C" __global__ void __launch_bounds__(512) visit(
+extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 2 : 1) visit(
     World w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
     const int threads = VISIT_WARPS * 32;
@@ -244,13 +255,19 @@ extern "C" __global__ void __launch_bounds__(512) visit(
     group_sync<VISIT_WARPS>(group);
     Code* pool = codes_of(w, t, 2);
     const int* order = sweep.order ? sweep.order + sweep.order_at[tile.plane] : nullptr;
-    const int listed = order ? sweep.order_at[tile.plane + 1] - sweep.order_at[tile.plane] : shape.layer_count;
+    // One warp alone takes all needles one after the other: no layer needs to end before the next, unless an order is asked for.
+    const bool at_once = VISIT_WARPS == 1 && !order;
+    const int listed = at_once ? 1 : order ? sweep.order_at[tile.plane + 1] - sweep.order_at[tile.plane] : shape.layer_count;
     for (int i = 0; i < listed; i++) {
         const int l = order ? order[i] : i;
-        if (l >= shape.layer_count || !bench.layer_awake[l]) continue;
-        for (int q = layers[l] + warp; q < layers[l + 1]; q += VISIT_WARPS) {
-            if (bench.awake[q]) {
+        if (!at_once && (l >= shape.layer_count || !bench.layer_awake[l])) continue;
+        const int first = at_once ? 0 : layers[l], last = at_once ? shape.needle_count : layers[l + 1];
+        for (int from = first + warp * 32; from < last; from += VISIT_WARPS * 32) {
+            u32 mask = __ballot_sync(FULL, from + lane < last && bench.awake[from + lane]);
+            for (; mask; mask &= mask - 1) {
+                const int q = from + __ffs(mask) - 1;
                 visit_needle(w, plane, tile, sweep, bench, patch, columns, gram, old, pool, buffer, q, needles[q], lane);
+                __syncwarp();
             }
         }
         group_sync<VISIT_WARPS>(group);

@@ -1,31 +1,29 @@
 //! How kernels use memory on chip, and how many tiles share a block.
 
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, lanes_of_code};
 use crate::schedule::Schedule;
 use lobcod::engine::Problem;
 
 /// Threads of a block, as the kernels are compiled.
 const MOST_THREADS: usize = 512;
-/// Tiles up to this many positions get few warps each; larger ones many.
+/// Tiles up to this many positions get one warp each; larger ones many.
 const SMALL_TILE: usize = 1024;
-/// Bytes on chip that a block of several tiles may take: more than one block shall fit on a multiprocessor.
-const SEVERAL_TILES: usize = 100 << 10;
-/// Codes of a tile that a support sweep keeps on chip, in shares of its positions: 5 in 8.
-const KEPT_CODES: (usize, usize) = (5, 8);
+/// Bytes on chip that a block of several tiles may take: two blocks shall fit on a multiprocessor.
+const SEVERAL_TILES: usize = 112 << 10;
 
 /// Memory and blocks of the sweeps of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// Do footprints fit on chip?
     pub(crate) shared: bool,
-    /// Warps that share a tile in a discovery and in a support sweep.
-    pub(crate) warps: (usize, usize),
+    /// Warps that share a tile in a discovery sweep.
+    pub(crate) warps: usize,
     pub(crate) visit: Blocks,
+    /// Of support sweeps and synthesis, whose warps work on several tiles at once.
     pub(crate) support: Blocks,
-    pub(crate) synthesis: Blocks,
     /// What a discovery sweep keeps on chip: nothing, all atoms, or also their Gram matrix.
     pub(crate) atoms_on_chip: usize,
-    /// Codes a support sweep keeps on chip.
+    /// Codes of a tile that a support sweep keeps on chip.
     pub(crate) kept_codes: usize,
     /// Numbers of scratch memory of a tile; 0 where all is on chip.
     pub(crate) scratch: usize,
@@ -36,67 +34,60 @@ pub(crate) struct Layout {
 pub(crate) struct Blocks {
     /// Bytes that all tiles of a block share, and those of each.
     pub(crate) common: usize,
-    pub(crate) group: usize,
-    pub(crate) warps: usize,
-    most_groups: usize,
+    pub(crate) tile: usize,
+    /// Warps of a tile, or tiles of a warp.
+    warps: usize,
+    tiles: usize,
+    /// Most such units in a block.
+    most: usize,
 }
 
 impl Blocks {
-    fn new(common: usize, group: usize, warps: usize, memory: usize) -> Self {
-        let fitting = (SEVERAL_TILES.min(memory).saturating_sub(common) / group.max(1)).max(1);
-        let most_groups = fitting.min(MOST_THREADS / (32 * warps)).min(15);
-        Self { common, group, warps, most_groups: 1 << most_groups.ilog2() }
+    fn new(common: usize, tile: usize, (warps, tiles): (usize, usize), memory: usize) -> Self {
+        let fitting = (SEVERAL_TILES.min(memory).saturating_sub(common) / (tile * tiles).max(1)).max(1);
+        let most = fitting.min(MOST_THREADS / (32 * warps)).min(15);
+        Self { common, tile, warps, tiles, most: 1 << most.ilog2() }
     }
 
-    /// Tiles of a block for `tiles` in all: as many as leave every multiprocessor something to do.
-    pub(crate) fn groups(&self, tiles: usize, multiprocessors: usize) -> usize {
-        let mut groups = self.most_groups;
-        while groups > 1 && tiles.div_ceil(groups) < 2 * multiprocessors {
-            groups /= 2;
+    /// Blocks, threads and bytes on chip for so many tiles: units in a block as many as leave every multiprocessor something to do.
+    pub(crate) fn cut(&self, tiles: usize, multiprocessors: usize) -> (u32, u32, u32) {
+        let units = tiles.div_ceil(self.tiles);
+        let mut together = self.most;
+        while together > 1 && units.div_ceil(together) < 2 * multiprocessors {
+            together /= 2;
         }
-        groups
-    }
-
-    pub(crate) fn bytes(&self, groups: usize) -> usize {
-        self.common + groups * self.group
+        let bytes = self.common + together * self.tiles * self.tile;
+        (units.div_ceil(together) as u32, (together * self.warps * 32) as u32, bytes as u32)
     }
 }
 
 impl Layout {
     /// The layout for blocks that may take `memory` bytes on chip.
     pub(crate) fn new(schedule: &Schedule, samples: usize, atoms: usize, memory: usize) -> Self {
-        let small = schedule.most_needles <= SMALL_TILE;
-        let warps: (usize, usize) = if small { (4, 1) } else { (16, 16) };
-        let fours = samples.div_ceil(4);
-        let stride = atoms.next_multiple_of(32);
-        let (columns, gram) = (fours * (stride + 1) * 16, atoms * stride * 4);
-        let patch = samples.div_ceil(4) * 16;
-        let fields = schedule.footprint * if schedule.cut { 2 } else { 1 };
-        let bench = 8 * schedule.most_needles + 4 * schedule.most_layers + 4 * fields + schedule.most_needles;
-        let desk = 4 * fields + 4 * (schedule.most_needles + 1);
-        let buffers = warps.0 * fours * 16 + 4 * (4 + warps.0);
-        let kept_codes = (schedule.most_needles * KEPT_CODES.0 / KEPT_CODES.1).max(32);
-        let shares = 16 * warps.1.div_ceil(4);
-        // Which code every group of lanes has in every step: two bytes each.
-        let lanes = samples.div_ceil(8).next_power_of_two().clamp(4, 32);
-        let steps = 2 * kept_codes * (32 / lanes);
-        let shared = patch + buffers + bench <= memory && shares + 16 * kept_codes + desk + steps <= memory;
+        let warps = if schedule.most_needles <= SMALL_TILE { 1 } else { 16 };
+        let tiles_of_warp = 32 / lanes_of_code(samples);
+        let (fours, stride) = (samples.div_ceil(4), atoms.next_multiple_of(32));
+        let (columns, gram, patch) = (fours * (stride + 1) * 16, atoms * stride * 4, fours * 16);
+        let fields = 4 * schedule.footprint * if schedule.cut { 2 } else { 1 };
+        let bench = 8 * schedule.most_needles + 4 * schedule.most_layers + fields + schedule.most_needles;
+        let buffers = warps * fours * 16 + 4 * (4 + warps);
+        let kept = schedule.most_needles;
+        let shared = patch + buffers + bench <= memory && tiles_of_warp * (16 * kept + fields) <= memory;
         let on_chip = |bytes: usize| if shared { bytes } else { 0 };
-        let group = (buffers + on_chip(bench)).next_multiple_of(16);
-        let room = SEVERAL_TILES.min(memory).saturating_sub(patch + group);
+        let kept_codes = on_chip(kept);
+        let bench_tile = (buffers + on_chip(bench)).next_multiple_of(16);
+        let room = SEVERAL_TILES.min(memory).saturating_sub(patch + bench_tile);
         let atoms_on_chip = usize::from(columns <= room) + usize::from(columns + gram <= room);
         let common = patch + [0, columns, columns + gram][atoms_on_chip];
-        let kept_codes = if shared { kept_codes } else { 0 };
-        let support = (shares + on_chip(16 * kept_codes + desk + steps)).next_multiple_of(16);
+        let desk_tile = on_chip(16 * kept_codes + fields).next_multiple_of(16);
         Self {
             shared,
             warps,
-            visit: Blocks::new(common, group, warps.0, memory),
-            support: Blocks::new(0, support, warps.1, memory),
-            synthesis: Blocks::new(0, on_chip(desk + steps).next_multiple_of(16), warps.1, memory),
+            visit: Blocks::new(common, bench_tile, (warps, 1), memory),
+            support: Blocks::new(0, desk_tile, (1, tiles_of_warp), memory),
             atoms_on_chip,
             kept_codes,
-            scratch: if shared { 0 } else { bench.max(desk).div_ceil(4).next_multiple_of(4) },
+            scratch: if shared { 0 } else { bench.max(fields).div_ceil(4).next_multiple_of(4) },
         }
     }
 

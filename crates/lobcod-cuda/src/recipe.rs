@@ -43,8 +43,8 @@ pub struct Recipe {
     pub cut: bool,
     /// Are the non-zeros of a needle limited?
     pub capped: bool,
-    /// Warps that share a tile in a discovery sweep, and in a support sweep.
-    pub warps: (usize, usize),
+    /// Warps that share a tile in a discovery sweep.
+    pub warps: usize,
 }
 
 impl Recipe {
@@ -58,9 +58,9 @@ impl Recipe {
         self.atoms.next_multiple_of(32)
     }
 
-    /// Lanes that share a code: about eight samples each.
+    /// Lanes that share a code.
     pub(crate) fn lanes(&self) -> usize {
-        self.samples().div_ceil(8).next_power_of_two().clamp(4, 32)
+        lanes_of_code(self.samples())
     }
 
     /// Samples of a lane, in fours.
@@ -127,8 +127,7 @@ impl Recipe {
             ("CUT", flag(self.cut)),
             ("CAPPED", flag(self.capped)),
             ("LPC", self.lanes()),
-            ("VISIT_WARPS", self.warps.0),
-            ("SUPPORT_WARPS", self.warps.1),
+            ("VISIT_WARPS", self.warps),
             ("CHUNK", self.chunk()),
             ("TZ", tz),
             ("TY", ty),
@@ -163,6 +162,11 @@ impl Recipe {
         unsafe { result::destroy_program(program) }.map_err(|e| broken(&format!("{e:?}")))?;
         code
     }
+}
+
+/// Lanes that share a code of so many samples: about eight each.
+pub(crate) fn lanes_of_code(samples: usize) -> usize {
+    samples.div_ceil(8).next_power_of_two().clamp(4, 32)
 }
 
 fn source() -> String {

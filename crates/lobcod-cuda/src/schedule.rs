@@ -7,8 +7,9 @@ use lobcod::grid::{Grid, Grouping, axis_layers};
 use lobcod::{Border, Error, Extent, Result};
 use std::collections::HashMap;
 
-/// Positions of a tile along an axis, by rank: smaller than the usual ones, for a device has many multiprocessors to feed.
-const TILE: [usize; 3] = [256, 16, 6];
+/// Positions of a tile along an axis, by rank: about as many as an atom has samples. A device has many tiles to work on at once, and the
+/// codes of a tile are worked on one after the other.
+const TILE: [usize; 3] = [64, 8, 4];
 /// Samples in a part of a field.
 const PART: usize = 8192;
 
@@ -57,7 +58,7 @@ impl Schedule {
         let grids: Vec<Grid> = problem.planes.iter().map(|p| grid(p.extent)).collect::<Result<_>>()?;
         let box_ = atom.padded();
         let largest: [usize; 3] = std::array::from_fn(|a| grids.iter().map(|g| g.largest_tile()[a]).max().unwrap_or(1));
-        let row = best_row(largest[2] + box_[2] - 1, box_, atom.volume() * channels);
+        let row = largest[2] + box_[2] - 1;
         let slice = (largest[1] + box_[1] - 1) * row;
         let channel = (largest[0] + box_[0] - 1) * slice;
         let mut schedule = Self {
@@ -208,23 +209,6 @@ impl Schedule {
         }
         regions
     }
-}
-
-/// A row of footprints, some samples longer than needed where that keeps the lanes of a warp off each other's memory banks: those
-/// of the needles that a support sweep updates at once.
-fn best_row(least: usize, atom: [usize; 3], samples: usize) -> usize {
-    let lanes = samples.div_ceil(8).next_power_of_two().clamp(4, 32);
-    let conflicts = |row: &usize| {
-        let mut banks = [0usize; 32];
-        for lane in 0..32 {
-            let (needle, sample) = (lane / lanes, lane % lanes);
-            let at = (needle % 2 * atom[2], needle / 2 * atom[1]);
-            let (x, y) = (at.0 + sample % atom[2], at.1 + sample / atom[2] % atom[1]);
-            banks[(y * row + x) % 32] += 1;
-        }
-        banks.into_iter().max().unwrap_or(0)
-    };
-    (least..least + 8).min_by_key(|row| (conflicts(row), *row)).unwrap_or(least)
 }
 
 #[cfg(test)]

@@ -225,6 +225,7 @@ impl CudaSession {
             periodic: i32::from(problem.border == Border::Periodic),
             nonnegative: i32::from(problem.nonnegative),
             cap: problem.cap.map_or(u32::MAX, |cap| u32::try_from(cap).unwrap_or(u32::MAX)),
+            least_weight: problem.atom_weights.iter().copied().fold(f32::INFINITY, f32::min) * (1.0 - 1e-4),
             weighted: i32::from(schedule.cut),
         };
         let extents = problem.planes.iter().map(|p| p.extent.padded()).collect();
@@ -237,24 +238,23 @@ impl CudaSession {
         Ok(session)
     }
 
-    /// Runs a kernel over the tiles, colour after colour.
+    /// Runs a kernel over the tiles, colour after colour: `run(list, tiles, blocks, threads, bytes on chip)`.
     fn colours(&self, blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
         let list = Address(&self.device).of(&self.buffers.coloured);
         for ends in self.schedule.colours.windows(2) {
             let tiles = ends[1] - ends[0];
             if tiles > 0 {
-                let groups = blocks.groups(tiles, self.device.facts.multiprocessors);
-                let (grid, threads) = (tiles.div_ceil(groups), groups * blocks.warps * 32);
-                run(list + 4 * ends[0] as u64, tiles as i32, grid as u32, threads as u32, blocks.bytes(groups) as u32);
+                let (grid, threads, bytes) = blocks.cut(tiles, self.device.facts.multiprocessors);
+                run(list + 4 * ends[0] as u64, tiles as i32, grid, threads, bytes);
             }
         }
     }
 
     /// Takes what the codes make of atoms (packed) off the residual.
     pub(crate) fn synthesise(&mut self, rows: u64) {
-        let (world, group, kept) = (self.world, self.layout.synthesis.group as i32, self.layout.kept_codes as i32);
-        self.colours(self.layout.synthesis, |list, tiles, grid, threads, bytes| {
-            launch!(self, "synthesise", grid, threads, bytes, world, list, tiles, rows, group, kept);
+        let (world, tile, kept) = (self.world, self.layout.support.tile as i32, self.layout.kept_codes as i32);
+        self.colours(self.layout.support, |list, tiles, grid, threads, bytes| {
+            launch!(self, "synthesise", grid, threads, bytes, world, list, tiles, rows, tile, kept);
         });
     }
 
@@ -357,7 +357,7 @@ impl Session<f32> for CudaSession {
             (told.order, told.order_at) = (at.of(order), at.of(starts));
         }
         self.clear_mail();
-        let (group, on_chip) = (self.layout.visit.group as i32, self.layout.atoms_on_chip as i32);
+        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
         let mail = loop {
             let world = self.world;
             self.colours(self.layout.visit, |list, tiles, grid, threads, bytes| {
@@ -392,7 +392,7 @@ impl Session<f32> for CudaSession {
         self.known.candidates = None;
         self.clear_mail();
         let (penalty, rounds, tolerance) = (sweep.penalty as f32, sweep.rounds as i32, sweep.tolerance as f32);
-        let (world, group, kept) = (self.world, self.layout.support.group as i32, self.layout.kept_codes as i32);
+        let (world, group, kept) = (self.world, self.layout.support.tile as i32, self.layout.kept_codes as i32);
         self.colours(self.layout.support, |list, tiles, grid, threads, bytes| {
             launch!(self, "support", grid, threads, bytes, world, list, tiles, penalty, rounds, tolerance, group, kept);
         });

@@ -110,6 +110,7 @@ pub(crate) struct World {
     pub(crate) periodic: i32,
     pub(crate) nonnegative: i32,
     pub(crate) cap: u32,
+    pub(crate) least_weight: f32,
     pub(crate) weighted: i32,
 }
 
