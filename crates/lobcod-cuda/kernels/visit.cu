@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     float* buffers = reinterpret_cast<float*>(chip + (i64)group * group_bytes);
     float* buffer = buffers + warp * N4 * 4;
     int* small = reinterpret_cast<int*>(buffers + VISIT_WARPS * N4 * 4);
-    float* large = SHARED ? reinterpret_cast<float*>(small + 4 + VISIT_WARPS) : w.scratch + (i64)t * w.scratch_size;
+    float* large = SHARED ? reinterpret_cast<float*>(small + (4 + VISIT_WARPS + 3) / 4 * 4) : w.scratch + (i64)t * w.scratch_size;
     Bench bench;
     bench.found = small;
     bench.largest = reinterpret_cast<u32*>(small + 1);

@@ -70,7 +70,7 @@ impl Layout {
         let (columns, gram, patch) = (fours * (stride + 1) * 16, atoms * stride * 4, fours * 16);
         let fields = 4 * schedule.footprint * if schedule.cut { 2 } else { 1 };
         let bench = 8 * schedule.most_needles + 4 * schedule.most_layers + fields + schedule.most_needles;
-        let buffers = warps * fours * 16 + 4 * (4 + warps);
+        let buffers = warps * fours * 16 + 4 * (4 + warps).next_multiple_of(4);
         let kept = schedule.most_needles;
         let shared = patch + buffers + bench <= memory && tiles_of_warp * (16 * kept + fields) <= memory;
         let on_chip = |bytes: usize| if shared { bytes } else { 0 };
