@@ -24,4 +24,3 @@ pub fn time_limit(run: &RunArgs) -> Result<Option<Duration>> {
     };
     run.time_limit.map(seconds).transpose()
 }
-

@@ -14,20 +14,17 @@ __device__ __forceinline__ void copy_sample(float* to, const float* from, bool i
 __device__ __forceinline__ void copies_done() {}
 #endif
 
-// Calls f(place in the footprint, number of the sample or -1) for the samples of a tile's footprint, shared by `threads` threads.
+// Calls f(place in the footprint, number of the sample or -1) for the samples of a tile's footprint, shared by `threads` threads. Runs
+// over the largest footprint, whose strides the compiler knows: divisions by other numbers would cost more than all the rest.
 template <typename F>
 __device__ __forceinline__ void each_sample(const World& w, const Plane& plane, const Tile& tile, int thread, int threads, F f) {
     const int fz = tile.size[0] + HZ - 1, fy = tile.size[1] + HY - 1, fx = tile.size[2] + HX - 1;
-    const int per_row = (fx + 31) / 32, rows = C * fz * fy;
     const int oz = tile.origin[0], oy = tile.origin[1], ox = tile.origin[2];
-    const int warp = thread / 32, lane = thread % 32, warps = threads / 32;
     const Domain domain(w, plane);
-    for (int item = warp; item < rows * per_row; item += warps) {
-        const int line = item / per_row, x = (item - line * per_row) * 32 + lane;
-        const int y = line % fy, rest = line / fy, z = rest % fz, c = rest / fz;
-        if (x < fx) {
-            f(c * CHANNEL + z * SLICE + y * ROW + x, domain.at(c, oz + z, oy + y, ox + x));
-        }
+#pragma unroll 4
+    for (u32 i = thread; i < (u32)FIELD; i += threads) {
+        const int x = i % ROW, y = i % SLICE / ROW, z = i % CHANNEL / SLICE, c = i / CHANNEL;
+        if (x < fx && y < fy && z < fz) f(i, domain.at(c, oz + z, oy + y, ox + x));
     }
 }
 

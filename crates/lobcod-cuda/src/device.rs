@@ -53,7 +53,9 @@ impl fmt::Display for DeviceFacts {
 pub(crate) fn open() -> Result<Arc<CudaContext>> {
     const CPU: &str = "or use the cpu engine";
     if !driver_is_there() {
-        return Err(Error::Unavailable(format!("the CUDA engine needs an NVIDIA driver, and this machine has none; install one, {CPU}")));
+        return Err(Error::Unavailable(format!(
+            "the CUDA engine needs an NVIDIA driver, and this machine has none; install one, {CPU}"
+        )));
     }
     if !nvrtc_is_there() {
         return Err(Error::Unavailable(format!(

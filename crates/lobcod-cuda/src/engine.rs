@@ -40,6 +40,7 @@ impl CudaEngine {
         // SAFETY: all work of an engine goes to one stream, in order; nothing needs events to wait for.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed)?;
+        keep_memory(&context)?;
         let device = Device { context, stream, facts, architecture, chip, programs: Mutex::default() };
         Ok(Self { device: Arc::new(device) })
     }
@@ -47,6 +48,20 @@ impl CudaEngine {
     /// What there is to say of the device.
     pub fn facts(&self) -> &DeviceFacts {
         &self.device.facts
+    }
+}
+
+/// Memory that a session gives back stays at hand for the next one.
+fn keep_memory(context: &CudaContext) -> Result<()> {
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let (mut pool, mut all) = (std::ptr::null_mut(), u64::MAX);
+    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the device was opened; the pool is its own, and the attribute is one number of 64 bits.
+    unsafe {
+        sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()).result().map_err(failed)?;
+        sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()).result().map_err(failed)
     }
 }
 
@@ -82,7 +97,8 @@ impl<T: Real> Engine<T> for CudaEngine {
         let maps = 1 + usize::from(single.planes.iter().any(|p| p.position_weights.is_some()));
         let capacity = CudaSession::first_capacity(&schedule).max((density * 1.5 * schedule.most_needles as f64) as usize);
         let codes = 3 * 16 * capacity * schedule.tiles.len();
-        let places = if single.learning { (density * schedule.positions as f64) as usize * 24 + 4 * m * schedule.tiles.len() } else { 0 };
+        let places =
+            if single.learning { (density * schedule.positions as f64) as usize * 24 + 4 * m * schedule.tiles.len() } else { 0 };
         let tables = 4 * layout.scratch * schedule.tiles.len() + 160 * schedule.tiles.len() + 4 * (6 * m * n + m * m);
         Ok((4 * fields * schedule.samples + 4 * maps * schedule.positions + codes + places + tables) as u64)
     }

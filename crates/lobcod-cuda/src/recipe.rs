@@ -144,7 +144,8 @@ impl Recipe {
 
     /// Machine code for an architecture such as `sm_90`.
     pub(crate) fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
-        let broken = |what: &str| Error::Unavailable(format!("the GPU kernels could not be compiled ({what}); use the cpu engine"));
+        let broken =
+            |what: &str| Error::Unavailable(format!("the GPU kernels could not be compiled ({what}); use the cpu engine"));
         let source = CString::new(source()).expect("kernels without zeros");
         let options = self.options(architecture);
         let program = result::create_program(&source, None).map_err(|e| broken(&format!("{e:?}")))?;
@@ -153,7 +154,8 @@ impl Recipe {
             // SAFETY: as above.
             let log = unsafe { result::get_program_log(program) }.unwrap_or_default();
             // SAFETY: the log ends in a zero.
-            let log = String::from_utf8_lossy(&log.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect::<Vec<u8>>()).into_owned();
+            let log =
+                String::from_utf8_lossy(&log.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect::<Vec<u8>>()).into_owned();
             let first = log.lines().find(|line| line.contains("error")).unwrap_or(&log).to_string();
             broken(&format!("{error:?}: {first}"))
         });

@@ -87,7 +87,10 @@ impl Schedule {
             schedule.add_plane(grid, plane.weights.is_some(), channels, problem.border, &mut known);
         }
         let most = schedule.samples.max(schedule.positions).max(schedule.footprint);
-        if i32::try_from(schedule.tiles.len()).is_err() || i64::try_from(most).is_err() || i32::try_from(schedule.footprint).is_err() {
+        if i32::try_from(schedule.tiles.len()).is_err()
+            || i64::try_from(most).is_err()
+            || i32::try_from(schedule.footprint).is_err()
+        {
             return Err(Error::Shape("the signals are too large for the device; code them one by one".into()));
         }
         schedule.colour(&grids);
@@ -116,18 +119,18 @@ impl Schedule {
                     tile.origin[a] < 0 || end > grid.domain[a] as i64
                 });
             self.cut |= cut || weighted;
-            let around = grid.neighbours(index);
+            let at = self.neighbours.len();
+            add_neighbours(grid, index, first_tile, &mut self.neighbours);
             self.tiles.push(Tile {
                 plane: number,
                 shape,
-                neighbours_at: self.neighbours.len() as i32,
-                neighbour_count: around.len() as i32,
+                neighbours_at: at as i32,
+                neighbour_count: (self.neighbours.len() - at) as i32,
                 origin: tile.origin.map(|x| x as i32),
                 size: whole(tile.size),
                 cut: i32::from(cut),
                 unused: 0,
             });
-            self.neighbours.extend(around.iter().map(|&n| (first_tile + n) as i32));
         }
         self.planes.push(Plane {
             samples_at: self.samples as i64,
@@ -208,6 +211,32 @@ impl Schedule {
             }
         }
         regions
+    }
+}
+
+/// Appends the tiles whose footprints overlap that of tile `index`: what [`Grid::neighbours`] lists, in another order and without
+/// memory of its own, for there may be a million tiles.
+fn add_neighbours(grid: &Grid, index: usize, first_tile: usize, into: &mut Vec<i32>) {
+    let counts = grid.tile_counts;
+    let at = [index / (counts[1] * counts[2]), index / counts[2] % counts[1], index % counts[2]];
+    let start = into.len();
+    // Places along an axis, the tile's own among them.
+    let along = |axis: usize| {
+        (0..3).filter_map(move |step| {
+            let (place, count) = (at[axis] + step, counts[axis]);
+            if grid.periodic { Some((place + count - 1) % count) } else { (1..=count).contains(&place).then(|| place - 1) }
+        })
+    };
+    for z in along(0) {
+        for y in along(1) {
+            for x in along(2) {
+                let near = (z * counts[1] + y) * counts[2] + x;
+                let number = (first_tile + near) as i32;
+                if near != index && !into[start..].contains(&number) {
+                    into.push(number);
+                }
+            }
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use crate::layout::{Blocks, Layout};
 use crate::program::Program;
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
-use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, Part, Place, Plane, Region, Shape, Tile, VisitSweep, World};
+use crate::world::{
+    DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, Part, Place, Plane, Region, Shape, Tile, VisitSweep, World,
+};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, ValidAsZeroBits};
 use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
 use lobcod::{Border, Dictionary, Error, Result};
@@ -496,7 +498,8 @@ impl Fields {
                 into.resize(start + channels * grid.domain.iter().product::<usize>(), with);
                 for (row, line) in data.chunks_exact(signal[2]).enumerate() {
                     let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
-                    let at = ((c * grid.domain[0] + z + grid.signal_at[0]) * grid.domain[1] + y + grid.signal_at[1]) * grid.domain[2];
+                    let at =
+                        ((c * grid.domain[0] + z + grid.signal_at[0]) * grid.domain[1] + y + grid.signal_at[1]) * grid.domain[2];
                     let at = start + at + grid.signal_at[2];
                     into[at..at + signal[2]].copy_from_slice(line);
                 }

@@ -126,11 +126,16 @@ impl CudaSession {
     pub(crate) fn bytes(&self) -> u64 {
         let b = &self.buffers;
         let fields = b.residual.num_bytes() * (2 + usize::from(self.world.weights != 0));
-        let maps = b.reach.num_bytes() * (1 + usize::from(self.world.position_weights != 0) + usize::from(self.world.position_caps != 0));
+        let maps = b.reach.num_bytes()
+            * (1 + usize::from(self.world.position_weights != 0) + usize::from(self.world.position_caps != 0));
         let atoms = [&b.atoms, &b.packed_rows, &b.columns, &b.taps, &b.gram].iter().map(|x| x.num_bytes()).sum::<usize>();
         let sums = b.part_sums.num_bytes() + b.tile_sums.num_bytes() + b.plane_sums.num_bytes();
         let sorted = b.sorted.as_ref().map_or(0, |s| {
-            2 * s.first.num_bytes() + s.places.num_bytes() + 2 * s.values.num_bytes() + s.gradient.num_bytes() + s.correlation.num_bytes()
+            2 * s.first.num_bytes()
+                + s.places.num_bytes()
+                + 2 * s.values.num_bytes()
+                + s.gradient.num_bytes()
+                + s.correlation.num_bytes()
         });
         let tiles = self.schedule.tiles.len() * (4 * 3 + 8 * 3 + 48) + 4 * self.schedule.neighbours.len();
         let scratch = 4 * self.layout.scratch * self.schedule.tiles.len();

@@ -4,7 +4,17 @@ use lobcod_cuda::{Recipe, compile_without_device};
 
 #[test]
 fn kernels_compile_for_usual_and_odd_shapes() {
-    let plain = Recipe { atom: [1, 8, 8], channels: 1, atoms: 81, strides: [26, 598, 598, 598], unit_weights: true, shared: true, cut: false, capped: false, warps: 1 };
+    let plain = Recipe {
+        atom: [1, 8, 8],
+        channels: 1,
+        atoms: 81,
+        strides: [26, 598, 598, 598],
+        unit_weights: true,
+        shared: true,
+        cut: false,
+        capped: false,
+        warps: 1,
+    };
     let recipes = [
         plain.clone(),
         Recipe { cut: true, capped: true, unit_weights: false, ..plain.clone() },

@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     let what = arguments.first().map_or("all", String::as_str);
     let sides: Vec<usize> = arguments.iter().skip(1).filter_map(|a| a.parse().ok()).collect();
     if matches!(what, "all" | "pursuit") {
-        for side in if sides.is_empty() { vec![512, 2048] } else { sides } {
+        for side in if sides.is_empty() { vec![512, 2048, 8192] } else { sides } {
             pursue(&engine, side)?;
         }
         if what == "all" {
@@ -63,12 +63,14 @@ fn picture(side: usize) -> Result<Signal<f64>> {
 fn pursue(engine: &CudaEngine, side: usize) -> Result<()> {
     let signal: Signal<f32> = fruit::less_mean(picture(side)?)?.cast();
     for border in [Border::Zero, Border::Free] {
-        if border == Border::Free && side > 2048 {
+        if border == Border::Zero && side > 2048 {
             continue;
         }
         pursue_signals(engine, &format!("{side}x{side}, {border} border"), &[signal.clone().into()], border)?;
     }
-    export(&format!("picture_{side}"), &[side, side], signal.data());
+    if side <= 2048 {
+        export(&format!("picture_{side}"), &[side, side], signal.data());
+    }
     Ok(())
 }
 
@@ -86,17 +88,21 @@ fn pursue_signals(engine: &CudaEngine, name: &str, signals: &[Observed<f32>], bo
     let tight = PursuitParams { tolerance: if large { 1e-4 } else { 1e-5 }, ..params.clone() }.check()?;
     let optimum = tight.run_on(engine, signals, &dictionary, &mut ())?.report;
     let objective = optimum.total.objective;
-    println!("{name}: objective {objective:.6e} at a gap of {:.1e}, {} codes", optimum.total.relative_gap(), optimum.total.nonzeros);
+    println!(
+        "{name}: objective {objective:.6e} at a gap of {:.1e}, {} codes",
+        optimum.total.relative_gap(),
+        optimum.total.nonzeros
+    );
     let pursuit = PursuitParams { tolerance: 2e-4, ..params }.check()?;
     let mut runs: Vec<(f64, Report, Vec<timed::Call>)> = Vec::new();
-    for _ in 0..REPEATS {
+    for _ in 0..if large { 3 } else { REPEATS } {
         let log = Log::default();
         let report = pursuit.run_on(&Timed { engine, log: log.clone() }, signals, &dictionary, &mut ())?.report;
         let calls = log.borrow().clone();
         runs.push((until(&report, objective, 1e-3), report, calls));
     }
     runs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (to_per_mille, report, calls) = &runs[REPEATS / 2];
+    let (to_per_mille, report, calls) = &runs[runs.len() / 2];
     let open = calls[0].seconds;
     println!(
         "  {:.2} ms to 0.1 %, {:.2} ms to 0.01 % (of it {:.2} ms to bring the signal to the device), {:.2} ms to a gap of {:.1e}; {}",
@@ -107,7 +113,13 @@ fn pursue_signals(engine: &CudaEngine, name: &str, signals: &[Observed<f32>], bo
         report.total.relative_gap(),
         lobcod::memory::words(report.working_memory_bytes)
     );
-    println!("  fastest {:.2} ms, slowest {:.2} ms to 0.1 %; {} discovery, {} support sweeps", 1e3 * runs[0].0, 1e3 * runs[REPEATS - 1].0, report.discovery_sweeps, report.support_sweeps);
+    println!(
+        "  fastest {:.2} ms, slowest {:.2} ms to 0.1 %; {} discovery, {} support sweeps",
+        1e3 * runs[0].0,
+        1e3 * runs[runs.len() - 1].0,
+        report.discovery_sweeps,
+        report.support_sweeps
+    );
     timed::print(calls, report.seconds);
     let (n, m) = (dictionary.atom_len() as f64, dictionary.len() as f64);
     for verb in ["discover", "certificate"] {
@@ -133,7 +145,8 @@ fn learn(engine: &CudaEngine) -> Result<()> {
     let signals: Vec<Observed<f32>> = fruit::pictures(&data).iter().map(|s| s.cast().into()).collect();
     let first = Dictionary::random(Extent::new(&[8, 8])?, 1, 81, 0)?;
     for target in [9.2e6, 9.06e6] {
-        let learner = LearnParams { target_objective: Some(target), passes: 100, ..LearnParams::new(Penalty::Absolute(PENALTY)) }.check()?;
+        let learner = LearnParams { target_objective: Some(target), passes: 100, ..LearnParams::new(Penalty::Absolute(PENALTY)) }
+            .check()?;
         let mut runs = Vec::new();
         for _ in 0..REPEATS {
             let log = Log::default();
@@ -144,7 +157,12 @@ fn learn(engine: &CudaEngine) -> Result<()> {
         }
         runs.sort_by(|a, b| a.0.seconds.total_cmp(&b.0.seconds));
         let (last, calls) = &runs[REPEATS / 2];
-        println!("Fruit, learning to {target:.3e}: {:.1} ms, {} passes, objective {:.5e}", 1e3 * last.seconds, last.pass, last.objective);
+        println!(
+            "Fruit, learning to {target:.3e}: {:.1} ms, {} passes, objective {:.5e}",
+            1e3 * last.seconds,
+            last.pass,
+            last.objective
+        );
         timed::print(calls, last.seconds);
     }
     Ok(())
@@ -171,7 +189,12 @@ fn inpaint(engine: &CudaEngine) -> Result<()> {
         let last = seconds[2];
         seconds.sort_by(f64::total_cmp);
         let cpu = task.run(&truth, &mask, &[dictionary()], &mut ())?;
-        println!("inpainting 512x512, learnt atoms {learn}: {:.0} ms, {quality:.3} dB; the processor {:.3} dB, {:.0} ms", 1e3 * seconds[1], psnr(&truth, &cpu.picture), 1e3 * cpu.report.seconds);
+        println!(
+            "inpainting 512x512, learnt atoms {learn}: {:.0} ms, {quality:.3} dB; the processor {:.3} dB, {:.0} ms",
+            1e3 * seconds[1],
+            psnr(&truth, &cpu.picture),
+            1e3 * cpu.report.seconds
+        );
         timed::print(&calls, last);
     }
     Ok(())

@@ -113,7 +113,12 @@ pub fn print(calls: &[Call], all: f64) {
         let of: Vec<&Call> = calls.iter().filter(|c| c.verb == verb).collect();
         let seconds: f64 = of.iter().map(|c| c.seconds).sum();
         let visited: usize = of.iter().map(|c| c.visited).sum();
-        println!("    {verb:<14} {:>5} calls {:>9.3} ms {:>4.0} %  visited {visited}", of.len(), 1e3 * seconds, 100.0 * seconds / all);
+        println!(
+            "    {verb:<14} {:>5} calls {:>9.3} ms {:>4.0} %  visited {visited}",
+            of.len(),
+            1e3 * seconds,
+            100.0 * seconds / all
+        );
     }
     println!("    together            {:>15.3} ms", 1e3 * all);
 }
