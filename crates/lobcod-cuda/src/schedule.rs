@@ -13,6 +13,9 @@ const TILE: [usize; 3] = [64, 8, 4];
 /// Samples in a part of a field.
 const PART: usize = 8192;
 
+/// Size of a tile, distance between the needles of a layer, axes on which it closes on itself.
+type ShapeKey = ([usize; 3], [usize; 3], [bool; 3]);
+
 /// All tables of a problem.
 pub(crate) struct Schedule {
     pub(crate) grids: Vec<Grid>,
@@ -98,14 +101,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    fn add_plane(
-        &mut self,
-        grid: &Grid,
-        weighted: bool,
-        channels: usize,
-        border: Border,
-        known: &mut HashMap<([usize; 3], [usize; 3], [bool; 3]), i32>,
-    ) {
+    fn add_plane(&mut self, grid: &Grid, weighted: bool, channels: usize, border: Border, known: &mut HashMap<ShapeKey, i32>) {
         let number = self.planes.len() as i32;
         let first_tile = self.tiles.len();
         let whole = |x: [usize; 3]| x.map(|x| x as i32);
