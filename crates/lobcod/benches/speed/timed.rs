@@ -15,6 +15,7 @@ pub enum Verb {
     DiscoverCandidates,
     Support,
     Certificate,
+    Dual,
     Objective,
 }
 
@@ -28,6 +29,7 @@ impl Verb {
             Verb::DiscoverCandidates => "candidates",
             Verb::Support => "support",
             Verb::Certificate => "certificate",
+            Verb::Dual => "dual",
             Verb::Objective => "objective",
         }
     }
@@ -110,6 +112,9 @@ impl<T: Real> Session<T> for TimedSession<T> {
     fn measure(&mut self, what: Measure) -> Vec<Measurement> {
         let verb = if what == Measure::Objective { Verb::Objective } else { Verb::Certificate };
         timed(&self.log, verb, || self.session.measure(what), |m| m.iter().map(|m| m.visited).sum())
+    }
+    fn better_duals(&mut self, penalty: f64, worth: &[f64]) -> Vec<f64> {
+        timed(&self.log, Verb::Dual, || self.session.better_duals(penalty, worth), |_| 0)
     }
     fn fetch(&self) -> State<T> {
         self.session.fetch()

@@ -185,6 +185,12 @@ pub trait Session<T> {
     fn support(&mut self, sweep: &Support) -> Sweep;
     /// Measures every plane; changes no code and no residual.
     fn measure(&mut self, what: Measure) -> Vec<Measurement>;
+    /// Values of the dual, plane by plane, at feasible points better than the scaled residual; only right after a certificate for
+    /// this penalty. `-inf` where the value would not be above `worth` or no point was sought.
+    fn better_duals(&mut self, penalty: f64, worth: &[f64]) -> Vec<f64> {
+        let _ = penalty;
+        vec![f64::NEG_INFINITY; worth.len()]
+    }
     /// The codes of every plane and what is known of its tiles.
     fn fetch(&self) -> State<T>;
     /// Replaces the state; follow with [`Session::refresh`].

@@ -157,6 +157,12 @@ impl Grid {
         found
     }
 
+    /// Do two tiles begin at the same place of the first axis that is longer than 1?
+    pub(crate) fn in_one_row(&self, a: usize, b: usize) -> bool {
+        let axis = (0..3).find(|&axis| self.positions[axis] > 1).unwrap_or(0);
+        self.tiles[a].origin[axis] == self.tiles[b].origin[axis]
+    }
+
     /// Number of positions.
     pub fn position_count(&self) -> usize {
         self.positions.iter().product()

@@ -12,6 +12,7 @@ impl<T: Real> Solver<'_, T> {
     pub(super) fn record(&mut self, what: Measure) {
         self.session.refresh();
         self.last = self.session.measure(what);
+        self.duals.fill(f64::NEG_INFINITY);
         self.note(matches!(what, Measure::Certificate { .. }));
     }
 
@@ -35,8 +36,19 @@ impl<T: Real> Solver<'_, T> {
         // The objective is known long before the certificate.
         self.record(Measure::Objective);
         self.last = self.session.measure(Measure::Certificate { penalty: self.penalty, slack });
+        self.seek_better_duals();
         self.note(true);
         self.status_of_gap()
+    }
+
+    /// Where the scaled residual does not prove the gap asked for, a better point may.
+    fn seek_better_duals(&mut self) {
+        if self.certificates().1.relative_gap() <= self.params.tolerance {
+            return;
+        }
+        let objective = |m: &Measurement| 0.5 * m.residual_energy + self.penalty * m.weighted_l1;
+        let worth: Vec<f64> = self.last.iter().map(|m| (1.0 - self.params.tolerance) * objective(m)).collect();
+        self.duals = self.session.better_duals(self.penalty, &worth);
     }
 
     pub(super) fn status_of_gap(&self) -> Option<Status> {
@@ -46,13 +58,15 @@ impl<T: Real> Solver<'_, T> {
 
     /// Certificate of every signal and their sum, from the last measurement.
     fn certificates(&self) -> (Vec<Certificate>, Certificate) {
-        let mut planes = self.last.iter().zip(&self.penalty_max);
+        let mut planes = self.last.iter().zip(&self.duals).zip(&self.penalty_max);
         let mut total = Certificate::default();
         let mut signals = Vec::with_capacity(self.signals.len());
         for observed in self.signals {
             let mut sum = Certificate::default();
-            for (m, &penalty_max) in planes.by_ref().take(planes_of(observed.signal.channels(), self.dictionary.channels())) {
-                sum.add(&certificate(m, self.penalty, penalty_max));
+            for ((m, &dual), &penalty_max) in
+                planes.by_ref().take(planes_of(observed.signal.channels(), self.dictionary.channels()))
+            {
+                sum.add(&certificate(m, dual, self.penalty, penalty_max));
             }
             sum.pixels = observed.signal.extent().volume();
             total.add(&sum);
@@ -67,6 +81,7 @@ impl<T: Real> Solver<'_, T> {
         let broken_off = matches!(status, Status::Interrupted | Status::TimeLimit);
         if broken_off || (status == Status::MaxSweeps && !certified) {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
+            self.seek_better_duals();
         }
         let (signals, total) = self.certificates();
         let codes = self.session.fetch().codes;
@@ -89,12 +104,12 @@ impl<T: Real> Solver<'_, T> {
     }
 }
 
-/// Primal, and the dual at `theta = s r` with the largest feasible `s <= 1`.
-fn certificate(m: &Measurement, penalty: f64, penalty_max: f64) -> Certificate {
+/// Primal, and the better of the dual at `theta = s r` with the largest feasible `s <= 1` and a dual that was found otherwise.
+fn certificate(m: &Measurement, better_dual: f64, penalty: f64, penalty_max: f64) -> Certificate {
     let data_term = 0.5 * m.residual_energy;
     let objective = data_term + penalty * m.weighted_l1;
     let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
-    let dual = s * m.target_dot_residual - 0.5 * s * s * m.residual_energy;
+    let dual = (s * m.target_dot_residual - 0.5 * s * s * m.residual_energy).max(better_dual);
     // Weak duality: below 0 by rounding only, or something is wrong that the clamp must not hide from the tests.
     debug_assert!(objective - dual > -1e-5 * objective.abs() - f64::MIN_POSITIVE, "objective {objective} below its dual {dual}");
     // With zero codes and s = 1 primal and dual are the same number, which rounding must not tear apart.

@@ -51,6 +51,8 @@ pub(super) struct Solver<'a, T> {
     fingerprint: OnceCell<u64>,
     pub(super) history: Vec<HistoryPoint>,
     pub(super) last: Vec<Measurement>,
+    /// Values of the dual that were found besides, for the last certificate.
+    pub(super) duals: Vec<f64>,
     pub(super) peak_memory: u64,
 }
 
@@ -116,6 +118,7 @@ impl<'a, T: Real> Solver<'a, T> {
             schedule,
             fingerprint: OnceCell::new(),
             history: Vec::new(),
+            duals: vec![f64::NEG_INFINITY; zero.len()],
             last: zero,
             peak_memory: 0,
         })

@@ -22,31 +22,39 @@ pub(super) fn improve_atoms<T: Real>(
     dictionary: &mut Dictionary<T>,
     canvases: &mut [Canvas<T>],
     planes: &[PlaneState<T>],
-    tiles: &[Vec<TileState<T>>],
+    tiles: &[TileState<T>],
     team: &Team<T>,
     level: Level,
 ) -> f64 {
     let work = canvases.iter_mut().zip(planes);
     let mut work: Vec<Work<'_, T>> = work.map(|(canvas, plane)| Work { canvas, plane, tiles: Vec::new() }).collect();
-    tiles.iter().flatten().for_each(|tile| work[tile.plane].tiles.push(tile));
+    tiles.iter().for_each(|tile| work[tile.plane].tiles.push(tile));
     let (m, n) = (dictionary.len(), dictionary.atom_len());
-    team.each(&mut work, |work, _| {
-        work.tiles.sort_unstable_by_key(|t| t.index);
-        work.canvas.take_up(work.plane, &work.tiles, m);
-    });
+    team.each(
+        &mut work,
+        |work| work.codes(),
+        |work, _| {
+            work.tiles.sort_unstable_by_key(|t| t.index);
+            work.canvas.take_up(work.plane, &work.tiles, m);
+        },
+    );
     let used: Vec<usize> = (0..m).filter(|&k| work.iter().any(|w| w.canvas.uses(k))).collect();
     let mut moved: Option<(usize, AtomRows<T>)> = None;
     let mut largest = 0.0f64;
     for next in used.into_iter().map(Some).chain([None]) {
         let last = moved.as_ref().map(|(k, change)| (*k, change));
-        team.each(&mut work, |work, _| T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next }));
+        team.each(
+            &mut work,
+            |work| work.codes(),
+            |work, _| T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next }),
+        );
         let Some(k) = next else { break };
         let change = best_move(dictionary, k, &work);
         dictionary.move_atom(k, &change);
         largest = largest.max(change.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt());
         moved = Some((k, AtomRows::from_data(&change, dictionary.extent().padded()[2], n, level.lanes::<T>())));
     }
-    team.each(&mut work, |work, _| work.canvas.give_back(work.plane));
+    team.each(&mut work, |work| work.codes(), |work, _| work.canvas.give_back(work.plane));
     largest
 }
 
@@ -55,6 +63,12 @@ struct Work<'a, T> {
     canvas: &'a mut Canvas<T>,
     plane: &'a PlaneState<T>,
     tiles: Vec<&'a TileState<T>>,
+}
+
+impl<T> Work<'_, T> {
+    fn codes(&self) -> usize {
+        self.tiles.iter().map(|tile| tile.codes.len()).sum()
+    }
 }
 
 /// How atom `k` is to move, in its own precision.

@@ -64,11 +64,17 @@ impl<T: Real> Bounds<T> {
         }
     }
 
+    /// Norm of the patch at `offset` when the tile was loaded.
+    #[inline(always)]
+    pub(super) fn norm(&self, offset: usize) -> T {
+        self.energy[offset].sqrt()
+    }
+
     /// Upper bound on the reach of a needle whose patch was not written to since [`Bounds::find`].
     #[inline(always)]
     pub(super) fn of(&self, needle: Asked<T>, atoms: &Atoms<T>) -> T {
         let Asked { offset, known, weight } = needle;
-        let norm = self.energy[offset].sqrt() * atoms.largest_inverse_weight;
+        let norm = self.norm(offset) * atoms.largest_inverse_weight;
         let bound = match known {
             None => norm,
             Some(known) => {

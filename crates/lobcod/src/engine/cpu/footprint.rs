@@ -1,6 +1,7 @@
 //! The samples a tile touches, copied to where they stay in cache.
 
 use super::field::SharedField;
+use super::scales::Scales;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Tile};
 use crate::real::Real;
@@ -143,6 +144,26 @@ impl Layout {
             Some(start) => into[at..at + length].copy_from_slice(&samples[start..start + length]),
             None => into[at..at + length].fill(T::ZERO),
         });
+    }
+
+    /// Multiplies a footprint by the scales; gives the lowest and the highest of them.
+    pub(super) fn scale<T: Real>(&self, grid: &Grid, tile: &Tile, scales: &Scales, field: &mut [T]) -> (f64, f64) {
+        let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+        let (mut row, mut line) = (Vec::new(), usize::MAX);
+        self.for_runs(grid, tile, |at, from, length| {
+            let Some(start) = from else { return };
+            let first = start % grid.domain[2];
+            if start / grid.domain[2] != line {
+                line = start / grid.domain[2];
+                scales.row(line / grid.domain[1] % grid.domain[0], line % grid.domain[1], &mut row);
+            }
+            for (i, sample) in field[at..at + length].iter_mut().enumerate() {
+                let scale = scales.along(&row, first + i);
+                (low, high) = (low.min(scale), high.max(scale));
+                *sample *= T::from_f64(scale);
+            }
+        });
+        (low, high)
     }
 
     /// Writes the footprint's residual back.

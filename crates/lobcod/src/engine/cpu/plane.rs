@@ -2,10 +2,13 @@
 
 use super::field::SharedField;
 use super::footprint::{Footprint, Layout};
+use super::scales::Scales;
 use super::team::Team;
+use super::tile::LocalCode;
 use crate::engine::{Plane, Problem};
 use crate::error::Result;
 use crate::grid::{Grid, Tile};
+use crate::needles::Code;
 use crate::real::Real;
 
 pub(super) struct PlaneState<T> {
@@ -84,6 +87,13 @@ impl<T: Real> PlaneState<T> {
         self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
     }
 
+    /// A code of a tile as one of the signal.
+    pub(super) fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
+        let at = self.layout.coordinates(code.offset as usize);
+        let position = std::array::from_fn(|a| (tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
+        Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
+    }
+
     /// The residual over the signal, without the padding of the zero border.
     pub(super) fn residual_of_signal(&self) -> Vec<T> {
         let (signal, domain, at) = (self.signal, self.grid.domain, self.grid.signal_at);
@@ -108,29 +118,60 @@ impl<T: Real> PlaneState<T> {
     }
 
     /// Remembers the residual as the one that was measured.
-    pub(super) fn keep_measured(&mut self) {
-        self.measured.clear();
-        self.measured.extend_from_slice(self.residual.as_mut_slice());
+    pub(super) fn keep_measured(&mut self, team: &Team<T>) {
+        let residual = self.residual.as_mut_slice();
+        self.measured.resize(residual.len(), T::ZERO);
+        let mut blocks: Vec<_> = self.measured.chunks_mut(BLOCK).zip(residual.chunks(BLOCK)).collect();
+        team.each(&mut blocks, |_| 1, |(measured, residual), _| measured.copy_from_slice(residual));
     }
 
     /// Makes the residual that of all-zero codes: `A^2 (Y - B)`.
     pub(super) fn reset_residual(&mut self, team: &Team<T>) {
-        team.each(&mut self.blocks(), |block, _| match block.weights {
-            None => block.residual.copy_from_slice(block.target),
-            Some(w) => block.residual.iter_mut().zip(block.target).zip(w).for_each(|((r, &t), &w)| *r = t * w),
-        });
+        team.each(
+            &mut self.blocks(),
+            |_| 1,
+            |block, _| match block.weights {
+                None => block.residual.copy_from_slice(block.target),
+                Some(w) => block.residual.iter_mut().zip(block.target).zip(w).for_each(|((r, &t), &w)| *r = t * w),
+            },
+        );
     }
 
     /// Makes the residual zero.
-    pub(super) fn clear_residual(&mut self) {
-        self.residual.as_mut_slice().fill(T::ZERO);
+    pub(super) fn clear_residual(&mut self, team: &Team<T>) {
+        team.each(&mut self.blocks(), |_| 1, |block, _| block.residual.fill(T::ZERO));
     }
 
     /// `||r||^2` and `<A (Y - B), r>` in f64, added block by block in order.
     pub(super) fn energies(&mut self, team: &Team<T>) -> (f64, f64) {
         let mut blocks = self.blocks();
-        team.each(&mut blocks, |block, _| block.sums = block.energies());
+        team.each(&mut blocks, |_| 1, |block, _| block.sums = block.energies());
         blocks.iter().fold((0.0, 0.0), |sum, block| (sum.0 + block.sums.0, sum.1 + block.sums.1))
+    }
+
+    /// `<A (Y - B), s r>` and `||s r||^2` in f64 for scales `s` that vary over the signal, added row by row in order.
+    pub(super) fn scaled_energies(&mut self, team: &Team<T>, scales: &Scales) -> (f64, f64) {
+        let [depth, height, width] = self.grid.domain;
+        let residual = self.residual.as_mut_slice();
+        let (target, weights) = (&self.target, self.weights.as_deref());
+        let mut rows: Vec<(usize, f64, f64)> = (0..self.channels * depth * height).map(|row| (row, 0.0, 0.0)).collect();
+        team.each(
+            &mut rows,
+            |_| 1,
+            |(row, dot, energy), _| {
+                let mut values = Vec::new();
+                scales.row(*row / height % depth, *row % height, &mut values);
+                for x in 0..width {
+                    let at = *row * width + x;
+                    let (scale, r) = (scales.along(&values, x), residual[at].to_f64());
+                    *dot += scale * r * target[at].to_f64();
+                    let weight = weights.map_or(1.0, |w| w[at].to_f64());
+                    // The residual carries the squared weight, so its energy is r^2 / w.
+                    *energy += if weight > 0.0 { scale * scale * r * r / weight } else { 0.0 };
+                }
+            },
+        );
+        rows.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.1, sum.1 + row.2))
     }
 
     /// The domain in blocks of some thousand samples.

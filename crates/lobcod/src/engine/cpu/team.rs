@@ -1,10 +1,11 @@
 //! Threads at work on a session, each with memory of its own.
 
 use super::scratch::Scratch;
+use super::shares::Shares;
 use super::threads::Threads;
+use crate::engine::Sweep;
 use crate::real::Real;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(super) struct Team<T> {
     threads: Arc<Threads>,
@@ -14,7 +15,7 @@ pub(super) struct Team<T> {
 /// Items that threads take one by one.
 struct Items<I>(*mut I);
 
-// SAFETY: every item is handed to one thread only, by a counter that gives each number once.
+// SAFETY: every item is handed to one thread only, by shares that give each number once.
 unsafe impl<I: Send> Sync for Items<I> {}
 
 impl<I> Items<I> {
@@ -33,31 +34,53 @@ impl<T: Real> Team<T> {
         Self { threads, scratch }
     }
 
-    pub(super) fn threads(&self) -> usize {
-        self.scratch.len()
+    /// Does `work` on every item; see [`Team::each_of`].
+    pub(super) fn each<I: Send>(
+        &self,
+        items: &mut [I],
+        cost: impl Fn(&I) -> usize,
+        work: impl Fn(&mut I, &mut Scratch<T>) + Sync,
+    ) {
+        if items.len() <= 1 || self.scratch.len() == 1 {
+            let scratch = &mut *self.hold(0);
+            return items.iter_mut().for_each(|item| work(item, scratch));
+        }
+        let all: Vec<u32> = (0..items.len() as u32).collect();
+        let mut shares = self.shares(&all, |i| cost(&items[i as usize]));
+        self.each_of(items, &mut shares, work);
     }
 
-    /// Does `work` on every item; whichever thread is free takes the next.
-    pub(super) fn each<I: Send>(&self, items: &mut [I], work: impl Fn(&mut I, &mut Scratch<T>) + Sync) {
-        let count = items.len();
-        if count <= 1 || self.scratch.len() == 1 {
-            let scratch = &mut *self.scratch[0].lock().expect("no work panicked");
-            items.iter_mut().for_each(|item| work(item, scratch));
-            return;
+    /// Items, named by their numbers, cut into shares of about the same cost.
+    pub(super) fn shares(&self, items: &[u32], cost: impl Fn(u32) -> usize) -> Shares {
+        Shares::new(items, cost, self.scratch.len())
+    }
+
+    /// Does `work` on the items of the shares. Every thread begins with its own share of neighbouring items, the costly ones first,
+    /// so that from call to call it finds the samples it wrote in its own cache; who is done takes from the others' ends.
+    pub(super) fn each_of<I: Send>(&self, items: &mut [I], shares: &mut Shares, work: impl Fn(&mut I, &mut Scratch<T>) + Sync) {
+        if self.scratch.len() == 1 {
+            let scratch = &mut *self.hold(0);
+            return shares.items().iter().for_each(|&i| work(&mut items[i as usize], scratch));
         }
-        let items = Items(items.as_mut_ptr());
-        let next = AtomicUsize::new(0);
+        assert!(shares.items().iter().all(|&i| (i as usize) < items.len()));
+        shares.begin();
+        let (shares, items) = (&*shares, Items(items.as_mut_ptr()));
         self.threads.run(&|thread| {
-            let scratch = &mut *self.scratch[thread].lock().expect("no work panicked");
-            loop {
-                let i = next.fetch_add(1, Relaxed);
-                if i >= count {
-                    break;
-                }
-                // SAFETY: the counter gives `i` once, and it is below the length.
+            let scratch = &mut *self.hold(thread);
+            while let Some(i) = shares.take(thread) {
+                // SAFETY: the shares list every item once and give it once, and all are below the length.
                 work(unsafe { items.take(i) }, scratch);
             }
         });
+    }
+
+    fn hold(&self, thread: usize) -> MutexGuard<'_, Scratch<T>> {
+        self.scratch[thread].lock().expect("no work panicked")
+    }
+
+    /// What the threads noted of the last sweep.
+    pub(super) fn tallies(&self) -> impl Iterator<Item = Sweep> {
+        (0..self.scratch.len()).map(|thread| std::mem::take(&mut self.hold(thread).tally))
     }
 
     pub(super) fn bytes(&self) -> usize {

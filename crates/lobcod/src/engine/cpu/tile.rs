@@ -1,5 +1,6 @@
 //! A tile's needles, and the layers they are visited in.
 
+use super::changes::Seen;
 use super::footprint::Layout;
 use super::plane::PlaneState;
 use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
@@ -30,6 +31,8 @@ pub(super) struct Candidate {
 /// A tile with its codes, in the order of the layers, then needles, then atoms.
 pub(super) struct TileState<T> {
     pub(super) plane: usize,
+    /// Number of the tile among those of all planes.
+    pub(super) number: usize,
     /// Number of the tile in its plane's grid.
     pub(super) index: usize,
     pub(super) tile: Tile,
@@ -40,6 +43,8 @@ pub(super) struct TileState<T> {
     /// What the last sweep did here: largest change of a code, the same in its last round.
     pub(super) largest_change: f64,
     pub(super) last_change: f64,
+    /// `sum weight_ik |a_ik|` when last measured.
+    pub(super) weighted_l1: f64,
     /// Largest correlation when last measured.
     pub(super) largest_correlation: f64,
     /// Reach of every needle (in the order of the layers) when last measured, with a minus where it is only known not to be more;
@@ -47,12 +52,14 @@ pub(super) struct TileState<T> {
     pub(super) reaches: Vec<T>,
     /// Needles correlated, or codes updated, by the last sweep or measurement.
     pub(super) visited: usize,
+    pub(super) seen: Seen,
 }
 
 impl<T: Real> TileState<T> {
-    pub(super) fn new(plane: usize, index: usize, tile: Tile) -> Self {
+    pub(super) fn new(plane: usize, number: usize, index: usize, tile: Tile) -> Self {
         Self {
             plane,
+            number,
             index,
             tile,
             codes: Vec::new(),
@@ -60,9 +67,11 @@ impl<T: Real> TileState<T> {
             candidates: Vec::new(),
             largest_change: 0.0,
             last_change: 0.0,
+            weighted_l1: 0.0,
             largest_correlation: f64::INFINITY,
             reaches: Vec::new(),
             visited: 0,
+            seen: Seen::NOTHING,
         }
     }
 
@@ -71,6 +80,20 @@ impl<T: Real> TileState<T> {
             + self.codes.capacity() * size_of::<LocalCode<T>>()
             + self.candidates.capacity() * size_of::<Candidate>()
             + self.reaches.capacity() * size_of::<T>()
+    }
+
+    /// What work on the tile costs, roughly: as much for being there as for a few codes.
+    pub(super) fn cost(&self) -> usize {
+        self.codes.len() + 8
+    }
+
+    /// Makes `weighted_l1` that of the codes.
+    pub(super) fn weigh(&mut self, plane: &PlaneState<T>, atom_weights: &[T]) {
+        let size = |code: &LocalCode<T>| {
+            let weight = plane.position_weight(&self.tile, code.offset as usize) * atom_weights[code.atom as usize];
+            weight.to_f64() * code.value.to_f64().abs()
+        };
+        self.weighted_l1 = self.codes.iter().map(size).sum();
     }
 
     /// First sample of the patch at `offset`, in samples of the domain.
