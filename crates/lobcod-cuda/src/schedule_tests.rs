@@ -98,6 +98,21 @@ fn every_tile_has_one_colour_and_every_sample_one_part() {
 }
 
 #[test]
+fn strides_hold_every_tile_and_divide_each_other() {
+    // Kernels take places of a footprint apart by division: every number below its size must be one place.
+    all(|problem, schedule| {
+        let [row, slice, channel] = schedule.strides;
+        assert!(slice.is_multiple_of(row) && channel.is_multiple_of(slice));
+        assert_eq!(schedule.footprint, problem.dictionary.channels() * channel);
+        let atom = problem.dictionary.extent().padded();
+        for tile in &schedule.tiles {
+            let size: [usize; 3] = std::array::from_fn(|a| tile.size[a] as usize + atom[a] - 1);
+            assert!(size[2] <= row && size[1] <= slice / row && size[0] <= channel / slice);
+        }
+    });
+}
+
+#[test]
 fn regions_cover_all_positions() {
     all(|problem, schedule| {
         let recipe = Recipe {
