@@ -55,7 +55,7 @@ fn picture(side: usize) -> Result<Signal<f64>> {
     let Some(data) = fruit::data_folder() else { return Ok(procedural::grey_still_life(side)?.cast()) };
     let tile = fruit::picture(&data.join("standard/barbara.png"));
     let size = tile.extent().axes()[0];
-    let fold = |i: usize| if i / size % 2 == 0 { i % size } else { size - 1 - i % size };
+    let fold = |i: usize| if (i / size).is_multiple_of(2) { i % size } else { size - 1 - i % size };
     let samples = (0..side * side).map(|i| tile.data()[fold(i / side) * size + fold(i % side)]);
     Signal::from_planar(Extent::new(&[side, side])?, 1, samples.collect())
 }
