@@ -24,8 +24,11 @@ fn problem(sizes: &[&[usize]], atom: &[usize], channels: usize, border: Border, 
     }
 }
 
+/// Sizes of the planes, box of an atom, channels.
+type Sizes = (&'static [&'static [usize]], &'static [usize], usize);
+
 fn all(check: impl Fn(&Problem<f32>, &Schedule)) {
-    let sizes: [(&[&[usize]], &[usize], usize); 4] = [
+    let sizes: [Sizes; 4] = [
         (&[&[700], &[40]], &[7], 1),
         (&[&[50, 61], &[9, 8], &[50, 61]], &[8, 5], 3),
         (&[&[9, 12, 14]], &[2, 3, 4], 1),
