@@ -64,8 +64,9 @@ fn inpaint_in<'py, T: Real + Element>(
     let rank = signal.extent().rank();
     let known = known.mask::<T>(rank)?;
     let dictionaries = dictionaries.iter().map(|d| d.dictionary::<T>(rank)).collect::<Result<Vec<_>>>()?;
+    let place = run.place()?;
     let filled = supervise(py, run.callback.as_ref(), move |mut watcher| {
-        Ok(inpaint.run(&signal, &known, &dictionaries, &mut watcher)?)
+        Ok(inpaint.run_on(&*place.engine::<T>()?, &signal, &known, &dictionaries, &mut watcher)?)
     })?;
     let fields = PyDict::new(py);
     fields.set_item("picture", signal_array(py, filled.picture, has_channels)?)?;

@@ -3,10 +3,11 @@
 use crate::Outcome;
 use crate::args::DenoiseArgs;
 use crate::dictionary::Chosen;
+use crate::engine;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
-use crate::params::{check_engine, time_limit};
+use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 /// Takes the noise off the picture.
 pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     interrupt::listen(interrupt::Unfinished::Dropped);
-    check_engine(&args.run)?;
+    engine::check(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "denoising works in single precision; leave out --precision f64");
     let denoiser = denoiser(args)?;
     check_answer(&args.output)?;
@@ -46,7 +47,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     }
 
     let mut watcher = Watcher::of(&args.telling, "denoise", 1);
-    let denoised = denoiser.run(noisy, &chosen.dictionary, &mut watcher)?;
+    let denoised = denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
     write_picture(

@@ -10,6 +10,7 @@ mod dictionary;
 mod doctor;
 mod dry_run;
 mod encode;
+mod engine;
 mod folders;
 mod fuse;
 mod inpaint;

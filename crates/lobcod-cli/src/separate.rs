@@ -4,10 +4,11 @@ use crate::Outcome;
 use crate::args::SeparateArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
+use crate::engine;
 use crate::output::paths::{check_page, check_picture, same_file};
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
-use crate::params::{USUAL_PENALTY, check_engine, time_limit};
+use crate::params::{USUAL_PENALTY, time_limit};
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, Fact, PursuitPage};
 use crate::trial::{self, Trial, part_of};
@@ -31,7 +32,7 @@ pub fn run(args: &SeparateArgs) -> Result<Outcome> {
 
 fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     interrupt::listen(interrupt::Unfinished::Dropped);
-    check_engine(&args.run)?;
+    engine::check(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
     args.report.as_deref().map(check_page).transpose()?;
@@ -46,7 +47,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     }
 
     let mut watcher = Watcher::of(&args.telling, "separate", 1);
-    let layers = separator.run(&picture.signal, &chosen.dictionary, &mut watcher)?;
+    let layers = separator.run_on(&*engine::open(&args.run)?, &picture.signal, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
         let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);

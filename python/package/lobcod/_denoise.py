@@ -39,6 +39,7 @@ def denoise(
     tolerance: float = 1e-2,
     channel_axis: int | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -73,7 +74,7 @@ def denoise(
         Relative duality gap of pursuits of the whole image.
     return_report : bool
         Return the report as well.
-    channel_axis, threads, time_limit, max_memory, progress
+    channel_axis, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -105,7 +106,7 @@ def denoise(
         "scale": white(given.dtype) if scale is None else float(scale),
         "penalty": penalty,
     }
-    limits = run_options("f32", tolerance, time_limit, threads, max_memory)
+    limits = run_options("f32", tolerance, time_limit, threads, engine, max_memory)
     with running(limits, progress) as run:
         answer = _lobcod.denoise(given.array, given.has_channels, atoms, options, run)
     clean = given.restore(answer["picture"])

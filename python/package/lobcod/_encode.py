@@ -39,6 +39,7 @@ def encode(
     seed: int = 0,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -99,6 +100,8 @@ def encode(
         Default: double for float64 images, single for all others.
     threads : int
         Worker threads; 0 means all cores. The answer is the same, bit for bit, on any number.
+    engine : {"cpu", "cuda"}
+        What does the work: threads of this machine, or an NVIDIA GPU (single precision).
     time_limit : float, optional
         Seconds allowed.
     max_memory : int, optional
@@ -148,7 +151,7 @@ def encode(
         "resume": path_of(resume),
     }
     penalties = penalty_options(penalty, relative_penalty)
-    limits = run_options(precision, tolerance, time_limit, threads, max_memory)
+    limits = run_options(precision, tolerance, time_limit, threads, engine, max_memory)
     with running(limits, progress) as run:
         answer = _lobcod.encode(signal, atoms, penalties, options, run)
     report = Report._from(answer["report"])

@@ -49,6 +49,7 @@ def fuse(
     scale: float | None = None,
     channel_axis: int | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -93,7 +94,7 @@ def fuse(
         Sample that stands for white. Default: the largest one of whole numbers, 255 for other types.
     return_report : bool
         Return the report as well; its ``decision`` is the number of the frame every pixel came from.
-    channel_axis, threads, time_limit, max_memory, progress
+    channel_axis, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -137,7 +138,7 @@ def fuse(
         "alternations": alternations,
     }
     atoms = atoms_for(dictionary, 2, "f32")
-    limits = run_options("f32", tolerance, time_limit, threads, max_memory)
+    limits = run_options("f32", tolerance, time_limit, threads, engine, max_memory)
     with running(limits, progress) as run:
         answer = _lobcod.fuse(read, len(images), first.has_channels, atoms, options, run)
     report = FuseReport._from(answer["report"])

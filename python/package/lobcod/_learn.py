@@ -47,6 +47,7 @@ def learn(
     tolerance: float = 1e-3,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -86,7 +87,7 @@ def learn(
         Objective at which the learning ends.
     tolerance : float
         Relative duality gap of the pursuit that ends the learning.
-    base, border, channel_axis, precision, threads, time_limit, max_memory, checkpoint, resume, progress
+    base, border, channel_axis, precision, threads, engine, time_limit, max_memory, checkpoint, resume, progress
         As for :func:`encode`.
 
     Returns
@@ -125,7 +126,7 @@ def learn(
         resume=resume,
     )
     penalties = penalty_options(penalty, relative_penalty)
-    limits = run_options(precision, tolerance, time_limit, threads, max_memory)
+    limits = run_options(precision, tolerance, time_limit, threads, engine, max_memory)
     with running(limits, progress, passes=passes) as run:
         learnt = _lobcod.learn([image.given() for image in given], first, given[0].rank, penalties, options, run)
     return LearnResult(learnt["dictionary"], LearnReport._from(learnt["report"]))

@@ -27,7 +27,7 @@ def penalty_options(penalty: float | None, relative_penalty: float | None) -> di
 
 
 def run_options(
-    precision: str, tolerance: float, time_limit: float | None, threads: int, max_memory: int | None
+    precision: str, tolerance: float, time_limit: float | None, threads: int, engine: str, max_memory: int | None
 ) -> dict[str, Any]:
     """What all kinds of long work are told; nobody watches."""
     return {
@@ -35,6 +35,7 @@ def run_options(
         "tolerance": float(tolerance),
         "time_limit": None if time_limit is None else float(time_limit),
         "threads": threads,
+        "engine": engine,
         "max_memory": max_memory,
         "callback": None,
     }

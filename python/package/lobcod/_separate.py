@@ -34,6 +34,7 @@ def separate(
     channel_axis: int | None = None,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -57,7 +58,7 @@ def separate(
         Relative joint duality gap to reach.
     return_report : bool
         Return the report as a third value.
-    dictionary, penalty, relative_penalty, channel_axis, precision, threads, time_limit, max_memory, progress
+    dictionary, penalty, relative_penalty, channel_axis, precision, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -78,7 +79,7 @@ def separate(
     precision = precision_of(precision, given.dtype)
     atoms = atoms_for(dictionary, given.rank, precision)
     penalties = penalty_options(penalty, relative_penalty)
-    limits = run_options(precision, tolerance, time_limit, threads, max_memory)
+    limits = run_options(precision, tolerance, time_limit, threads, engine, max_memory)
     with running(limits, progress) as run:
         layers = _lobcod.separate(given.array, given.has_channels, atoms, float(smooth), alternations, penalties, run)
     base, texture = given.as_float(layers["smooth"]), given.as_float(layers["texture"])

@@ -8,6 +8,7 @@ use crate::args::EncodeArgs;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{Prepared, prepare, read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
@@ -66,9 +67,10 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
 
     let mut keeper =
         Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
+    let engine = engine::open::<T>(&args.run)?;
     let answer = match &checkpoint {
-        Some(checkpoint) => pursuit.resume(checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
-        None => pursuit.run(&observed, &chosen.dictionary, &mut keeper)?,
+        Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
+        None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper)?,
     };
     let kept = keeper.finish(answer.report.status);
     let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files };

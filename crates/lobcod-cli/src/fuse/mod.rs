@@ -8,11 +8,12 @@ use crate::Outcome;
 use crate::args::FuseArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
+use crate::engine;
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, check_picture};
 use crate::output::table::number;
 use crate::output::warn;
-use crate::params::{check_engine, time_limit};
+use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::score::read_reference;
 use crate::trial::{self, Trial, part_of};
@@ -31,7 +32,7 @@ const WORTH_A_WARNING: f64 = 1.0;
 /// Fuses the pictures.
 pub fn run(args: &FuseArgs) -> Result<Outcome> {
     interrupt::listen(interrupt::Unfinished::Dropped);
-    check_engine(&args.run)?;
+    engine::check(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "fusion works in single precision; leave out --precision f64");
     let fuser = params(args)?.check()?;
     check_answer(&args.output)?;
@@ -52,7 +53,7 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     }
 
     let mut watcher = Watcher::of(&args.telling, "fuse", if args.fast { args.images.len() } else { 2 * args.images.len() });
-    let fused = fuser.run(&mut files, &chosen.dictionary, &mut watcher)?;
+    let fused = fuser.run_on(&*engine::open(&args.run)?, &mut files, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let farthest = fused.motions.iter().map(|m| m.reach(files.extent)).fold(0.0, f64::max);
     if fuser.params().align == lobcod::tasks::align::Align::None && farthest > WORTH_A_WARNING && !args.telling.quiet {

@@ -7,6 +7,7 @@ mod work;
 use crate::Outcome;
 use crate::args::InpaintArgs;
 use crate::dictionary::Chosen;
+use crate::engine;
 use crate::input::{about, read_pictures};
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, same_file};
@@ -51,7 +52,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
             .map(|()| Outcome::Done);
     }
     let mut watcher = Watcher::of(&args.telling, "inpaint", 1);
-    let answer = inpaint.run(&signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
+    let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
     drop(watcher);
     if answer.report.answers.is_empty() && !args.telling.quiet {
         warn("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");

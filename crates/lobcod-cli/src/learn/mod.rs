@@ -13,6 +13,7 @@ use crate::Outcome;
 use crate::args::LearnArgs;
 use crate::checkpoint;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{check_dictionary, check_page};
@@ -80,9 +81,10 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
 
     let watcher = Watcher::of_learning(&args.telling, "pass", args.learning.passes());
     let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
+    let engine = engine::open::<T>(&args.run)?;
     let learnt = match &checkpoint {
-        Some(checkpoint) => learner.resume(checkpoint, observed, &first.dictionary, &mut keeper)?,
-        None => learner.run(observed, &first.dictionary, &mut keeper)?,
+        Some(checkpoint) => learner.resume_on(&*engine, checkpoint, observed, &first.dictionary, &mut keeper)?,
+        None => learner.run_on(&*engine, observed, &first.dictionary, &mut keeper)?,
     };
     let closeness = Closeness::new(observed, peak);
     let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };

@@ -10,11 +10,11 @@ use super::{check_holds, trial};
 use crate::Outcome;
 use crate::args::LearnArgs;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{read_known, shape};
 use crate::output::table::plural;
 use crate::progress::Watcher;
 use anyhow::{Result, anyhow};
-use lobcod::engine::CpuEngine;
 use lobcod::{LearnCheckpoint, LearnParams, Learner, Real, Status};
 use lobcod_image::Keeper;
 use queue::Queue;
@@ -56,12 +56,12 @@ pub fn run<T: Real>(
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
     }
 
-    let engine = CpuEngine::new(args.run.threads)?;
+    let engine = engine::open::<T>(&args.run)?;
     let mut stream = learner.stream(&first.dictionary)?;
     checkpoint.map_or(Ok(()), |checkpoint| queue.take_up(&mut stream, checkpoint))?;
     let watcher = Watcher::of_learning(&args.telling, "picture", queue.total());
     let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
-    let status = queue.learn(&mut stream, &engine, &mut keeper);
+    let status = queue.learn(&mut stream, &*engine, &mut keeper);
     let kept = keeper.finish(*status.as_ref().unwrap_or(&Status::Interrupted));
     let status = status.map_err(|error| match &args.checkpoints.checkpoint {
         Some(file) if kept.is_ok() && !stream.history().is_empty() => {
