@@ -82,7 +82,7 @@ class Bench:
     def slices(self, side, seconds):
         signal = self.file("signal.npy", without_mean(picture(side)))
         np.save(self.folder / "first.npy", waves(81, 8))
-        command = [EXAMPLES / "learn", "slices", self.folder / "first.npy", 20, seconds, self.folder, signal]
+        command = [EXAMPLES / "rival_learn", "slices", self.folder / "first.npy", 20, seconds, self.folder, signal]
         *lines, peak = run([sys.executable, "-c", PEAK, *command], 300)[0].splitlines()
         ends = [(0.0, 0.0), *(tuple(map(float, line.split())) for line in lines)]
         turn = min((b[0] - a[0]) / (b[1] - a[1]) for a, b in zip(ends[1:], ends[2:]) if b[1] > a[1])

@@ -69,7 +69,7 @@ class Experiment:
     def baseline(self, name, method, seconds):
         """A learner of crates/lobcod-baselines."""
         into = Path(tempfile.mkdtemp(dir=self.folder))
-        told, _ = steady([EXAMPLES / "learn", method, self.first, self.penalty, seconds, into, *self.files], 3 * seconds + 120)
+        told, _ = steady([EXAMPLES / "rival_learn", method, self.first, self.penalty, seconds, into, *self.files], 3 * seconds + 120)
         lines = [line.split() for line in told.splitlines()]
         return self.curve(name, [(float(s), int(passes), np.load(into / f"{i:03}.npy")) for i, (s, passes) in enumerate(lines)])
 

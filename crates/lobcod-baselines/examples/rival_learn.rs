@@ -1,6 +1,6 @@
 //! Learns by one of the baselines and puts the dictionary aside at times that grow, for `paper/batch.py` and `paper/online.py`.
 //!
-//! `cargo run --release -p lobcod-baselines --example learn -- METHOD FIRST PENALTY SECONDS FOLDER SIGNAL...`
+//! `cargo run --release -p lobcod-baselines --example rival_learn -- METHOD FIRST PENALTY SECONDS FOLDER SIGNAL...`
 //!
 //! `METHOD`: `ksvd` or `mod` (slice-based learning), `slices` (slice-based pursuit with the first atoms), `spatial` (stochastic gradients,
 //! one signal after the other, again and again). Signals are taken as they are, without a base layer. One thread. A line `SECONDS PASSES` is

@@ -1,7 +1,7 @@
 //! The two rows of slice-based learning in the paper's table of inpainting, beside lobcod's: PSNR with outside atoms, and with atoms learnt
 //! on the damaged picture.
 //!
-//! `cargo run --release -p lobcod-baselines --example inpaint -- PICTURE KNOWN PENALTY [ITERATIONS [DICTIONARY|natural [ROW...]]]`
+//! `cargo run --release -p lobcod-baselines --example rival_inpaint -- PICTURE KNOWN PENALTY [ITERATIONS [DICTIONARY|natural [ROW...]]]`
 //!
 //! `KNOWN` is a mask, non-zero where the picture is known; `PENALTY` is that of the slices (lobcod chooses its own). Rows: `outside`, `ksvd`,
 //! `mod`, `lobcod`, `lobcod-learnt`; all, if none is named.
