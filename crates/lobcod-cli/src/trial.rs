@@ -2,7 +2,7 @@
 
 use crate::progress::duration;
 use anyhow::Result;
-use lobcod::{Extent, Mask, Real, Signal};
+use lobcod::{Extent, Mask, Observed, Real, Signal};
 use std::time::{Duration, Instant};
 
 /// Samples along each axis of the part, for signals of one, two and three axes.
@@ -55,6 +55,12 @@ pub fn part_of<T: Real>(signal: &Signal<T>) -> lobcod::Result<Signal<T>> {
 /// The same part of a mask.
 pub fn part_of_mask<T: Real>(mask: &Mask<T>) -> lobcod::Result<Mask<T>> {
     Mask::new(part_of(mask.weights())?)
+}
+
+/// The same part of a signal and its mask.
+pub fn part_of_observed<T: Real>(observed: &Observed<T>) -> lobcod::Result<Observed<T>> {
+    let mask = observed.mask.as_ref().map(part_of_mask).transpose()?;
+    Ok(Observed { mask, ..part_of(&observed.signal)?.into() })
 }
 
 /// How many parts like the first make up all of these.

@@ -1,6 +1,7 @@
 //! The dictionary on the device, and what depends on it.
 
-use crate::session::{Address, CudaSession, empty, launch, must};
+use crate::buffers::{Address, empty};
+use crate::session::{CudaSession, launch, must};
 
 impl CudaSession {
     /// Brings the dictionary to the device.

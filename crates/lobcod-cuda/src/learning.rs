@@ -1,6 +1,7 @@
 //! Passes over the atoms, and the gradient in the dictionary.
 
-use crate::session::{Address, CudaSession, Sorted, empty, launch, must};
+use crate::buffers::{Address, Sorted, empty};
+use crate::session::{CudaSession, launch, must};
 use crate::world::{Course, MAIL_MOVE};
 use lobcod::Dictionary;
 use lobcod::engine::PlaneLayer;

@@ -16,9 +16,11 @@
 //! ```
 
 mod atoms;
+mod buffers;
 mod cache;
 mod device;
 mod engine;
+mod fields;
 mod layout;
 mod learning;
 mod libraries;

@@ -1,15 +1,15 @@
 //! A session on the device: its memory, and the sweeps of a pursuit.
 
+use crate::buffers::{Address, Buffers, Tables, empty, up};
 use crate::device::failed;
 use crate::engine::Device;
+use crate::fields::Fields;
 use crate::layout::{Blocks, Layout};
 use crate::program::Program;
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
-use crate::world::{
-    DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, Part, Place, Plane, Region, Shape, Tile, VisitSweep, World,
-};
-use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, ValidAsZeroBits};
+use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, VisitSweep, World};
+use cudarc::driver::{CudaSlice, DriverError, LaunchConfig, PinnedHostSlice};
 use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
 use lobcod::{Border, Dictionary, Error, Result};
 use rand::seq::SliceRandom;
@@ -28,66 +28,6 @@ macro_rules! launch {
     }};
 }
 pub(crate) use launch;
-
-/// Buffers on the device.
-pub(crate) struct Buffers {
-    /// Tables, which are only read.
-    _tables: Tables,
-    pub(crate) coloured: CudaSlice<i32>,
-    pub(crate) regions: CudaSlice<Region>,
-    pub(crate) parts: CudaSlice<Part>,
-    pub(crate) first_part: CudaSlice<i32>,
-    _target: CudaSlice<f32>,
-    _weights: Option<CudaSlice<f32>>,
-    _position_weights: Option<CudaSlice<f32>>,
-    _position_caps: Option<CudaSlice<u32>>,
-    pub(crate) residual: CudaSlice<f32>,
-    pub(crate) reach: CudaSlice<f32>,
-    pub(crate) codes: CudaSlice<DeviceCode>,
-    pub(crate) counts: CudaSlice<i32>,
-    _slot: CudaSlice<i32>,
-    pub(crate) overflowed: CudaSlice<i32>,
-    pub(crate) total: CudaSlice<f64>,
-    pub(crate) own: CudaSlice<f64>,
-    pub(crate) seen: CudaSlice<f64>,
-    pub(crate) atoms: CudaSlice<f32>,
-    pub(crate) packed_rows: CudaSlice<f32>,
-    pub(crate) columns: CudaSlice<f32>,
-    pub(crate) taps: CudaSlice<f32>,
-    pub(crate) gram: CudaSlice<f32>,
-    _atom_weights: CudaSlice<f32>,
-    _inverse_weights: CudaSlice<f32>,
-    _scratch: CudaSlice<f32>,
-    pub(crate) mail: CudaSlice<u64>,
-    pub(crate) plane_largest: CudaSlice<u32>,
-    pub(crate) part_sums: CudaSlice<f64>,
-    pub(crate) tile_sums: CudaSlice<f64>,
-    pub(crate) plane_sums: CudaSlice<f64>,
-    pub(crate) sorted: Option<Sorted>,
-}
-
-struct Tables {
-    planes: CudaSlice<Plane>,
-    tiles: CudaSlice<Tile>,
-    shapes: CudaSlice<Shape>,
-    needles: CudaSlice<u32>,
-    needle_layers: CudaSlice<u32>,
-    layers: CudaSlice<i32>,
-    neighbours: CudaSlice<i32>,
-}
-
-/// Codes sorted by atom.
-pub(crate) struct Sorted {
-    pub(crate) first: CudaSlice<i32>,
-    pub(crate) next: CudaSlice<i32>,
-    pub(crate) sums: CudaSlice<i32>,
-    pub(crate) places: CudaSlice<Place>,
-    pub(crate) values: CudaSlice<f32>,
-    pub(crate) numbers: CudaSlice<u32>,
-    pub(crate) gradient: CudaSlice<i64>,
-    pub(crate) correlation: CudaSlice<i64>,
-    pub(crate) improved: CudaSlice<f32>,
-}
 
 /// A pursuit on the device.
 pub(crate) struct CudaSession {
@@ -465,91 +405,6 @@ impl Session<f32> for CudaSession {
     fn memory(&self) -> u64 {
         self.bytes()
     }
-}
-
-/// All planes one after the other.
-struct Fields {
-    target: Vec<f32>,
-    weights: Option<Vec<f32>>,
-    position_weights: Option<Vec<f32>>,
-    position_caps: Option<Vec<u32>>,
-}
-
-impl Fields {
-    fn gather(problem: &Problem<f32>, schedule: &Schedule) -> Self {
-        let channels = problem.dictionary.channels();
-        let any = |f: &dyn Fn(&lobcod::engine::Plane<f32>) -> bool| problem.planes.iter().any(f);
-        let mut fields = Self {
-            target: Vec::with_capacity(schedule.samples),
-            weights: any(&|p| p.weights.is_some()).then(Vec::new),
-            position_weights: any(&|p| p.position_weights.is_some()).then(Vec::new),
-            position_caps: any(&|p| p.position_caps.is_some()).then(Vec::new),
-        };
-        let cap = problem.cap.map_or(u32::MAX, |cap| u32::try_from(cap).unwrap_or(u32::MAX));
-        for (plane, grid) in problem.planes.iter().zip(&schedule.grids) {
-            let signal = plane.extent.padded();
-            // The padding of the zero border holds zeros that count fully.
-            let spread = |data: &[f32], with: f32, into: &mut Vec<f32>| {
-                if grid.domain == signal {
-                    into.extend_from_slice(data);
-                    return;
-                }
-                let start = into.len();
-                into.resize(start + channels * grid.domain.iter().product::<usize>(), with);
-                for (row, line) in data.chunks_exact(signal[2]).enumerate() {
-                    let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
-                    let at =
-                        ((c * grid.domain[0] + z + grid.signal_at[0]) * grid.domain[1] + y + grid.signal_at[1]) * grid.domain[2];
-                    let at = start + at + grid.signal_at[2];
-                    into[at..at + signal[2]].copy_from_slice(line);
-                }
-            };
-            spread(&plane.target, 0.0, &mut fields.target);
-            let (samples, positions) = (fields.target.len(), grid.position_count());
-            if let Some(weights) = &mut fields.weights {
-                match &plane.weights {
-                    Some(given) => spread(&given.iter().map(|a| a * a).collect::<Vec<f32>>(), 1.0, weights),
-                    None => weights.resize(samples, 1.0),
-                }
-            }
-            if let Some(weights) = &mut fields.position_weights {
-                match &plane.position_weights {
-                    Some(given) => weights.extend_from_slice(given),
-                    None => weights.resize(weights.len() + positions, 1.0),
-                }
-            }
-            if let Some(caps) = &mut fields.position_caps {
-                match &plane.position_caps {
-                    Some(given) => caps.extend_from_slice(given),
-                    None => caps.resize(caps.len() + positions, cap),
-                }
-            }
-        }
-        fields
-    }
-}
-
-/// Tells where buffers lie on the device.
-pub(crate) struct Address<'a>(pub(crate) &'a Device);
-
-impl Address<'_> {
-    pub(crate) fn of<T>(&self, buffer: &CudaSlice<T>) -> u64 {
-        buffer.device_ptr(&self.0.stream).0
-    }
-}
-
-pub(crate) fn up<T: DeviceRepr>(
-    stream: &Arc<cudarc::driver::CudaStream>,
-    data: &[T],
-) -> std::result::Result<CudaSlice<T>, DriverError> {
-    stream.clone_htod(data)
-}
-
-pub(crate) fn empty<T: DeviceRepr + ValidAsZeroBits>(
-    stream: &Arc<cudarc::driver::CudaStream>,
-    length: usize,
-) -> std::result::Result<CudaSlice<T>, DriverError> {
-    stream.alloc_zeros(length.max(1))
 }
 
 pub(crate) fn config(grid: u32, threads: u32, bytes: u32) -> LaunchConfig {

@@ -1,6 +1,7 @@
 //! Codes and residuals between the device and the host.
 
-use crate::session::{Address, CudaSession, empty, launch, must};
+use crate::buffers::{Address, empty};
+use crate::session::{CudaSession, launch, must};
 use crate::world::{CUT_BIT, DeviceCode};
 use lobcod::Code;
 use lobcod::engine::State;

@@ -1,6 +1,7 @@
 //! Sums over planes.
 
-use crate::session::{Address, CudaSession, launch, must};
+use crate::buffers::Address;
+use crate::session::{CudaSession, launch, must};
 
 /// Sums over one plane.
 pub(crate) struct PlaneSums {

@@ -17,7 +17,7 @@ use crate::progress::Watcher;
 use crate::report::View;
 use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
-use crate::trial::{self, Trial, part_of, part_of_mask};
+use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
 use anyhow::Result;
 use lobcod::{Checkpoint, Dictionary, Extent, Observed, PursuitParams, Real, Status};
@@ -114,7 +114,7 @@ fn trial<T: Real>(
     dictionary: &Dictionary<T>,
     shapes: &[(Extent, usize)],
 ) -> Result<Trial> {
-    let part = Observed { mask: first.mask.as_ref().map(part_of_mask).transpose()?, ..part_of(&first.signal)?.into() };
+    let part = part_of_observed(first)?;
     let extent = part.signal.extent();
     let pursuit = PursuitParams { time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
     Trial::run(extent, trial::parts(extent, shapes), || {

@@ -20,7 +20,7 @@ use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::score::peak;
-use crate::trial::{self, Trial, part_of, part_of_mask};
+use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
 use anyhow::{Result, ensure};
 use closeness::Closeness;
@@ -119,7 +119,7 @@ fn trial<T: Real>(
     dictionary: &Dictionary<T>,
     shapes: &[(Extent, usize)],
 ) -> Result<Trial> {
-    let part = Observed { mask: first.mask.as_ref().map(part_of_mask).transpose()?, ..part_of(&first.signal)?.into() };
+    let part = part_of_observed(first)?;
     let extent = part.signal.extent();
     let passes = params.passes.min(TRIAL_PASSES);
     let learner = LearnParams { passes, time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;

@@ -41,13 +41,8 @@ impl<T: Real> PlaneState<T> {
             if grid.domain == signal {
                 return data;
             }
-            let mut out = vec![with; channels * grid.domain.iter().product::<usize>()];
-            for (row, line) in data.chunks_exact(signal[2]).enumerate() {
-                let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
-                let at = [z + grid.signal_at[0], y + grid.signal_at[1]];
-                let start = ((c * grid.domain[0] + at[0]) * grid.domain[1] + at[1]) * grid.domain[2] + grid.signal_at[2];
-                out[start..start + signal[2]].copy_from_slice(line);
-            }
+            let mut out = Vec::new();
+            grid.spread(plane.extent, &data, with, &mut out);
             out
         };
         let weights = plane.weights.map(|w| spread(w.into_iter().map(|a| a * a).collect(), T::ONE));

@@ -8,6 +8,8 @@ pub(super) struct Shares {
     /// Items, share after share, the costly ones of a share first.
     order: Vec<u32>,
     left: Vec<Left>,
+    /// All items are below this.
+    end: usize,
 }
 
 /// What is left of a share: places in the order, the first in the low half, the end in the high half. On a cache line of its own.
@@ -38,12 +40,18 @@ impl Shares {
             left.push(Left { places: AtomicU64::new(all), all });
             from = to;
         }
-        Self { order: places.into_iter().map(|place| items[place as usize]).collect(), left }
+        let end = items.iter().max().map_or(0, |&most| most as usize + 1);
+        Self { order: places.into_iter().map(|place| items[place as usize]).collect(), left, end }
     }
 
     /// The items.
     pub(super) fn items(&self) -> &[u32] {
         &self.order
+    }
+
+    /// All items are below this.
+    pub(super) fn end(&self) -> usize {
+        self.end
     }
 
     /// All items are to be taken again.

@@ -66,7 +66,7 @@ impl<T: Real> Team<T> {
             let scratch = &mut *self.hold(0);
             return shares.items().iter().for_each(|&i| work(&mut items[i as usize], scratch));
         }
-        assert!(shares.items().iter().all(|&i| (i as usize) < items.len()));
+        assert!(shares.end() <= items.len());
         shares.begin();
         let (shares, items) = (&*shares, Items(items.as_mut_ptr()));
         self.threads.run(&|thread| {
