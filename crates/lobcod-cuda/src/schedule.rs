@@ -5,6 +5,9 @@ use crate::world::{Part, Plane, Region, Shape, Tile};
 use lobcod::engine::Problem;
 use lobcod::grid::{Grid, Grouping, axis_layers};
 use lobcod::{Border, Error, Extent, Result};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use std::collections::HashMap;
 
 /// Positions of a tile along an axis, by rank: about as many as an atom has samples. A device has many tiles to work on at once, and the
@@ -54,6 +57,27 @@ pub(crate) fn own_grouping(grouping: Grouping, rank: usize) -> Grouping {
 }
 
 impl Schedule {
+    /// Layers of a plane.
+    pub(crate) fn layers(&self, plane: usize) -> usize {
+        let plane = &self.planes[plane];
+        let tiles = &self.tiles[plane.first_tile as usize..][..plane.tile_count as usize];
+        tiles.iter().map(|t| self.shapes[t.shape as usize].layer_count as usize).max().unwrap_or(0)
+    }
+
+    /// The order of the layers of every plane that a seed makes, and where each begins.
+    pub(crate) fn layer_order(&self, seed: u64) -> (Vec<i32>, Vec<i32>) {
+        let (mut order, mut starts) = (Vec::new(), vec![0]);
+        for plane in 0..self.planes.len() {
+            let mut layers: Vec<i32> = (0..self.layers(plane) as i32).collect();
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(plane as u64);
+            layers.shuffle(&mut rng);
+            order.extend(layers);
+            starts.push(order.len() as i32);
+        }
+        (order, starts)
+    }
+
     pub(crate) fn new(problem: &Problem<f32>) -> Result<Self> {
         let (atom, channels) = (problem.dictionary.extent(), problem.dictionary.channels());
         let grouping = own_grouping(problem.grouping, atom.rank());

@@ -12,9 +12,6 @@ use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, V
 use cudarc::driver::{CudaSlice, DriverError, LaunchConfig, PinnedHostSlice};
 use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
 use lobcod::{Border, Dictionary, Error, Result};
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
 
 /// Launches a kernel: `launch!(session, name, blocks, threads, bytes on chip, arguments...)`.
@@ -254,20 +251,6 @@ impl CudaSession {
         self.world.codes = to;
         self.world.capacity = room;
     }
-
-    /// The order of the layers of every plane that a seed makes, and where each begins.
-    fn layer_order(&self, seed: u64) -> (Vec<i32>, Vec<i32>) {
-        let (mut order, mut starts) = (Vec::new(), vec![0]);
-        for plane in 0..self.schedule.planes.len() {
-            let mut layers: Vec<i32> = (0..self.layers(plane) as i32).collect();
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            rng.set_stream(plane as u64);
-            layers.shuffle(&mut rng);
-            order.extend(layers);
-            starts.push(order.len() as i32);
-        }
-        (order, starts)
-    }
 }
 
 impl Session<f32> for CudaSession {
@@ -292,7 +275,7 @@ impl Session<f32> for CudaSession {
             Visit::Layer(PlaneLayer { plane, layer }) => (told.visit, told.plane, told.layer) = (3, plane as i32, layer as i32),
         }
         self.find_curvatures();
-        let order = sweep.layer_seed.map(|seed| self.layer_order(seed));
+        let order = sweep.layer_seed.map(|seed| self.schedule.layer_order(seed));
         let order = order.map(|(order, starts)| (must(up(&self.device.stream, &order)), must(up(&self.device.stream, &starts))));
         if let Some((order, starts)) = &order {
             let at = Address(&self.device);
@@ -375,9 +358,7 @@ impl Session<f32> for CudaSession {
     }
 
     fn layers(&self, plane: usize) -> usize {
-        let plane = &self.schedule.planes[plane];
-        let tiles = &self.schedule.tiles[plane.first_tile as usize..][..plane.tile_count as usize];
-        tiles.iter().map(|t| self.schedule.shapes[t.shape as usize].layer_count as usize).max().unwrap_or(0)
+        self.schedule.layers(plane)
     }
 
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
