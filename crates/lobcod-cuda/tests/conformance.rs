@@ -8,7 +8,7 @@ use lobcod_cuda::CudaEngine;
 
 /// The engine, if there is a device.
 fn engine() -> Option<CudaEngine> {
-    CudaEngine::new().inspect_err(|error| eprintln!("skipped: {error}")).ok()
+    CudaEngine::new().inspect_err(|error| lobcod_conformance::skipped(error)).ok()
 }
 
 #[test]

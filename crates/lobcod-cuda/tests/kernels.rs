@@ -1,5 +1,6 @@
 //! Every kernel compiles, for shapes usual and odd. Needs NVRTC (`pip install nvidia-cuda-nvrtc`) but no device; says so without it.
 
+use lobcod_conformance::skipped;
 use lobcod_cuda::{Recipe, compile_without_device};
 
 #[test]
@@ -24,7 +25,7 @@ fn kernels_compile_for_usual_and_odd_shapes() {
     ];
     for recipe in recipes {
         match compile_without_device(&recipe, "sm_90") {
-            None => return eprintln!("skipped: there is no NVRTC here (pip install nvidia-cuda-nvrtc)"),
+            None => return skipped("there is no NVRTC here (pip install nvidia-cuda-nvrtc)"),
             Some(Ok(bytes)) => assert!(bytes > 1000, "{recipe:?}"),
             Some(Err(error)) => panic!("{error} ({recipe:?})"),
         }

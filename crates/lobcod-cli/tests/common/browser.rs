@@ -20,7 +20,7 @@ impl Browser {
     pub fn start(profile: &Path) -> Option<Self> {
         let runs = |browser: &&str| Command::new(browser).arg("--version").output().is_ok_and(|output| output.status.success());
         let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs) else {
-            println!("skipped: there is no Chromium or Chrome to look at the page with");
+            lobcod_conformance::skipped("there is no Chromium or Chrome to look at the page with");
             return None;
         };
         // The browser reads messages from descriptor 3 and answers on 4; here they are its standard input and output.
