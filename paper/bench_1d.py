@@ -180,7 +180,7 @@ def main():
         print(" | ".join(["", row["solver"], *map(show, row["seconds"]), " / ".join(ratios), ""]).strip())
     if options.out:
         options.out.write_text(json.dumps({"samples": options.samples, "atoms": options.atoms, "length": options.length,
-                                           "penalty": penalty, "optimum": optimum, "nonzeros": nonzeros, "rows": rows,
+                                           "penalty": penalty, "optimum": optimum, "nonzeros": int(nonzeros), "rows": rows,
                                            "load_average": os.getloadavg()[0]}, indent=1))
 
 

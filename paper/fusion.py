@@ -1,10 +1,5 @@
-"""Fusion: lobcod beside the paper's figures, Liu 2016 and the programs people use.
+"""Fusion beside the programs people use, its costs, and the picture of the documentation. (The paper's figures: fusion_figure.py.)
 
-- Synthetic pairs by the recipe of the data's README (blur with zeros outside, rounded to 8 bits) with three splits each, and the Bird
-  pair of the authors. Printed: PSNR of lobcod as it comes, with `--fast`, of the paper's way (`--compose codes --activity plain`) and
-  steps between, and of Liu 2016 run beside it: Tikhonov base (weight 5), CSC of the rest by SPORCO's ADMM, activity in the same
-  window, choose-max; the better of its two bases (chosen, averaged) counts. Liu 2016 works on 0..1 with penalty 0.01 and SPORCO's
-  8x8x32 dictionary, as published.
 - Real pairs: Q_AB/F, computed here from the definition, of lobcod, of enfuse and of focus-stack where they are installed.
   Pictures and decision maps are written to a folder to look at; they are not part of the repository.
 - Costs: wall time, processor seconds, peak memory and PSNR of Barbara, and with --megapixels of a stack of large colour frames.
@@ -25,7 +20,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +29,6 @@ from scipy import ndimage
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOBCOD_DATA", ROOT.parent / "shared" / "data"))
 BINARY = ROOT / "target" / "release" / "lobcod"
-# Name: file, part, blur side, blur sigma, window, PSNR of the paper and of Liu 2016 there.
-SYNTHETIC = {"Barbara": ("standard/barbara.png", np.s_[128:384, 200:456], 9, 2, 9, 42.27, 41.96),
-             "Butterfly": ("fusion/butterfly_256.png", np.s_[:, :], 16, 4, 8, 36.01, 35.30)}
 REAL = ("clock", "pepsi", "lab", "plane", "lytro_01", "lytro_06", "lytro_14")
 
 
@@ -76,58 +67,6 @@ def lobcod(folder, frames, *options):
     output = Path(folder) / "fused.png"
     done = subprocess.run([BINARY, "fuse", *files, "-o", output, "--json", *map(str, options)], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout), read(output)
-
-
-def liu2016(frames, window):
-    """Both fused pictures of Liu 2016: base chosen, base averaged."""
-    warnings.filterwarnings("ignore")
-    from sporco import signal, util
-    from sporco.admm import cbpdn
-    atoms = util.convdicts()["G:8x8x32"]
-    bases, maps, activity = [], [], []
-    for frame in frames:
-        base, rest = signal.tikhonov_filter(frame / 255, 5)
-        options = cbpdn.ConvBPDN.Options({"Verbose": False, "MaxMainIter": 200, "RelStopTol": 5e-3, "AuxVarObj": False})
-        codes = np.asarray(cbpdn.ConvBPDN(atoms, rest, 0.01, options, dimK=0).solve()).squeeze()
-        # A code of SPORCO stands at the first sample of its patch; its activity belongs to the centre.
-        bases.append(base), maps.append(codes)
-        activity.append(ndimage.uniform_filter(np.roll(np.abs(codes).sum(-1), (4, 4), (0, 1)), window))
-    chosen = activity[1] > activity[0]
-    at_first = np.roll(chosen, (-4, -4), (0, 1))[..., None]
-    spectrum = np.fft.rfft2(np.where(at_first, maps[1], maps[0]), axes=(0, 1)) * np.fft.rfft2(atoms, chosen.shape, axes=(0, 1))
-    detail = np.fft.irfft2(spectrum.sum(-1), chosen.shape)
-    return [255 * (base + detail) for base in (np.where(chosen, bases[1], bases[0]), (bases[0] + bases[1]) / 2)]
-
-
-def both(picture, truth):
-    """PSNR without the rim, and of the whole picture."""
-    return [psnr(picture, truth), psnr(picture, truth, inner=np.s_[:, :])]
-
-
-def synthetic(beside):
-    ways = {"lobcod": (), "--fast": ("--fast",), "--activity plain": ("--activity", "plain"),
-            "the paper's way": ("--compose", "codes", "--activity", "plain")}
-    print("PSNR in dB, without the rim (whole picture)")
-    print(" " * 20 + "".join(f"{way:>18}" for way in (*ways, "Liu 2016")) + "   margin  (paper: ours, Liu, margin)")
-    for name, (file, part, side, sigma, window, ours, liu) in SYNTHETIC.items():
-        picture = np.asarray(Image.open(DATA / file).convert("L")).astype(float)[part]
-        soft = blur(picture, side, sigma)
-        for split, mask in splits(*picture.shape).items():
-            pair = [np.where(mask, picture, soft), np.where(mask, soft, picture)]
-            with tempfile.TemporaryDirectory() as folder:
-                scores = [both(lobcod(folder, pair, "--window", window, *options)[1], picture) for options in ways.values()]
-            if beside:
-                scores.append(max(both(fused, picture) for fused in liu2016(pair, window)))
-            line = "".join(f"{inner:9.2f} ({whole:5.2f}) " for inner, whole in scores)
-            margin = f"{scores[0][0] - scores[-1][0]:9.2f}  ({ours}, {liu}, {ours - liu:.2f})" if beside else ""
-            print(f"{name:10} {split:9}{line}{margin}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        pair = [DATA / f"fusion/bird_210_{side}_in_focus.png" for side in ("foreground", "background")]
-        reference = ["--reference", DATA / "fusion/bird_210_original.png", "--window", 14]
-        for title, options in (("lobcod", ()), ("the paper's way", ("--compose", "codes", "--activity", "plain"))):
-            report, _ = lobcod(folder, pair, *reference, *options)
-            print(f"Bird, {title}: {report['psnr_authors_db']:.2f} dB in the authors' convention, {report['psnr_l_db']:.2f} on L with "
-                  f"peak 100 (paper 39.81, Liu 39.29 in the authors' convention)", flush=True)
 
 
 def q_abf(sources, fused):
@@ -226,15 +165,12 @@ def procedural(file):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=("synthetic", "real", "costs", "procedural"))
+    parser.add_argument("--only", choices=("real", "costs", "procedural"))
     parser.add_argument("--megapixels", type=float, help="costs: a stack of colour frames of this size as well")
     parser.add_argument("--frames", type=int, default=4, help="costs: frames in that stack")
     parser.add_argument("--strip", type=Path, default=ROOT / "docs" / "fusion.png", help="procedural: picture to write")
-    parser.add_argument("--no-peers", action="store_true", help="leave Liu 2016 out, which is slow")
     parser.add_argument("--pictures", type=Path, default=ROOT / "fusion-pictures", help="folder for the fused real pairs")
     options = parser.parse_args()
-    if options.only in (None, "synthetic"):
-        synthetic(not options.no_peers)
     if options.only in (None, "real"):
         real(options.pictures)
     if options.only in (None, "costs"):

@@ -1,40 +1,23 @@
-"""The paper's inpainting table (50 % of the pixels missing) beside ours, and inpainting beside its peers.
+"""The paper's inpainting table: PSNR on 11 images, 50 % of the pixels missing, ours and slice-based learning (SBDL) beside the paper's rows.
 
-    --table    PSNR of the fit (known pixels included, as in the paper) on the 11 images, with seconds:
-               the paper's rows; ours with the embedded dictionary, with one learnt on Fruit, image-specific
-               (`--learn image`), and `--preset best`. Penalties are chosen by the program.
-    --peers    PSNR and SSIM of the written picture, and seconds, on the same masks: OpenCV (Telea, Navier-Stokes),
-               scikit-image (biharmonic), SPORCO (mask-decoupled ADMM, its own 12x12x72 dictionary, the local mean
-               over known pixels taken off first, the better of two penalties by the true picture), lobcod. Masks:
-               50 % and 80 % random pixels, text, scratches; made here from a fixed seed.
-    --colour   PSNR on the Kodak pictures 19, 23 and 24 at 50 %: nothing was chosen on these.
+PSNR of the fit, known pixels included, as in the paper. Rows of lobcod: embedded dictionary, one learnt on Fruit, image-specific (`--learn
+image`), and with --full `--preset best`; its penalties are chosen by the program, without the original. Rows of SBDL
+(crates/lobcod-baselines): the embedded dictionary and the one learnt on Fruit, and image-specific with K-SVD and MOD from the embedded start; the
+best of some penalties by the true picture, which the paper too chose for every image. One thread each.
 
-Setting up, from the root of the repository:
+    python paper/inpainting.py [--quick|--full] [--images house barbara] [--rows external sbdl-external]
 
-    python3 -m venv .venv-inpainting
-    .venv-inpainting/bin/pip install 'numpy<2' 'setuptools<70' scipy pillow opencv-python-headless scikit-image sporco==0.2.2.post1
-    cargo build --release
-    .venv-inpainting/bin/python paper/inpainting.py --table
-    .venv-inpainting/bin/python paper/inpainting.py --table --rows external specific --images house barbara
-    .venv-inpainting/bin/python paper/inpainting.py --peers
-
-The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the repository. Times are wall times of the solver:
-run this on a quiet machine.
+Without the reference images: two scenes made by formula, and masks from a fixed seed.
 """
-import argparse
-import json
-import os
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("LOBCOD_DATA", ROOT.parent / "shared" / "data"))
-BINARY = Path(os.environ.get("LOBCOD", ROOT / "target" / "release" / "lobcod"))
+import procedural
+from common import DATA, EXAMPLES, Results, lobcod, parse, run
+
 IMAGES = ["barbara", "boat", "house", "lena", "peppers", "cameraman", "couple", "fingerprint", "hill", "man", "montage"]
 PAPER = {
     "SBDL, external": [30.41, 31.76, 36.17, 35.92, 33.69, 28.76, 32.16, 30.91, 33.12, 33.04, 28.93],
@@ -42,180 +25,69 @@ PAPER = {
     "SBDL, image-specific": [31.98, 32.04, 36.19, 36.01, 34.03, 28.85, 32.18, 30.96, 33.21, 32.99, 28.95],
     "LoBCoD, image-specific": [32.50, 32.27, 36.74, 36.17, 34.48, 29.04, 32.56, 31.76, 33.42, 33.25, 29.23],
 }
-ROWS = {
-    "external": ("lobcod, natural", []),
-    "fruit": ("lobcod, Fruit", ["--dictionary", "FRUIT"]),
-    "specific": ("lobcod, image-specific", ["--learn", "image"]),
-    "best": ("lobcod, best", ["--preset", "best"]),
-}
+OURS = {"external": ("lobcod, embedded atoms", []), "fruit": ("lobcod, atoms of Fruit", ["--dictionary", "FRUIT"]),
+        "specific": ("lobcod, image-specific", ["--learn", "image"]), "best": ("lobcod, `--preset best`", ["--preset", "best"])}
+SLICES = {"sbdl-external": ("SBDL, embedded atoms", "natural", "outside"), "sbdl-fruit": ("SBDL, atoms of Fruit", "FRUIT", "outside"),
+          "sbdl-ksvd": ("SBDL, image-specific, K-SVD", "natural", "ksvd"), "sbdl-mod": ("SBDL, image-specific, MOD", "natural", "mod")}
+TITLES = {key: row[0] for key, row in {**OURS, **SLICES}.items()}
 
 
-def inpaint(image, known, out, *options):
-    """The report of one run of lobcod."""
-    command = [BINARY, "inpaint", image, "--known", known, "-o", out, "--reference", image, "--json", "--quiet", *options]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+class Table:
+    def __init__(self, folder, full):
+        self.folder, self.full, self.fruit = Path(folder), full, None
 
+    def fruit_atoms(self):
+        """81 atoms of 8x8 learnt on the ten Fruit images (scenes, where they are not)."""
+        if self.fruit is None:
+            self.fruit = self.folder / "fruit.npz"
+            source = [DATA / "fruit"] if (DATA / "fruit").exists() else self.scenes(range(100, 110), 100)
+            lobcod("learn", *source, "-o", self.fruit, "--atoms", 81, "--size", "8x8", "--penalty", 40, "--passes", 60)
+        return self.fruit
 
-def learn_fruit(folder):
-    """A dictionary of 81 atoms 8x8 learnt on the ten Fruit images."""
-    atoms = folder / "fruit.npz"
-    command = [BINARY, "learn", DATA / "fruit", "-o", atoms, "--atoms", "81", "--size", "8x8", "--penalty", "40", "--passes", "60",
-               "--quiet"]
-    subprocess.run(command, check=True)
-    return atoms
+    def scenes(self, seeds, side):
+        files = [self.folder / f"scene{seed}.png" for seed in seeds]
+        for seed, path in zip(seeds, files):
+            Image.fromarray(procedural.scene(side, side, seed).astype(np.uint8)).save(path)
+        return files
 
+    def files(self, name):
+        """Picture and mask."""
+        if name.startswith("scene"):
+            known = self.folder / "known.png"
+            Image.fromarray((np.random.default_rng(0).random((256, 256)) < 0.5).astype(np.uint8) * 255).save(known)
+            return self.scenes([int(name[5:])], 256)[0], known
+        image = DATA / "standard" / f"{name}.png"
+        return image, DATA / "standard" / "masks" / f"mask50_rng0_{Image.open(image).width}.png"
 
-def table(options, folder):
-    names = options.images or IMAGES
-    places = [IMAGES.index(name) for name in names]
-    print("| PSNR dB (seconds) | " + " | ".join(names) + " | mean | less Peppers |")
-    print("|---" * (len(names) + 3) + "|")
+    def ours(self, row, name):
+        image, known = self.files(name)
+        words = [self.fruit_atoms() if word == "FRUIT" else word for word in OURS[row][1]]
+        report = lobcod("inpaint", image, "--known", known, "-o", self.folder / "out.png", "--reference", image, *words, timeout=1800)
+        return {"psnr_db": report["psnr_db"], "seconds": report["seconds"], "penalty": report["penalty"]}
 
-    def line(title, scores, seconds=None):
-        shown = [f"{s:.2f}" + (f" ({t:.1f})" if seconds else "") for s, t in zip(scores, seconds or scores)]
-        others = [s for s, name in zip(scores, names) if name != "peppers"]
-        print(f"| {title} | " + " | ".join(shown) + f" | {np.mean(scores):.2f} | {np.mean(others):.2f} |", flush=True)
-
-    for title, row in PAPER.items():
-        line("paper: " + title, [row[i] for i in places])
-    for key in options.rows:
-        title, extra = ROWS[key]
-        extra = [str(learn_fruit(folder)) if word == "FRUIT" else word for word in extra] + options.extra.split()
-        scores, seconds = [], []
-        for name in names:
-            image = DATA / "standard" / f"{name}.png"
-            known = DATA / "standard" / "masks" / f"mask50_rng0_{Image.open(image).width}.png"
-            report = inpaint(image, known, folder / "out.png", *extra)
-            scores.append(report["psnr_db"])
-            seconds.append(report["seconds"])
-        line(title, scores, seconds)
-
-
-def masks(height, width):
-    """Known pixels (True) for every kind of damage."""
-    rng = np.random.default_rng(0)
-    drawn = {}
-    text = Image.new("L", (width, height), 255)
-    pen = ImageDraw.Draw(text)
-    font = ImageFont.load_default(size=14)
-    words = "convolutional sparse coding by local block coordinate descent "
-    for row, y in enumerate(range(2, height, 20)):
-        pen.text((2 - 17 * (row % 4), y), words * (1 + width // 300), fill=0, font=font)
-    drawn["text"] = np.asarray(text) > 127
-    scratch = Image.new("L", (width, height), 255)
-    pen = ImageDraw.Draw(scratch)
-    for _ in range(25):
-        a, b = rng.uniform(0, 1, (2, 2)) * (width, height)
-        pen.line([tuple(a), tuple(b)], fill=0, width=int(rng.integers(1, 5)))
-    drawn["scratches"] = np.asarray(scratch) > 127
-    return {"50 % random": rng.uniform(size=(height, width)) >= 0.5, "80 % random": rng.uniform(size=(height, width)) >= 0.8, **drawn}
-
-
-def local_mean(image, known):
-    """Mean over the known pixels of an 8x8 box."""
-    from scipy.ndimage import uniform_filter
-    box = lambda x: uniform_filter(x.astype(float), 8, mode="mirror")
-    return box(image * known) / np.maximum(box(known), 1e-6)
-
-
-def sporco_fill(image, known):
-    """SPORCO's mask-decoupled ADMM; images in 0..1, padded by the atom's side."""
-    from sporco import util
-    from sporco.admm import cbpdn
-    atoms = util.convdicts()["G:12x12x72"].astype(np.float32)
-    base = local_mean(image, known)
-    details = (known * (image - base) / 255).astype(np.float32)
-    pad = lambda x: np.pad(x, ((0, 12), (0, 12)))
-    best, seconds = None, 0.0
-    for penalty in (2e-3, 1e-2):
-        settings = cbpdn.ConvBPDNMaskDcpl.Options({
-            "Verbose": False, "MaxMainIter": 200, "HighMemSolve": True, "RelStopTol": 5e-3, "AuxVarObj": False, "RelaxParam": 1.8,
-            "rho": 50 * penalty + 0.1, "AutoRho": {"Enabled": False, "StdResiduals": False}})
-        began = time.time()
-        solver = cbpdn.ConvBPDNMaskDcpl(atoms, pad(details), penalty, pad(known.astype(np.float32)), opt=settings)
-        solver.solve()
-        fit = solver.reconstruct().squeeze()[:-12, :-12] * 255 + base
-        seconds = max(seconds, time.time() - began)
-        filled = np.where(known, image, fit)
-        if best is None or ((filled - image) ** 2).sum() < ((best - image) ** 2).sum():
-            best = filled
-    return best, seconds
-
-
-def peers(options, folder):
-    import cv2
-    from skimage.metrics import structural_similarity
-    from skimage.restoration import inpaint_biharmonic
-
-    def timed(fill):
-        def run(image, known):
-            began = time.time()
-            return fill(image, known), time.time() - began
-        return run
-
-    def by_opencv(method):
-        return lambda image, known: cv2.inpaint(np.where(known, image, 0).astype(np.uint8), (~known).astype(np.uint8) * 255, 3, method)
-
-    def by_lobcod(*extra):
-        def run(image, known):
-            Image.fromarray(image.astype(np.uint8)).save(folder / "image.png")
-            Image.fromarray(known.astype(np.uint8) * 255).save(folder / "known.png")
-            report = inpaint(folder / "image.png", folder / "known.png", folder / "out.png", *extra, *options.extra.split())
-            return np.asarray(Image.open(folder / "out.png")), report["seconds"]
-        return run
-
-    solvers = {
-        "OpenCV Telea": timed(by_opencv(cv2.INPAINT_TELEA)),
-        "OpenCV Navier-Stokes": timed(by_opencv(cv2.INPAINT_NS)),
-        "scikit-image biharmonic": timed(lambda image, known: inpaint_biharmonic(np.where(known, image, 0) / 255, ~known) * 255),
-        "SPORCO mask-decoupled ADMM": sporco_fill,
-        "lobcod": by_lobcod(),
-        "lobcod --learn image": by_lobcod("--learn", "image"),
-    }
-    for name in options.images or ["house", "peppers", "cameraman"]:
-        image = np.asarray(Image.open(DATA / "standard" / f"{name}.png").convert("L")).astype(np.float64)
-        kinds = masks(*image.shape)
-        print(f"| {name}: PSNR dB, SSIM, seconds | " + " | ".join(kinds) + " |")
-        print("|---" * (1 + len(kinds)) + "|")
-        for title, solver in solvers.items():
-            if options.solvers and not any(word in title for word in options.solvers):
-                continue
-            cells = []
-            for known in kinds.values():
-                filled, seconds = solver(image, known)
-                filled = np.clip(np.round(filled), 0, 255)
-                psnr = 10 * np.log10(255 ** 2 / ((filled - image) ** 2).mean())
-                ssim = structural_similarity(filled, image, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False)
-                cells.append(f"{psnr:.2f}, {ssim:.4f}, {seconds:.2f}")
-            print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
-        print()
-
-
-def colour(options, folder):
-    print("| PSNR dB (seconds) | PSNR of the fit | SSIM |")
-    print("|---|---|---|")
-    for name in options.images or ["kodim19", "kodim23", "kodim24"]:
-        image = DATA / "color" / f"{name}.png"
-        width, height = Image.open(image).size
-        Image.fromarray(masks(height, width)["50 % random"].astype(np.uint8) * 255).save(folder / "known.png")
-        report = inpaint(image, folder / "known.png", folder / "out.png", *options.extra.split())
-        print(f"| {name} | {report['psnr_db']:.2f} ({report['seconds']:.1f}) | {report['ssim']:.4f} |", flush=True)
+    def slices(self, row, name):
+        image, known = self.files(name)
+        _, atoms, way = SLICES[row]
+        atoms = self.fruit_atoms() if atoms == "FRUIT" else atoms
+        tried = []
+        for penalty in (1, 2, 5) if self.full else (2,):
+            told, seconds, _ = run([EXAMPLES / "rival_inpaint", image, known, penalty, 60, atoms, way], 1800)
+            tried.append({"penalty": penalty, "psnr_db": float(told.rsplit("dB,", 1)[0].split()[-1]), "seconds": seconds})
+        return {**max(tried, key=lambda one: one["psnr_db"]), "tried": tried}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--table", action="store_true", help="the paper's table beside ours")
-    parser.add_argument("--peers", action="store_true", help="other programs on the same masks")
-    parser.add_argument("--colour", action="store_true", help="colour pictures nobody tuned on")
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), help="rows of the table")
-    parser.add_argument("--images", nargs="+", help="only these images")
-    parser.add_argument("--solvers", nargs="+", help="only solvers whose name has one of these words")
-    parser.add_argument("--extra", default="", help="further options of `lobcod inpaint`, in one word")
-    options = parser.parse_args()
+    rows = [*OURS, *SLICES]
+    options = parse(__doc__, **{"--images": {"nargs": "+"}, "--rows": {"nargs": "+", "choices": rows}})
+    full = options.size == "full"
+    results = Results("inpainting", options)
+    there = (DATA / "standard").exists()
+    names = options.images or ((IMAGES if full else ["house", "cameraman"]) if there else ["scene0", "scene1"])
     with tempfile.TemporaryDirectory() as folder:
-        for wanted, work in ((options.table, table), (options.peers, peers), (options.colour, colour)):
-            if wanted:
-                work(options, Path(folder))
+        table = Table(folder, full)
+        for name in names:
+            for row in options.rows or (rows if full else ["external", "fruit", "specific", "sbdl-external", "sbdl-mod"]):
+                results.part(f"{row}/{name}", lambda: table.ours(row, name) if row in OURS else table.slices(row, name))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The learners that bench_learning.py compares lobcod with. Each hands `snapshot` its atoms (m, 8, 8) after every
+"""The learners that batch.py and online.py compare lobcod with. Each hands `snapshot` its atoms (m, 8, 8) after every
 pass and stops when that returns True."""
 import sys
 
 import numpy as np
 
-from pursuit_peers import OVERHANG, SIDE, LayeredLobcod, blank_overhang, cut, join
+from pursuit_peers import SIDE, LayeredLobcod, blank_overhang, cut, join
 
 SCALE = 255.0
 
@@ -99,18 +99,52 @@ def sporco_admm(signals, first, penalty, snapshot, rho=5.0, rho_dictionary=10.0)
     Learner(start, images, penalty / SCALE, options, xmethod="admm", dmethod="cns", dimK=1).solve()
 
 
-def sporco_online(signals, first, penalty, snapshot):
+def padded_with_mask(signals):
+    """Images with room for the overhang of an atom, and the mask that leaves it free: the border `free` in SPORCO's words."""
+    images, rows, columns = signals.shape
+    padded = np.zeros((rows + SIDE, columns + SIDE, images), np.float32)
+    padded[:rows, :columns] = np.moveaxis(signals, 0, -1)
+    mask = np.zeros((rows + SIDE, columns + SIDE), np.float32)
+    mask[:rows, :columns] = 1
+    return padded, mask
+
+
+def sporco_masked(signals, first, penalty, snapshot, rho=5.0, rho_dictionary=10.0):
+    """SPORCO's ConvBPDNMaskDictLearn (Wohlberg 2016, mask decoupling), border free, images in 0..1."""
+    import sporco.fft
+    from sporco.dictlrn.cbpdndlmd import ConvBPDNMaskDictLearn as Learner
+    sporco.fft.pyfftw_threads = 1
+    fixed = {"Enabled": False}
+    options = Learner.Options({"Verbose": False, "MaxMainIter": 10 ** 9, "Callback": lambda s: snapshot(filters(s)),
+                               "CBPDN": {"rho": rho, "AutoRho": fixed},
+                               "CCMOD": {"rho": rho_dictionary, "AutoRho": fixed}}, xmethod="admm", dmethod="cns")
+    padded, mask = padded_with_mask(signals / SCALE)
+    start = np.moveaxis(first, 0, -1).astype(np.float32)
+    Learner(start, padded, penalty / SCALE, mask[:, :, None, None, None], options, xmethod="admm", dmethod="cns", dimK=1).solve()
+
+
+def sporco_online(signals, first, penalty, snapshot, masked=False):
     """SPORCO's online learner (Liu et al.), one image after the other, signals as they are."""
     import sporco.fft
-    from sporco.dictlrn.onlinecdl import OnlineConvBPDNDictLearn as Learner
+    from sporco.dictlrn import onlinecdl
     sporco.fft.pyfftw_threads = 1
+    Learner = onlinecdl.OnlineConvBPDNMaskDictLearn if masked else onlinecdl.OnlineConvBPDNDictLearn
     pursuit = {"rho": 5.0, "AutoRho": {"Enabled": False}, "MaxMainIter": 30, "RelStopTol": 0.0, "FastSolve": True,
                "DataType": np.float32}
     options = Learner.Options({"Verbose": False, "DataType": np.float32, "CBPDN": pursuit, "eta_a": 10.0, "eta_b": 5.0})
     learner = Learner(np.moveaxis(first, 0, -1).astype(np.float32), penalty, options)
     generator = np.random.default_rng(0)
+    padded, mask = padded_with_mask(signals)
     while True:
         for image in generator.permutation(len(signals)):
-            learner.solve(signals[image].astype(np.float32))
+            if masked:
+                learner.solve(padded[..., image], mask)
+            else:
+                learner.solve(signals[image].astype(np.float32))
             if snapshot(filters(learner)):
                 return
+
+
+def sporco_online_masked(signals, first, penalty, snapshot):
+    """The same with the border left free by a mask."""
+    sporco_online(signals, first, penalty, snapshot, masked=True)

@@ -1,35 +1,53 @@
-"""What Python adds to the time of the solver: `python benches/overhead.py [SIDE]`, with the release wheel installed.
+"""What Python adds to the time of the solver: `python benches/overhead.py [SIDE] [--out FILE.json]`, on a release wheel.
 
 Everything outside the solver counts as added, also the base layer and the copy of the image, which a Rust program pays for too.
 """
 
+import argparse
+import json
 import statistics
-import sys
 import time
+from pathlib import Path
 
 import lobcod
 
 REPEATS = 9
 
 
+def measure(side: int, dtype: str) -> dict[str, float | str]:
+    """Medians for a picture of that side and type: seconds of the solver, seconds added, their share."""
+    image = lobcod.still_life(side).mean(axis=-1).astype(dtype)
+    added, solver = [], []
+    for _ in range(REPEATS):
+        begin = time.perf_counter()
+        codes = lobcod.encode(image, penalty=20, threads=1)
+        whole = time.perf_counter() - begin
+        solver.append(codes.report.seconds)
+        added.append(whole - codes.report.seconds)
+    share = statistics.median(a / s for a, s in zip(added, solver))
+    return {
+        "side": side,
+        "dtype": dtype,
+        "solver_seconds": statistics.median(solver),
+        "added_seconds": statistics.median(added),
+        "share": share,
+    }
+
+
 def main() -> None:
     """Prints the share, for pictures of single and double precision and of 8 bit."""
-    side = int(sys.argv[1]) if len(sys.argv) > 1 else 512
-    picture = lobcod.still_life(side).mean(axis=-1)
-    for dtype in ("float32", "float64", "uint8"):
-        image = picture.astype(dtype)
-        added, solver = [], []
-        for _ in range(REPEATS):
-            begin = time.perf_counter()
-            codes = lobcod.encode(image, penalty=20)
-            whole = time.perf_counter() - begin
-            solver.append(codes.report.seconds)
-            added.append(whole - codes.report.seconds)
-        share = statistics.median(a / s for a, s in zip(added, solver))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("side", nargs="?", type=int, default=512)
+    parser.add_argument("--out", type=Path, help="JSON file of the figures")
+    options = parser.parse_args()
+    rows = [measure(options.side, dtype) for dtype in ("float32", "float64", "uint8")]
+    for row in rows:
         print(
-            f"{side}x{side} {dtype}: solver {statistics.median(solver):.3f} s, added {1e3 * statistics.median(added):.1f} ms, "
-            f"{100 * share:.1f} % (medians of {REPEATS})"
+            f"{row['side']}x{row['side']} {row['dtype']}: solver {row['solver_seconds']:.3f} s, "
+            f"added {1e3 * float(row['added_seconds']):.1f} ms, {100 * float(row['share']):.1f} % (medians of {REPEATS})"
         )
+    if options.out:
+        options.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

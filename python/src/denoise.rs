@@ -59,7 +59,10 @@ pub fn denoise<'py>(
     .check()?;
     let signal = image.signal::<f32>(has_channels)?;
     let dictionary = dictionary.dictionary::<f32>(signal.extent().rank())?;
-    let clean = supervise(py, run.callback.as_ref(), move |mut watcher| Ok(denoiser.run(&signal, &dictionary, &mut watcher)?))?;
+    let place = run.place()?;
+    let clean = supervise(py, run.callback.as_ref(), move |mut watcher| {
+        Ok(denoiser.run_on(&*place.engine()?, &signal, &dictionary, &mut watcher)?)
+    })?;
     let told = PyDict::new(py);
     told.set_item("status", clean.status.to_string())?;
     told.set_item("noise", options.noise)?;

@@ -91,7 +91,11 @@ pub fn fuse<'py>(
     let fuser = options.params(&run)?.check()?;
     let dictionary = dictionary.dictionary::<f32>(2)?;
     let mut frames = ReadFrames { read, count };
-    let fused = supervise(py, run.callback.as_ref(), move |mut watcher| fuser.run(&mut frames, &dictionary, &mut watcher))?;
+    let place = run.place()?;
+    let fused = supervise(py, run.callback.as_ref(), move |mut watcher| {
+        let engine = place.engine().map_err(Fault::from)?;
+        fuser.run_on(&*engine, &mut frames, &dictionary, &mut watcher)
+    })?;
     let whole = Report::together(&fused.reports).ok_or_else(|| Fault::value("no frame was looked at"))?;
     let told = report(py, &whole)?;
     let motions: Vec<(f64, f64, f64, f64)> = fused.motions.iter().map(|m| (m.shift[0], m.shift[1], m.scale, m.angle)).collect();

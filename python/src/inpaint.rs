@@ -3,7 +3,7 @@
 use crate::arrays::{Numbers, atoms_array, signal_array};
 use crate::errors::Result;
 use crate::options::{RunOptions, in_precision};
-use crate::reports::list;
+use crate::reports::{list, tell, tell_run};
 use crate::supervise::supervise;
 use lobcod::Real;
 use lobcod::tasks::inpaint::{AnswerReport, InpaintParams, InpaintReport, PathPoint};
@@ -64,8 +64,9 @@ fn inpaint_in<'py, T: Real + Element>(
     let rank = signal.extent().rank();
     let known = known.mask::<T>(rank)?;
     let dictionaries = dictionaries.iter().map(|d| d.dictionary::<T>(rank)).collect::<Result<Vec<_>>>()?;
+    let place = run.place()?;
     let filled = supervise(py, run.callback.as_ref(), move |mut watcher| {
-        Ok(inpaint.run(&signal, &known, &dictionaries, &mut watcher)?)
+        Ok(inpaint.run_on(&*place.engine::<T>()?, &signal, &known, &dictionaries, &mut watcher)?)
     })?;
     let fields = PyDict::new(py);
     fields.set_item("picture", signal_array(py, filled.picture, has_channels)?)?;
@@ -77,39 +78,23 @@ fn inpaint_in<'py, T: Real + Element>(
 
 fn report<'py>(py: Python<'py>, report: &InpaintReport) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("status", report.status.to_string())?;
-    fields.set_item("penalty", report.penalty)?;
+    tell_run!(fields, report);
     fields.set_item("penalty_path", list(py, &report.path, path_point)?)?;
     fields.set_item("answers", list(py, &report.answers, answer)?)?;
     fields.set_item("held_out_samples", report.held_out)?;
     fields.set_item("nonzeros", report.answers.iter().map(|a| a.nonzeros).sum::<usize>())?;
-    fields.set_item("discovery_sweeps", report.discovery_sweeps)?;
-    fields.set_item("support_sweeps", report.support_sweeps)?;
-    fields.set_item("seconds", report.seconds)?;
-    fields.set_item("working_memory_bytes", report.working_memory_bytes)?;
-    fields.set_item("threads", report.threads)?;
-    fields.set_item("engine", report.engine)?;
-    fields.set_item("precision", report.precision)?;
     Ok(fields)
 }
 
 fn answer<'py>(py: Python<'py>, answer: &AnswerReport) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("dictionary", answer.dictionary)?;
-    fields.set_item("variant", answer.variant)?;
-    fields.set_item("window", answer.window)?;
-    fields.set_item("trust", answer.trust)?;
-    fields.set_item("learnt", answer.learnt)?;
-    fields.set_item("weight", answer.weight)?;
-    fields.set_item("penalty", answer.penalty)?;
-    fields.set_item("nonzeros", answer.nonzeros)?;
+    tell!(fields, answer, dictionary, variant, window, trust, learnt, weight, penalty, nonzeros);
     fields.set_item("penalty_path", list(py, &answer.path, path_point)?)?;
     Ok(fields)
 }
 
 fn path_point<'py>(py: Python<'py>, point: &PathPoint) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("penalty", point.penalty)?;
-    fields.set_item("held_out_error", point.held_out_error)?;
+    tell!(fields, point, penalty, held_out_error);
     Ok(fields)
 }

@@ -136,11 +136,13 @@ fn learn_in<'py, T: Real + Element>(
     let checkpoint = options.resume.as_deref().map(LearnCheckpoint::read).transpose()?;
     let file = options.checkpoint.clone();
     file.as_deref().map(LearnCheckpoint::check_place).transpose()?;
+    let place = run.place()?;
     let learnt = supervise(py, run.callback.as_ref(), move |watcher| {
+        let engine = place.engine::<T>()?;
         let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, file.as_deref());
         let learnt = match &checkpoint {
-            Some(checkpoint) => learner.resume(checkpoint, &observed, &dictionary, &mut keeper)?,
-            None => learner.run(&observed, &dictionary, &mut keeper)?,
+            Some(checkpoint) => learner.resume_on(&*engine, checkpoint, &observed, &dictionary, &mut keeper)?,
+            None => learner.run_on(&*engine, &observed, &dictionary, &mut keeper)?,
         };
         keeper.finish(learnt.report.status)?;
         Ok(learnt)

@@ -1,8 +1,11 @@
 //! Options from Python, which come as dictionaries, to parameters of the library.
 
 use crate::errors::{Fault, Result};
-use lobcod::Penalty;
+use lobcod::engine::{CpuEngine, Engine};
+use lobcod::{Penalty, Real};
+use lobcod_cuda::CudaEngine;
 use pyo3::prelude::*;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What all kinds of long work are told.
@@ -15,6 +18,8 @@ pub struct RunOptions<'py> {
     time_limit: Option<f64>,
     /// Worker threads; 0 means all cores.
     pub threads: usize,
+    /// What does the work: `cpu` or `cuda`.
+    engine: String,
     /// Bytes allowed.
     pub max_memory: Option<u64>,
     /// `f32` or `f64`.
@@ -31,6 +36,38 @@ impl RunOptions<'_> {
             Duration::try_from_secs_f64(s).map_err(wrong)
         };
         self.time_limit.map(seconds).transpose()
+    }
+
+    /// What is to do the work.
+    pub fn place(&self) -> Result<Place> {
+        let place = word("the engine", &self.engine, &[("cpu", Place::Cpu { threads: self.threads }), ("cuda", Place::Cuda)])?;
+        if place == Place::Cuda && self.precision == "f64" {
+            return Err(Fault::value("the CUDA engine works in single precision; give precision=\"f32\" or engine=\"cpu\""));
+        }
+        Ok(place)
+    }
+}
+
+/// What does the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// So many threads of this machine.
+    Cpu {
+        /// 0 means all cores.
+        threads: usize,
+    },
+    /// A graphics card of NVIDIA.
+    Cuda,
+}
+
+impl Place {
+    /// The engine there.
+    pub fn engine<T: Real>(self) -> lobcod::Result<Box<dyn Engine<T>>> {
+        static DEVICE: OnceLock<lobcod::Result<CudaEngine>> = OnceLock::new();
+        Ok(match self {
+            Place::Cpu { threads } => Box::new(CpuEngine::new(threads)?),
+            Place::Cuda => Box::new(DEVICE.get_or_init(CudaEngine::new).clone()?),
+        })
     }
 }
 

@@ -102,13 +102,15 @@ fn encode_in<'py, T: Real + Element>(
     let checkpoint = options.resume.as_deref().map(Checkpoint::read).transpose()?;
     options.checkpoint.as_deref().map(Checkpoint::check_place).transpose()?;
 
+    let place = run.place()?;
     let (answer, base) = supervise(py, run.callback.as_ref(), move |watcher| {
         let base = take_base(&mut signal, mask.as_ref(), kind, dictionary.extent())?;
         let observed = [Observed { signal, mask, penalty_map, max_nonzeros_map, start }];
+        let engine = place.engine::<T>()?;
         let mut keeper = Keeper::<Checkpoint, _>::new(watcher, options.checkpoint.as_deref());
         let answer = match &checkpoint {
-            Some(checkpoint) => pursuit.resume(checkpoint, &observed, &dictionary, &mut keeper)?,
-            None => pursuit.run(&observed, &dictionary, &mut keeper)?,
+            Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &dictionary, &mut keeper)?,
+            None => pursuit.run_on(&*engine, &observed, &dictionary, &mut keeper)?,
         };
         keeper.finish(answer.report.status)?;
         Ok((answer, base))

@@ -4,17 +4,28 @@ use lobcod::{Certificate, HistoryPoint, LearnPoint, Progress, Report};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+/// Sets items of a dictionary to the fields of the same names.
+macro_rules! tell {
+    ($fields:expr, $from:expr, $($name:ident),+ $(,)?) => {
+        $($fields.set_item(stringify!($name), $from.$name)?;)+
+    };
+}
+pub(crate) use tell;
+
+/// Sets what every report of a run has: how it ended, what it took, and on what.
+macro_rules! tell_run {
+    ($fields:expr, $report:expr) => {
+        $fields.set_item("status", $report.status.to_string())?;
+        $crate::reports::tell!($fields, $report, penalty, discovery_sweeps, support_sweeps, seconds);
+        $crate::reports::tell!($fields, $report, working_memory_bytes, threads, engine, precision);
+    };
+}
+pub(crate) use tell_run;
+
 /// Where the work stands, for callbacks.
 pub fn progress<'py>(py: Python<'py>, now: &Progress) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("seconds", now.seconds)?;
-    fields.set_item("objective", now.objective)?;
-    fields.set_item("relative_gap", now.relative_gap)?;
-    fields.set_item("tolerance", now.tolerance)?;
-    fields.set_item("nonzeros", now.nonzeros)?;
-    fields.set_item("discovery_sweeps", now.discovery_sweeps)?;
-    fields.set_item("support_sweeps", now.support_sweeps)?;
-    fields.set_item("stage_penalty", now.stage_penalty)?;
+    tell!(fields, now, seconds, objective, relative_gap, tolerance, nonzeros, discovery_sweeps, support_sweeps, stage_penalty);
     fields.set_item("pass_number", now.pass)?;
     Ok(fields)
 }
@@ -22,15 +33,7 @@ pub fn progress<'py>(py: Python<'py>, now: &Progress) -> PyResult<Bound<'py, PyD
 /// The report of a pursuit.
 pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let fields = certificate(py, &report.total)?;
-    fields.set_item("status", report.status.to_string())?;
-    fields.set_item("penalty", report.penalty)?;
-    fields.set_item("discovery_sweeps", report.discovery_sweeps)?;
-    fields.set_item("support_sweeps", report.support_sweeps)?;
-    fields.set_item("seconds", report.seconds)?;
-    fields.set_item("working_memory_bytes", report.working_memory_bytes)?;
-    fields.set_item("threads", report.threads)?;
-    fields.set_item("engine", report.engine)?;
-    fields.set_item("precision", report.precision)?;
+    tell_run!(fields, report);
     fields.set_item("history", list(py, &report.history, history_point)?)?;
     Ok(fields)
 }
@@ -38,35 +41,22 @@ pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
 /// Objective and certificate.
 fn certificate<'py>(py: Python<'py>, certificate: &Certificate) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("objective", certificate.objective)?;
-    fields.set_item("data_term", certificate.data_term)?;
-    fields.set_item("gap", certificate.gap)?;
+    tell!(fields, certificate, objective, data_term, gap, nonzeros, pixels, penalty_max);
     fields.set_item("relative_gap", certificate.relative_gap())?;
-    fields.set_item("nonzeros", certificate.nonzeros)?;
-    fields.set_item("pixels", certificate.pixels)?;
-    fields.set_item("penalty_max", certificate.penalty_max)?;
     Ok(fields)
 }
 
 fn history_point<'py>(py: Python<'py>, point: &HistoryPoint) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("seconds", point.seconds)?;
-    fields.set_item("objective", point.objective)?;
-    fields.set_item("nonzeros", point.nonzeros)?;
-    fields.set_item("relative_gap", point.relative_gap)?;
+    tell!(fields, point, seconds, objective, nonzeros, relative_gap);
     Ok(fields)
 }
 
 /// A pass of learning.
 pub fn learn_point<'py>(py: Python<'py>, point: &LearnPoint) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    fields.set_item("seconds", point.seconds)?;
+    tell!(fields, point, seconds, objective, data_term, nonzeros, replaced_atoms, merged_atoms);
     fields.set_item("pass_number", point.pass)?;
-    fields.set_item("objective", point.objective)?;
-    fields.set_item("data_term", point.data_term)?;
-    fields.set_item("nonzeros", point.nonzeros)?;
-    fields.set_item("replaced_atoms", point.replaced_atoms)?;
-    fields.set_item("merged_atoms", point.merged_atoms)?;
     Ok(fields)
 }
 

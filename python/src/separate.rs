@@ -47,8 +47,10 @@ fn separate_in<'py, T: Real + Element>(
     let separator = params.check()?;
     let signal = image.signal::<T>(has_channels)?;
     let dictionary = dictionary.dictionary::<T>(signal.extent().rank())?;
-    let layers =
-        supervise(py, run.callback.as_ref(), move |mut watcher| Ok(separator.run(&signal, &dictionary, &mut watcher)?))?;
+    let place = run.place()?;
+    let layers = supervise(py, run.callback.as_ref(), move |mut watcher| {
+        Ok(separator.run_on(&*place.engine::<T>()?, &signal, &dictionary, &mut watcher)?)
+    })?;
     let told = report(py, &layers.report)?;
     told.set_item("alternations", layers.alternations)?;
     let fields = PyDict::new(py);

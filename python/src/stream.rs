@@ -3,7 +3,7 @@
 use crate::arrays::{Numbers, array, atoms_array};
 use crate::errors::Result;
 use crate::learn::{GivenImage, LearnOptions, details};
-use crate::options::{PenaltyOptions, RunOptions};
+use crate::options::{PenaltyOptions, Place, RunOptions};
 use crate::reports::{learn_point, list};
 use crate::supervise::supervise;
 use lobcod::{Control, LearnCheckpoint, LearnPoint, Real};
@@ -32,6 +32,7 @@ macro_rules! with_model {
 pub struct Stream {
     model: Model,
     base: String,
+    place: Place,
 }
 
 #[pymethods]
@@ -44,18 +45,18 @@ impl Stream {
             "f64" => Model::F64(learner.stream(&first.dictionary(rank)?)?),
             _ => Model::F32(learner.stream(&first.dictionary(rank)?)?),
         };
-        Ok(Self { model, base: options.base })
+        Ok(Self { model, base: options.base, place: run.place()? })
     }
 
     /// Learns from more arrays; `False`: stopped by the callback, and the model is as it was.
     fn partial_fit(&mut self, py: Python<'_>, images: Vec<GivenImage<'_>>, callback: Option<&Bound<'_, PyAny>>) -> Result<bool> {
         let (model, control) = match &self.model {
             Model::F32(stream) => {
-                let (stream, control) = fit(py, stream.clone(), &images, &self.base, callback)?;
+                let (stream, control) = fit(py, stream.clone(), &images, &self.base, self.place, callback)?;
                 (Model::F32(stream), control)
             }
             Model::F64(stream) => {
-                let (stream, control) = fit(py, stream.clone(), &images, &self.base, callback)?;
+                let (stream, control) = fit(py, stream.clone(), &images, &self.base, self.place, callback)?;
                 (Model::F64(stream), control)
             }
         };
@@ -145,11 +146,12 @@ fn fit<T: Real>(
     mut stream: lobcod::Stream<T>,
     images: &[GivenImage<'_>],
     base: &str,
+    place: Place,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> Result<(lobcod::Stream<T>, Control)> {
     let observed = details::<T>(py, images, base, stream.dictionary().extent())?;
     supervise(py, callback, move |mut watcher| {
-        let control = stream.partial_fit(&observed, &mut watcher)?;
+        let control = stream.partial_fit_on(&*place.engine::<T>()?, &observed, &mut watcher)?;
         Ok((stream, control))
     })
 }

@@ -1,6 +1,8 @@
 //! Chores of the workspace: `cargo xtask <name>`.
 
+mod docs;
 mod instructions;
+mod paper;
 mod python;
 mod threads;
 
@@ -9,22 +11,29 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <chore>
-  test                 all tests: the Rust workspace, then the Python package
+  test                 all tests: the Rust workspace, the pages, then the Python package
+  docs                 the pages: links lead somewhere, commands run as written
+  gallery              the pictures of docs/gallery.md, made anew by its commands
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
+  paper [--full]       the paper's figures and tables beside its rivals, into paper/results; --quick is usual
   kernels              rate of the correlation against the core's peak
-  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, bands SIDE MIB, precision
+  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, bands SIDE MIB, stream COUNT,
+                       precision
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => cargo(&["test", "--workspace"]).and_then(|()| python::test()),
+        ["test"] => cargo(&["test", "--workspace"]).and_then(|()| docs::check()).and_then(|()| python::test()),
+        ["docs"] => docs::check(),
+        ["gallery"] => docs::gallery(),
         ["python"] => python::test(),
         ["wheel"] => python::wheel(),
         ["instructions"] => instructions::compare(false),
         ["instructions", "keep"] => instructions::compare(true),
+        ["paper", ref words @ ..] => paper::reproduce(words),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
         ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),

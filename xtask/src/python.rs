@@ -69,12 +69,12 @@ fn test_venv() -> Result<PathBuf, String> {
     Ok(venv)
 }
 
-fn make_venv(venv: &Path) -> Result<(), String> {
+pub fn make_venv(venv: &Path) -> Result<(), String> {
     let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(venv));
     made.map_err(|reason| format!("{reason}; Python 3.10 or later with its module venv is needed (Debian: python3-venv)"))
 }
 
-fn build_wheel(venv: &Path, profile: &str, into: &Path) -> Result<PathBuf, String> {
+pub fn build_wheel(venv: &Path, profile: &str, into: &Path) -> Result<PathBuf, String> {
     let manifest = root().join("python/Cargo.toml");
     let mut maturin = program(venv, "maturin");
     maturin.args(["build", "--quiet", "--profile", profile, "--manifest-path"]).arg(manifest).arg("--out").arg(into);
@@ -99,22 +99,22 @@ fn try_alone(wheel: &Path) -> Result<(), String> {
     };
     run(alone("python").args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
-    let lines = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    let blocks = crate::docs::blocks(&readme, "python");
     let script = folder().join("readme.py");
-    fs::write(&script, lines.ok_or("the README has no lines of Python")?).map_err(|e| e.to_string())?;
+    fs::write(&script, blocks.first().ok_or("the README has no lines of Python")?).map_err(|e| e.to_string())?;
     run(alone("python").arg(&script).current_dir(folder()))
 }
 
-fn pip<const N: usize>(venv: &Path, words: [&str; N], paths: &[&Path]) -> Result<(), String> {
+pub fn pip<const N: usize>(venv: &Path, words: [&str; N], paths: &[&Path]) -> Result<(), String> {
     run(program(venv, "python").args(["-m", "pip"]).args(words).args(paths))
 }
 
 /// A program of an environment.
-fn program(venv: &Path, name: &str) -> Command {
+pub fn program(venv: &Path, name: &str) -> Command {
     Command::new(venv.join("bin").join(name))
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub fn run(command: &mut Command) -> Result<(), String> {
     let name = || {
         let words: Vec<_> =
             std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_string_lossy).collect();

@@ -37,7 +37,7 @@ pub struct Sbdl {
 }
 
 /// Objective against time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SbdlPoint {
     /// Seconds of work.
     pub seconds: f64,
@@ -47,6 +47,8 @@ pub struct SbdlPoint {
     pub objective: f64,
     /// Non-zero codes.
     pub nonzeros: usize,
+    /// The dictionary of the moment.
+    pub dictionary: Dictionary<f64>,
 }
 
 /// Needles, dictionary and history.
@@ -125,7 +127,7 @@ impl Sbdl {
     }
 
     fn measure(&self, all: &[Slices], dictionary: &Dictionary<f64>, iteration: usize, seconds: f64) -> SbdlPoint {
-        let mut point = SbdlPoint { seconds, iteration, objective: 0.0, nonzeros: 0 };
+        let mut point = SbdlPoint { seconds, iteration, objective: 0.0, nonzeros: 0, dictionary: dictionary.clone() };
         for slices in all {
             let (data_term, norm, nonzeros) = slices.measure(dictionary);
             point.objective += data_term + self.penalty * norm;

@@ -6,7 +6,8 @@ use lobcod::{Dictionary, Result};
 /// How the dictionary follows the needles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// Atom after atom, with its codes: the best rank-one fit of what the other atoms leave, by one power step (approximate K-SVD).
+    /// Atom after atom, with its codes: the best rank-one fit of what the other atoms leave, by one power step (approximate K-SVD). An
+    /// atom that nothing uses becomes the slice that is represented worst.
     #[default]
     Ksvd,
     /// All atoms at once by least squares (method of optimal directions).
@@ -43,6 +44,12 @@ fn ksvd(all: &mut [Slices], dictionary: &Dictionary<f64>) -> Vec<f64> {
         rests.push(rest);
     }
     for (k, users) in users.iter().enumerate() {
+        if users.is_empty() {
+            if let Some(atom) = worst(&mut rests) {
+                atoms[k * n..(k + 1) * n].copy_from_slice(&atom);
+            }
+            continue;
+        }
         let old = atoms[k * n..(k + 1) * n].to_vec();
         let mut new = vec![0.0; n];
         for &(signal, i) in users {
@@ -67,6 +74,18 @@ fn ksvd(all: &mut [Slices], dictionary: &Dictionary<f64>) -> Vec<f64> {
         atoms[k * n..(k + 1) * n].copy_from_slice(&new);
     }
     atoms
+}
+
+/// The slice that is represented worst, of unit norm: what an atom that nothing uses becomes. What is left of it counts as taken.
+fn worst(rests: &mut [Vec<(usize, Vec<f64>)>]) -> Option<Vec<f64>> {
+    let left = rests.iter_mut().flatten().map(|(_, left)| left).max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
+    let norm = dot(left, left).sqrt();
+    if norm.is_nan() || norm <= 0.0 {
+        return None;
+    }
+    let atom = left.iter().map(|x| x / norm).collect();
+    left.fill(0.0);
+    Some(atom)
 }
 
 fn code(slices: &Slices, position: usize, atom: usize) -> f64 {

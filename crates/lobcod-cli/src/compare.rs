@@ -1,9 +1,10 @@
 //! `lobcod compare`: how close two pictures are.
 
 use crate::args::CompareArgs;
-use crate::output::paths::check_answer;
+use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
+use crate::report::{BeforeAfter, Fact, write_comparison};
 use crate::score::Score;
 use anyhow::{Result, ensure};
 use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 /// Scores the second picture against the first.
 pub fn run(args: &CompareArgs) -> Result<()> {
     args.output.as_deref().map(check_answer).transpose()?;
+    args.report.as_deref().map(check_page).transpose()?;
     let peak = args.peak.unwrap_or(args.scale);
     ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
     let options = ReadOptions { scale: args.scale, ..ReadOptions::default() };
@@ -38,6 +40,21 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         write_picture(output, &difference, &WriteOptions { axes: a.axes, depth, scale: args.scale, ..WriteOptions::default() })?;
     }
 
+    if let Some(path) = &args.report {
+        let names = [&args.first, &args.second].map(|path| path.display().to_string());
+        let view = BeforeAfter {
+            name: "Both",
+            before: (&names[0], &a.signal.cast()),
+            after: (&names[1], &b.signal.cast()),
+            maps: Vec::new(),
+            white: args.scale,
+        };
+        let mut facts = Fact::scores(&score, "of the second against the first");
+        facts.push(Fact::new("largest difference", number(largest), ""));
+        facts.push(Fact::new("mean difference", number(mean), ""));
+        write_comparison(path, &format!("lobcod compare: {} and {}", names[0], names[1]), view.section()?, &facts)?;
+    }
+
     let output = args.output.as_ref().map(|path| path.display().to_string());
     if args.telling.json {
         let mut fields = json::object(json!({
@@ -55,6 +72,9 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         .row("difference", format!("{} at most, {} on average", number(largest), number(mean)));
     if let Some(output) = output {
         table.row("drawn in", output);
+    }
+    if let Some(path) = &args.report {
+        table.row("report", path.display());
     }
     tell(&table.render())
 }

@@ -3,13 +3,15 @@
 use crate::Outcome;
 use crate::args::DenoiseArgs;
 use crate::dictionary::Chosen;
+use crate::engine;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
 use crate::output::{json, summary, tell};
-use crate::params::{check_engine, time_limit};
+use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
+use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
@@ -20,8 +22,8 @@ use serde_json::{Value, json};
 
 /// Takes the noise off the picture.
 pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
-    interrupt::listen();
-    check_engine(&args.run)?;
+    interrupt::listen(interrupt::Unfinished::Dropped);
+    engine::check(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "denoising works in single precision; leave out --precision f64");
     let denoiser = denoiser(args)?;
     check_answer(&args.output)?;
@@ -30,6 +32,12 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let picture = read_picture::<f32>(&args.image, &options)?;
     ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
     let noisy = &picture.signal;
+    ensure!(
+        noisy.extent().rank() == 2,
+        "{} is no picture with two axes ({}); denoise its slices one by one",
+        args.image.display(),
+        noisy.extent()
+    );
     let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
     chosen.check_fits(noisy.extent())?;
     chosen.check_grey("denoising takes one channel at a time")?;
@@ -38,8 +46,8 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
         return dry_run(args, noisy, &chosen, &denoiser).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::new(&args.telling);
-    let denoised = denoiser.run(noisy, &chosen.dictionary, &mut watcher)?;
+    let mut watcher = Watcher::of(&args.telling, "denoise", 1);
+    let denoised = denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
     write_picture(
@@ -84,6 +92,7 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denois
     let limit = args.run.max_memory.map(|bytes| bytes.0);
     let needed = denoiser.estimate_memory(noisy.extent(), noisy.channels(), &chosen.dictionary)?;
     let fits = limit.is_none_or(|limit| needed <= limit);
+    let trial = trial(noisy, &chosen.dictionary, denoiser)?;
     if args.telling.json {
         let plan = json!({
             "dry_run": true,
@@ -93,6 +102,7 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denois
             "atom_shape": chosen.dictionary.extent().axes(),
             "noise": words(args.noise.0),
             "working_memory_bytes": needed,
+            "estimated_seconds": trial.seconds,
             "max_memory_bytes": limit,
             "fits": fits,
         });
@@ -109,9 +119,19 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denois
         .row("dictionary", chosen.words())
         .row("noise", words(args.noise.0))
         .row("memory", memory)
+        .row("time", trial.words())
         .row("clean picture", args.output.display())
         .row("", "nothing was done (--dry-run)");
     tell(&table.render())
+}
+
+/// Takes the noise off a part of the picture.
+fn trial(noisy: &Signal<f32>, dictionary: &Dictionary<f32>, denoiser: &Denoiser) -> Result<Trial> {
+    let part = part_of(noisy)?;
+    let denoiser = DenoiseParams { time_limit: Some(trial::LIMIT), max_memory: None, ..denoiser.params().clone() }.check()?;
+    Trial::run(part.extent(), trial::parts(part.extent(), &[(noisy.extent(), 1)]), || {
+        Ok(denoiser.run(&part, dictionary, &mut ())?.status != Status::TimeLimit)
+    })
 }
 
 /// Writes the page, if it was asked for.

@@ -7,6 +7,7 @@ use crate::output::tell;
 use anyhow::Result;
 use lobcod::memory::words;
 use lobcod::simd::Level;
+use lobcod_cuda::DeviceFacts;
 use serde_json::json;
 
 const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)";
@@ -15,7 +16,9 @@ const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)"
 pub fn run(args: &DoctorArgs) -> Result<()> {
     let (level, threads, memory) = (Level::detect(), machine::threads(), machine::memory());
     let absent = |engine: &str| format!("not in this build; --engine cpu does the same work without {engine}");
-    let (cuda, mpi) = (absent("a graphics card"), absent("other machines"));
+    let device = DeviceFacts::find();
+    let cuda = device.as_ref().map_or_else(ToString::to_string, ToString::to_string);
+    let mpi = absent("other machines");
     if args.json {
         return tell(&format!(
             "{:#}",
@@ -28,8 +31,9 @@ pub fn run(args: &DoctorArgs) -> Result<()> {
                 "threads": threads,
                 "memory_bytes": memory.map(|m| m.0),
                 "free_memory_bytes": memory.map(|m| m.1),
-                "engines": { "cpu": true, "cuda": false, "mpi": false },
-                "advice": { "cuda": cuda, "mpi": mpi },
+                "engines": { "cpu": true, "cuda": device.is_ok(), "mpi": false },
+                "device": device.as_ref().ok().map(ToString::to_string),
+                "advice": { "cuda": device.is_err().then_some(cuda), "mpi": mpi },
             })
         ));
     }

@@ -1,9 +1,10 @@
-//! `--dry-run`: what would run, and the memory it needs.
+//! `--dry-run`: what would run, and the memory and time it needs.
 
 use crate::args::TellingArgs;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, number, plural};
 use crate::output::{summary, tell};
+use crate::trial::Trial;
 use anyhow::Result;
 use lobcod::base::Base;
 use lobcod::memory::words;
@@ -29,6 +30,8 @@ pub struct Plan<'a, T> {
     pub needed: u64,
     /// Bands that the picture would be coded in, if it would.
     pub bands: Option<usize>,
+    /// How long it would take.
+    pub trial: Trial,
 }
 
 /// What ends a separation: a gap, or so many turns where there are some.
@@ -56,6 +59,7 @@ impl<T: Real> Plan<'_, T> {
                 "tolerance": params.tolerance,
                 "precision": T::NAME,
                 "working_memory_bytes": self.needed,
+                "estimated_seconds": self.trial.seconds,
                 "max_memory_bytes": limit,
                 "fits": fits,
             });
@@ -88,6 +92,7 @@ impl<T: Real> Plan<'_, T> {
             .row("penalty", penalty)
             .row("until", &self.until)
             .row("memory", memory)
+            .row("time", self.trial.words())
             .row(self.output.0, self.output.1.map_or("not kept".into(), |path| path.display().to_string()))
             .row("", "nothing was done (--dry-run)");
         tell(&table.render())

@@ -1,7 +1,9 @@
 //! Pictures to be coded, with their masks, maps, first codes and base layers.
 
 use crate::args::{EncodeArgs, PictureArgs, RunArgs};
+use crate::output::log;
 use crate::output::paths::codes_names;
+use crate::output::summary;
 use crate::values::{Cap, StartChoice};
 use anyhow::{Result, anyhow, ensure};
 use lobcod::base::Base;
@@ -48,6 +50,7 @@ pub fn read_pictures<T: Real>(images: &[PathBuf], args: &PictureArgs, run: &RunA
 pub fn read_known<T: Real>(path: &Path, args: &PictureArgs, run: &RunArgs) -> Result<Picture<T>> {
     let mut picture: Picture<T> = read_picture(path, &read_options(args, run))?;
     let extent = picture.signal.extent();
+    log(|| format!("read {}: {}, {}", path.display(), summary::shape(extent, picture.signal.channels()), picture.depth));
     let mask = match (&args.known, &args.holes) {
         (Some(file), _) => Some(read_mask(file, Polarity::Known, extent)?),
         (None, Some(file)) => Some(read_mask(file, Polarity::Holes, extent)?),

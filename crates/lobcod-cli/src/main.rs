@@ -10,6 +10,7 @@ mod dictionary;
 mod doctor;
 mod dry_run;
 mod encode;
+mod engine;
 mod folders;
 mod fuse;
 mod inpaint;
@@ -27,6 +28,8 @@ mod score;
 mod separate;
 mod show;
 mod synthesis;
+mod trial;
+mod uses;
 mod values;
 
 use crate::args::{Cli, Verb};
@@ -56,6 +59,10 @@ fn main() -> ExitCode {
 }
 
 fn run(mut cli: Cli) -> Result<Outcome> {
+    if cli.verb.telling().is_some_and(|telling| telling.verbose) {
+        output::start_log();
+        output::log(|| format!("lobcod {} with {} threads at hand", env!("CARGO_PKG_VERSION"), machine::threads()));
+    }
     let images = match &mut cli.verb {
         Verb::Encode(args) => Some(&mut args.images),
         Verb::Learn(args) => Some(&mut args.images),

@@ -1,8 +1,7 @@
 //! From options that verbs share to parameters of the library.
 
 use crate::args::{ProblemArgs, RunArgs};
-use crate::values::EngineChoice;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use lobcod::Penalty;
 use std::time::Duration;
 
@@ -24,13 +23,4 @@ pub fn time_limit(run: &RunArgs) -> Result<Option<Duration>> {
         Duration::try_from_secs_f64(s).map_err(wrong)
     };
     run.time_limit.map(seconds).transpose()
-}
-
-/// Error unless this build has the engine asked for.
-pub fn check_engine(run: &RunArgs) -> Result<()> {
-    match run.engine {
-        EngineChoice::Cpu => Ok(()),
-        EngineChoice::Cuda => bail!("this build has no CUDA engine; use --engine cpu"),
-        EngineChoice::Mpi => bail!("this build has no MPI engine; use --engine cpu"),
-    }
 }

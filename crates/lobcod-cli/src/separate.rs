@@ -4,19 +4,23 @@ use crate::Outcome;
 use crate::args::SeparateArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
-use crate::output::paths::{check_picture, same_file};
+use crate::engine;
+use crate::output::paths::{check_page, check_picture, same_file};
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
-use crate::params::{USUAL_PENALTY, check_engine, time_limit};
+use crate::params::{USUAL_PENALTY, time_limit};
 use crate::progress::Watcher;
+use crate::report::{BeforeAfter, Fact, PursuitPage};
+use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::base::Base;
-use lobcod::tasks::separate::{SeparateParams, Separator};
-use lobcod::{Penalty, PursuitParams, Real, Signal, Status};
+use lobcod::tasks::separate::{Layers, SeparateParams, Separator};
+use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Real, Signal, Status};
 use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Separates the picture in the precision asked for.
 pub fn run(args: &SeparateArgs) -> Result<Outcome> {
@@ -27,10 +31,11 @@ pub fn run(args: &SeparateArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
-    interrupt::listen();
-    check_engine(&args.run)?;
+    interrupt::listen(interrupt::Unfinished::Dropped);
+    engine::check(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
+    args.report.as_deref().map(check_page).transpose()?;
     ensure!(!same_file(&args.smooth_out, &args.texture_out), "both layers would go to one file; name two");
     let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
     let picture = read_picture::<T>(&args.image, &options)?;
@@ -41,8 +46,8 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
         return dry_run(args, &picture.signal, &chosen, &separator).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::new(&args.telling);
-    let layers = separator.run(&picture.signal, &chosen.dictionary, &mut watcher)?;
+    let mut watcher = Watcher::of(&args.telling, "separate", 1);
+    let layers = separator.run_on(&*engine::open(&args.run)?, &picture.signal, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
         let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);
@@ -61,6 +66,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     write(&args.smooth_out, &layers.base)?;
     write(&args.texture_out, &shown(&layers.texture, args, picture.depth)?)?;
 
+    let page = args.report.as_deref().map(|path| show(args, path, &picture.signal, &chosen, &layers));
     if args.telling.json {
         let mut fields = json::report(&layers.report, machine::peak_memory());
         fields.extend(json::object(json!({
@@ -83,9 +89,35 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
             .row("turns", plural(layers.alternations, "turn"))
             .row("smooth layer", args.smooth_out.display())
             .row("texture", args.texture_out.display());
+        if let Some(path) = &args.report {
+            table.row("report", path.display());
+        }
         tell(&table.render())?;
     }
+    page.unwrap_or(Ok(()))?;
     Ok(if layers.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Writes the page.
+fn show<T: Real>(args: &SeparateArgs, path: &Path, signal: &Signal<T>, chosen: &Chosen<T>, layers: &Layers<T>) -> Result<()> {
+    let (picture, smooth, texture) = (signal.cast(), layers.base.cast(), layers.texture.cast());
+    let reach = args.scale / 4.0;
+    let view = BeforeAfter {
+        name: &args.image.display().to_string(),
+        before: ("picture", &picture),
+        after: ("smooth layer", &smooth),
+        maps: vec![("Texture, from dark to bright (the first channel).", &texture, [-reach, reach])],
+        white: args.scale,
+    };
+    let page = PursuitPage {
+        title: format!("lobcod separate: {}", args.image.display()),
+        sections: if signal.extent().rank() > 1 { vec![view.section()?] } else { Vec::new() },
+        dictionary: &chosen.dictionary,
+        answer: &Answer { needles: vec![layers.needles.clone()], report: layers.report.clone() },
+        tolerance: args.run.tolerance,
+        facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth }),
+    };
+    page.write(path)
 }
 
 fn separator(args: &SeparateArgs) -> Result<Separator> {
@@ -117,8 +149,18 @@ fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>,
         output: ("smooth layer", Some(&args.smooth_out)),
         needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
         bands: None,
+        trial: trial(separator, signal, &chosen.dictionary)?,
     };
     plan.tell(&params, &args.telling)
+}
+
+/// Separates a part of the picture.
+fn trial<T: Real>(separator: &Separator, signal: &Signal<T>, dictionary: &Dictionary<T>) -> Result<Trial> {
+    let part = part_of(signal)?;
+    let separator = SeparateParams { time_limit: Some(trial::LIMIT), max_memory: None, ..separator.params().clone() }.check()?;
+    Trial::run(part.extent(), trial::parts(part.extent(), &[(signal.extent(), 1)]), || {
+        Ok(separator.run(&part, dictionary, &mut ())?.report.status != Status::TimeLimit)
+    })
 }
 
 /// Texture has both signs, which whole numbers cannot show: there, 0 is drawn mid-grey.

@@ -1,19 +1,25 @@
-//! `lobcod show`: the atoms of a dictionary as a picture.
+//! `lobcod show`: the atoms of a dictionary as a picture, and how often codes use them.
 
 use crate::args::ShowArgs;
 use crate::dictionary::Chosen;
 use crate::mosaic::mosaic;
 use crate::output::paths::check_answer;
-use crate::output::table::Table;
+use crate::output::table::{Table, columns, count, number, plural};
 use crate::output::tell;
+use crate::uses::Uses;
+use crate::values::DictionaryChoice;
 use anyhow::Result;
-use lobcod_image::{WriteOptions, write_picture};
-use serde_json::json;
+use lobcod_image::{CodesFile, WriteOptions, is_codes, read_codes, write_picture};
+use serde_json::{Value, json};
 
 /// Draws the atoms, and tells how many there are of what size.
 pub fn run(args: &ShowArgs) -> Result<()> {
     check_answer(&args.output)?;
-    let chosen = Chosen::<f32>::load(&args.dictionary, args.size, 2)?;
+    let codes = read_uses(args)?;
+    let (chosen, uses) = match codes {
+        Some((chosen, uses)) => (chosen, Some(uses)),
+        None => (Chosen::<f32>::load(&args.dictionary, args.size, 2)?, None),
+    };
     if !args.telling.quiet {
         chosen.warn_if_normalised();
     }
@@ -30,6 +36,7 @@ pub fn run(args: &ShowArgs) -> Result<()> {
             "channels": dictionary.channels(),
             "normalised_atoms": chosen.normalised(),
             "coherence": coherence,
+            "uses": uses.as_ref().map(uses_json),
             "output": args.output.display().to_string(),
         });
         tell(&format!("{report:#}"))?;
@@ -39,9 +46,44 @@ pub fn run(args: &ShowArgs) -> Result<()> {
             .row("dictionary", chosen.words())
             .row("coherence", format!("{coherence:.4}, the largest product of two atoms"))
             .row("picture", format!("{}, {}", args.output.display(), picture.extent()));
-        tell(&table.render())?;
+        if let Some(uses) = &uses {
+            table.row("used", format!("{} of {}", count(uses.used()), plural(dictionary.len(), "atom")));
+        }
+        let uses = uses.map_or(String::new(), |uses| format!("\n{}", uses_table(&uses, args.rows)));
+        tell(&(table.render() + &uses))?;
     }
     Ok(())
+}
+
+/// The atoms of a file of codes, and how often they are used; `None` if it is no such file.
+fn read_uses(args: &ShowArgs) -> Result<Option<(Chosen<f32>, Uses)>> {
+    let DictionaryChoice::File(path) = &args.dictionary else { return Ok(None) };
+    if !is_codes(path) {
+        return Ok(None);
+    }
+    let CodesFile { needles, dictionary, .. } = read_codes::<f32>(path, None)?;
+    let uses = Uses::count(dictionary.len(), &[needles]);
+    Ok(Some((Chosen::made(dictionary, &format!("that of {}", path.display())), uses)))
+}
+
+fn uses_json(uses: &Uses) -> Vec<Value> {
+    let row = |k| json!({ "atom": k, "times": uses.counts[k], "share": uses.share(k) / 100.0, "mean_size": uses.mean(k) });
+    uses.order().into_iter().map(row).collect()
+}
+
+fn uses_table(uses: &Uses, most: usize) -> String {
+    let order = uses.order();
+    let mut rows = vec![["atom", "times", "% of the non-zeros", "mean size"].map(String::from).to_vec()];
+    rows.extend(
+        order
+            .iter()
+            .take(most)
+            .map(|&k| vec![k.to_string(), count(uses.counts[k]), format!("{:.2}", uses.share(k)), number(uses.mean(k))]),
+    );
+    let more = order.len().saturating_sub(most);
+    let rest =
+        if more > 0 { format!("and {} more; --rows {} shows all\n", plural(more, "atom"), order.len()) } else { String::new() };
+    columns(&rows, &[0, 1, 2, 3]) + &rest
 }
 
 /// Largest absolute inner product of two different atoms.

@@ -100,7 +100,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("encode good.png --start cut.npz -o out.npz", "cut.npz"),
         ("encode small.png --start kept.npz -o out.npz", "24x24"),
         ("encode good.png good.png --start kept.npz -o out", "folder"),
-        ("encode good.png --engine cuda -o out.npz", "CUDA"),
+        ("encode good.png --engine cuda --precision f64 -o out.npz", "CUDA"),
         ("encode good.png --engine mpi -o out.npz", "MPI"),
         ("encode good.png --max-memory 1k -o out.npz", "limit"),
         ("encode good.png --reference small.png -o out.npz", "small.png"),

@@ -193,7 +193,7 @@ fn what_cannot_be_done_is_said_in_one_sentence() {
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --held-out 0.7", "held out"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --dictionary none.npz", "none.npz"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --max-memory 60k", "60.0 kib"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --engine cuda", "cuda"),
+        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --engine cuda --precision f64", "cuda"),
     ] {
         let output = desk.run(line);
         let (out, err) = (text(&output.stdout), text(&output.stderr));

@@ -225,7 +225,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("learn a.png -o d.npz --penalty 0", "above 0"),
         ("learn a.png -o d.npz --time-limit -1", "time limit"),
         ("learn a.png -o d.npz --max-memory 20k", "limit"),
-        ("learn a.png -o d.npz --engine cuda", "CUDA"),
+        ("learn a.png -o d.npz --engine cuda --precision f64", "CUDA"),
     ] {
         let output = desk.run(line);
         let err = text(&output.stderr);

@@ -9,7 +9,11 @@ use lobcod_image::{Notes, ReadOptions, WriteOptions, read_picture, write_picture
 fn profiles_and_exif_are_carried_where_the_format_has_them() {
     let desk = Desk::new();
     // The content is nobody's matter on the way; EXIF begins with its byte order.
-    let notes = Notes { icc: Some((0..=255).cycle().take(700).collect()), exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()) };
+    let notes = Notes {
+        icc: Some((0..=255).cycle().take(700).collect()),
+        exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()),
+        grid: None,
+    };
     for from in ["png", "jpg", "tif"] {
         let options = WriteOptions { notes: notes.clone(), ..WriteOptions::default() };
         for (name, phase) in [("a", 0.0), ("b", 0.1)] {

@@ -6,7 +6,6 @@ use common::{Desk, near, number, texture};
 use lobcod_image::Depth;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// Elements that have no end.
 const VOID: [&str; 3] = ["meta", "img", "input"];
@@ -178,47 +177,4 @@ fn learning_from_sounds_holes_or_for_no_time_is_shown_too() {
 
     desk.succeed("learn holed.npy -o d.npz --atoms 5 --time-limit 0 --report hurried.html");
     assert!(page(&desk.path("hurried.html")).contains("No pass came to its end"));
-}
-
-#[test]
-fn the_slider_moves_in_a_browser() {
-    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|b| runs(b)) else {
-        println!("skipped: there is no Chromium or Chrome to look at the page with");
-        return;
-    };
-    let desk = Desk::new();
-    desk.picture("a.png", &[30, 40], 1, 0.0);
-    desk.succeed("encode a.png --report r.html");
-    check_in_browser(browser, &desk, 4 + 81);
-    desk.succeed("learn a.png -o d.npz --atoms 7 --passes 3 --report r.html");
-    check_in_browser(browser, &desk, 4 + 2 * 7);
-}
-
-/// The slider of `r.html` moves, all its pictures are drawn, nothing is fetched, nothing is complained about.
-fn check_in_browser(browser: &str, desk: &Desk, pictures: usize) {
-    let probe = "<script>
-        const input = document.querySelector('input'), over = document.querySelectorAll('.compare img')[1];
-        const before = getComputedStyle(over).clipPath;
-        input.value = 20;
-        input.dispatchEvent(new Event('input'));
-        const pictures = [...document.images].filter(i => i.complete && i.naturalWidth > 0).length;
-        const fetched = performance.getEntriesByType('resource').filter(e => !e.name.startsWith('data:')).length;
-        document.title = [before, getComputedStyle(over).clipPath, pictures, fetched].join(' | ');
-    </script></body>";
-    desk.bytes("probe.html", page(&desk.path("r.html")).replace("</body>", probe).as_bytes());
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
-        .args(["--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", desk.path("profile").display()))
-        .arg(format!("file://{}", desk.path("probe.html").display()))
-        .output()
-        .unwrap();
-    let (dom, log) = (common::text(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
-    let title = format!("<title>inset(0px 0px 0px 50%) | inset(0px 0px 0px 20%) | {pictures} | 0</title>");
-    assert!(dom.contains(&title), "{dom}\n{log}");
-    assert!(!log.contains("CONSOLE"), "{log}");
-}
-
-fn runs(browser: &str) -> bool {
-    Command::new(browser).arg("--version").output().is_ok_and(|output| output.status.success())
 }

@@ -209,12 +209,32 @@ fn faults_are_one_sentence_and_leave_nothing() {
     }
 }
 
+/// A task that cannot hand over its answer at once writes nothing; one that can writes it whole and says so.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_fusion_saves_what_there_is() {
+fn interrupted_tasks_end_with_a_whole_answer_or_none() {
     let desk = Desk::new();
-    desk.picture("a.png", &[700, 700], 1, 0.0);
-    desk.picture("b.png", &[700, 700], 1, 1.0);
-    let report = desk.interrupt("fuse a.png b.png -o out.png --tolerance 1e-9 --alternations 500 --penalty 0.3");
-    assert!(desk.files().contains(&"out.png".to_string()) && report["output"] == "out.png");
+    desk.picture("a.png", &[1500, 1500], 1, 0.0);
+    desk.picture("b.png", &[1500, 1500], 1, 1.0);
+    let mut known = texture(&[1500, 1500], 1, 2.0);
+    known.data_mut().iter_mut().step_by(3).for_each(|x| *x = 0.0);
+    desk.write("known.png", &known, Depth::U8);
+    for line in [
+        "fuse a.png b.png -o out.png --tolerance 1e-9 --alternations 500 --penalty 0.3",
+        "denoise a.png -o out.png --noise gaussian:20",
+        "inpaint a.png --known known.png -o out.png --preset best",
+        "separate a.png --smooth-out out.png --texture-out texture.png --tolerance 1e-9 --alternations 500",
+        "demo -o out",
+    ] {
+        let output = desk.break_off(line, |waited| waited.as_millis() >= 600);
+        let written = desk.path("out.png").exists();
+        let told: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+        assert_eq!(written, told.is_some_and(|report| report["status"] == "interrupted"), "lobcod {line}");
+        if written {
+            let picture = read_picture::<f32>(&desk.path("out.png"), &ReadOptions::default()).unwrap();
+            assert_eq!(picture.signal.extent().axes(), [1500, 1500]);
+            std::fs::remove_file(desk.path("out.png")).unwrap();
+        }
+        assert!(!desk.path("out").exists());
+    }
 }

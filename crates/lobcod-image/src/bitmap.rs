@@ -49,7 +49,7 @@ fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance) -> 
     let shape = [height as usize, width as usize, samples];
     allowance.check(path, &shape)?;
     // Damaged notes do not make the picture unreadable.
-    let notes = Notes { icc: decoder.icc_profile().ok().flatten(), exif: decoder.exif_metadata().ok().flatten() };
+    let notes = Notes { icc: decoder.icc_profile().ok().flatten(), exif: decoder.exif_metadata().ok().flatten(), grid: None };
     let mut bytes = vec![0; decoder.total_bytes() as usize];
     decoder.read_image(&mut bytes).map_err(|e| unreadable(path, e))?;
     let (dtype, full, depth) = match usize::from(color.bytes_per_pixel()) / samples {
@@ -60,7 +60,7 @@ fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance) -> 
         }
     };
     let (array, opaque) = split_alpha(dtype, &shape, bytes, color.has_alpha());
-    Ok(Raster { array, opaque, full: Some(full), depth, is_picture: true, sample_rate: None, notes })
+    Ok(Raster { array, opaque, full: Some(full), depth, is_picture: true, axes: None, sample_rate: None, notes })
 }
 
 /// Sets the last channel apart if it is alpha, and drops the axis of channels if one is left.

@@ -83,6 +83,14 @@ pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
     ]
 }
 
+/// Whether a file is one that [`write_codes`] makes, judged by the names of its arrays; `false` if it cannot be read.
+pub fn is_codes(path: &Path) -> bool {
+    let allowance = Allowance::new::<f64>(None);
+    let named = load(path, allowance).ok().filter(|file| file.starts_with(b"PK"));
+    let npz = named.and_then(|file| Npz::new(path, file, allowance.on_disk()).ok());
+    npz.is_some_and(|npz| ["position", "atom", "value"].iter().all(|name| npz.names().any(|n| n == *name)))
+}
+
 /// Reads and checks codes; `max_bytes` limits the picture they stand for
 /// ([`DEFAULT_MAX_BYTES`](crate::DEFAULT_MAX_BYTES) if `None`).
 pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesFile<T>> {

@@ -22,6 +22,8 @@ pub(crate) struct Raster {
     pub depth: Depth,
     /// Whether the last axis is known to be colour, as in pictures; the axes of plain arrays are anybody's guess.
     pub is_picture: bool,
+    /// The order of the axes, where the file itself says it.
+    pub axes: Option<Axes>,
     /// Samples a second, for sound.
     pub sample_rate: Option<u32>,
     /// What the file says beside.
@@ -58,11 +60,14 @@ impl Raster {
             other if other.size() <= 2 || other == DataType::F32 => (None, Depth::F32),
             _ => (None, Depth::F64),
         };
-        Ok(Self { array, opaque: None, full, depth, is_picture: false, sample_rate: None, notes: Notes::default() })
+        Ok(Self { array, opaque: None, full, depth, is_picture: false, axes: None, sample_rate: None, notes: Notes::default() })
     }
 
     /// The axes meant when nobody says.
     pub(crate) fn usual_axes(&self, path: &Path) -> Result<Axes> {
+        if let Some(axes) = self.axes {
+            return Ok(axes);
+        }
         Ok(match self.array.shape() {
             [_] => Axes::T,
             [_, _] if self.sample_rate.is_some() => Axes::T,

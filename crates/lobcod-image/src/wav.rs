@@ -54,6 +54,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], allowance: Allowance) -> Result<R
         full,
         depth,
         is_picture: false,
+        axes: None,
         sample_rate: Some(sample_rate),
         notes: Notes::default(),
     })

@@ -9,7 +9,7 @@ use crate::kind::FileKind;
 use crate::notes::Notes;
 use crate::picture::check_scale;
 use crate::source::STANDARD;
-use crate::tiff::Pages;
+use crate::tiff::{Pages, Written};
 use crate::{bitmap, npy, npz, tiff, wav};
 use lobcod::{Real, Signal};
 use std::io::Write as _;
@@ -96,8 +96,17 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
     match (kind, depth) {
         (FileKind::Tiff, _) => {
             let full = if depth == Depth::U8 { 255.0 } else { 65535.0 };
-            let pages =
-                Pages { samples: &samples, width, height, channels, factor: full / scale, icc: options.notes.icc.as_deref() };
+            let [depth_pages, ..] = extent.padded();
+            let kind = match depth {
+                Depth::U8 => "uint8",
+                Depth::U16 => "uint16",
+                Depth::F32 => "float",
+                _ => "double",
+            };
+            let written = |grid| Written::of(grid, depth_pages, [height, width, channels], kind);
+            let grid = options.notes.grid.as_ref().map(written);
+            let icc = options.notes.icc.as_deref();
+            let pages = Pages { samples: &samples, width, height, channels, factor: full / scale, icc, grid };
             tiff::encode(&pages, depth).map_err(|e| failed(e.to_string()))
         }
         (FileKind::Png, Depth::U16) => {

@@ -14,7 +14,7 @@ use std::process::Command;
 fn python(folder: &Folder, script: &str) -> bool {
     let run = |script: &str| Command::new("python3").args(["-c", script]).current_dir(folder.file("")).output();
     if !run("import numpy").is_ok_and(|o| o.status.success()) {
-        eprintln!("skipped: python3 with numpy is not on this machine");
+        lobcod_conformance::skipped("python3 with numpy is not on this machine");
         return false;
     }
     let output = run(&format!("import numpy as np\n{script}")).unwrap();

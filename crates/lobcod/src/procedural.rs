@@ -5,6 +5,10 @@
 //! It holds what natural pictures hold and codes must cope with: smooth shading, sharp edges, oriented stripes with folds,
 //! fine weave, and foliage.
 
+mod focus;
+
+pub use focus::focus_pair;
+
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::signal::Signal;
@@ -19,21 +23,29 @@ const SUBPIXELS: usize = 3;
 /// The picture, `size` x `size` pixels in three channels, whole numbers from 0 to 255.
 pub fn still_life(size: usize) -> Result<Signal<f32>> {
     let leaves = foliage();
-    let mut pixels = Vec::with_capacity(3 * size * size);
-    for i in 0..size * size {
-        let mut sum = [0.0; 3];
-        for k in 0..SUBPIXELS * SUBPIXELS {
-            let within = |j: usize| (j as f64 + 0.5) / SUBPIXELS as f64;
-            let at = [
-                ((i % size) as f64 + within(k % SUBPIXELS)) / size as f64,
-                ((i / size) as f64 + within(k / SUBPIXELS)) / size as f64,
-            ];
-            sum = add(sum, colour_at(at, &leaves));
-        }
-        let average = scale(sum, 1.0 / (SUBPIXELS * SUBPIXELS) as f64);
-        pixels.extend(average.map(|c| (255.0 * c.clamp(0.0, 1.0)).round() as f32));
-    }
+    let pixel = |i| averaged(size, i, |at| orange(at).unwrap_or_else(|| colour_behind(at, &leaves)));
+    let pixels = whole_numbers((0..size * size).map(pixel));
     Signal::from_interleaved(Extent::new(&[size, size])?, 3, &pixels)
+}
+
+/// The mean of what is seen within pixel `i`.
+fn averaged<const N: usize>(size: usize, i: usize, look: impl Fn(Point) -> [f64; N]) -> [f64; N] {
+    let mut sum = [0.0; N];
+    for k in 0..SUBPIXELS * SUBPIXELS {
+        let within = |j: usize| (j as f64 + 0.5) / SUBPIXELS as f64;
+        let at = [
+            ((i % size) as f64 + within(k % SUBPIXELS)) / size as f64,
+            ((i / size) as f64 + within(k / SUBPIXELS)) / size as f64,
+        ];
+        let seen = look(at);
+        sum.iter_mut().zip(seen).for_each(|(sum, part)| *sum += part);
+    }
+    sum.map(|part| part * (1.0 / (SUBPIXELS * SUBPIXELS) as f64))
+}
+
+/// Colours from 0 to 1 as whole numbers from 0 to 255.
+fn whole_numbers(colours: impl Iterator<Item = Colour>) -> Vec<f32> {
+    colours.flat_map(|colour| colour.map(|c| (255.0 * c.clamp(0.0, 1.0)).round() as f32)).collect()
 }
 
 /// The same picture in grey: the mean of its channels.
@@ -49,13 +61,10 @@ pub fn grey_still_life(size: usize) -> Result<Signal<f32>> {
     Signal::from_planar(picture.extent(), 1, grey)
 }
 
-/// What is seen at a point of the unit square, nearest thing first.
-fn colour_at(at: Point, leaves: &[Leaf]) -> Colour {
-    orange(at)
-        .or_else(|| leaves.iter().find_map(|leaf| leaf.colour(at)))
-        .or_else(|| pot(at))
-        .or_else(|| cloth(at))
-        .unwrap_or_else(|| wall(at))
+/// What is seen at a point of the unit square but for the orange, nearest thing first.
+fn colour_behind(at: Point, leaves: &[Leaf]) -> Colour {
+    let leaf = leaves.iter().find_map(|leaf| leaf.colour(at));
+    leaf.or_else(|| pot(at)).or_else(|| cloth(at)).unwrap_or_else(|| wall(at))
 }
 
 /// Plaster in the light of a window, cut by the edge of a shadow.
@@ -67,8 +76,7 @@ fn wall([x, y]: Point) -> Colour {
 
 /// Striped linen with folds that run towards the viewer.
 fn cloth([x, y]: Point) -> Option<Colour> {
-    let hem = 0.64 + 0.012 * (9.0 * x).sin();
-    if y < hem {
+    if !is_cloth([x, y]) {
         return None;
     }
     // Nearer to the viewer the same cloth covers more of the picture.
@@ -89,6 +97,11 @@ fn cloth([x, y]: Point) -> Option<Colour> {
         1.0 - 0.6 * (-1.2 * d * d).exp()
     };
     Some(scale(paint, fold * weave * shadow([0.79, 0.81], 0.17) * shadow([0.39, 0.80], 0.17)))
+}
+
+/// Whether a point lies below the hem of the cloth.
+fn is_cloth([x, y]: Point) -> bool {
+    y >= 0.64 + 0.012 * (9.0 * x).sin()
 }
 
 /// A fruit lit from the upper left, with fine pores.

@@ -10,7 +10,7 @@ const OPTIMUM: f64 = 9_138_849.4;
 #[test]
 fn fast_and_faithful_pursuits_agree_on_fruit() {
     let Some(data) = fruit::data_folder() else {
-        eprintln!("skipped: no Fruit pictures; set LOBCOD_DATA to the folder that holds them");
+        lobcod_conformance::skipped("no Fruit pictures; set LOBCOD_DATA to the folder that holds them");
         return;
     };
     let dictionary = fruit::initial_dictionary(&data);

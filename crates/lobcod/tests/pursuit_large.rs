@@ -3,6 +3,7 @@
 use lobcod::{Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Report, Signal, Start, Status};
 
 const SIDE: usize = 200;
+const PENALTY: f64 = 0.5;
 
 fn observed(masked: bool) -> Observed<f64> {
     let extent = Extent::new(&[SIDE, SIDE]).unwrap();
@@ -22,7 +23,7 @@ fn dictionary() -> Dictionary<f64> {
 }
 
 fn params(border: Border, tolerance: f64) -> PursuitParams {
-    PursuitParams { border, tolerance, tile: Some(6), ..PursuitParams::new(Penalty::Absolute(0.15)) }
+    PursuitParams { border, tolerance, tile: Some(6), ..PursuitParams::new(Penalty::Absolute(PENALTY)) }
 }
 
 fn run(observed: &Observed<f64>, params: PursuitParams) -> (Report, Start<f64>) {
@@ -34,9 +35,9 @@ fn run(observed: &Observed<f64>, params: PursuitParams) -> (Report, Start<f64>) 
 fn the_gap_bounds_the_distance_to_the_optimum() {
     for (border, masked) in [(Border::Free, false), (Border::Zero, false), (Border::Periodic, false), (Border::Free, true)] {
         let observed = observed(masked);
-        let (best, _) = run(&observed, params(border, 1e-9));
+        let (best, _) = run(&observed, params(border, 1e-6));
         assert_eq!(best.status, Status::Converged);
-        for tolerance in [1e-1, 1e-2, 1e-3, 1e-4] {
+        for tolerance in [1e-1, 1e-2, 1e-3] {
             let (report, _) = run(&observed, params(border, tolerance));
             let total = report.total;
             assert!(report.status == Status::Converged && total.relative_gap() <= tolerance);
@@ -50,18 +51,18 @@ fn the_gap_bounds_the_distance_to_the_optimum() {
 #[test]
 fn few_wrong_needles_spoil_little() {
     let mut observed = observed(false);
-    let (best, start) = run(&observed, params(Border::Free, 1e-9));
+    let (best, start) = run(&observed, params(Border::Free, 1e-6));
     let Start::Needles(needles) = start else { unreachable!() };
     let mut codes = needles.codes().to_vec();
     let strongest = (0..codes.len()).max_by(|&a, &b| codes[a].value.abs().total_cmp(&codes[b].value.abs())).unwrap();
-    codes[strongest].value *= 0.8;
+    codes[strongest].value -= 0.05 * PENALTY * codes[strongest].value.signum();
     let spoiled = lobcod::Needles::new(needles.extent(), 1, Border::Free, codes);
     observed.start = Start::Needles(spoiled);
-    let whole = PursuitParams { tile: Some(SIDE), ..params(Border::Free, 1e-3) };
+    let whole = PursuitParams { tile: Some(SIDE), ..params(Border::Free, 1e-2) };
     let (one_tile, _) = run(&observed, PursuitParams { max_sweeps: 1, ..whole });
-    let (many_tiles, _) = run(&observed, params(Border::Free, 1e-3));
+    let (many_tiles, _) = run(&observed, params(Border::Free, 1e-2));
     let first = |report: &Report| report.history.iter().find_map(|point| point.relative_gap).unwrap();
-    assert!(first(&one_tile) > 1e-3 && first(&many_tiles) <= 1e-3, "{} {}", first(&one_tile), first(&many_tiles));
+    assert!(first(&one_tile) > 1e-2 && first(&many_tiles) <= 1e-3, "{} {}", first(&one_tile), first(&many_tiles));
     assert!(many_tiles.total.objective - best.total.objective <= many_tiles.total.gap);
     assert_eq!(many_tiles.discovery_sweeps, 0, "proved without a sweep");
 }

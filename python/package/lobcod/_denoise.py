@@ -8,8 +8,8 @@ import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, picture
-from ._options import atoms_for, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, run_options, running
+from ._progress import Watcher
 from ._report import DenoiseReport, Report
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def denoise(
     tolerance: float = 1e-2,
     channel_axis: int | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -73,7 +74,7 @@ def denoise(
         Relative duality gap of pursuits of the whole image.
     return_report : bool
         Return the report as well.
-    channel_axis, threads, time_limit, max_memory, progress
+    channel_axis, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -105,15 +106,8 @@ def denoise(
         "scale": white(given.dtype) if scale is None else float(scale),
         "penalty": penalty,
     }
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision="f32",
-            callback=callback,
-        )
+    limits = run_options("f32", tolerance, time_limit, threads, engine, max_memory)
+    with running(limits, progress) as run:
         answer = _lobcod.denoise(given.array, given.has_channels, atoms, options, run)
     clean = given.restore(answer["picture"])
     if not return_report:

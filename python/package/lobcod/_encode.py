@@ -11,8 +11,8 @@ import numpy as np
 from . import _lobcod
 from ._arrays import Array, picture, precision_of, readable, restored
 from ._codes import Codes
-from ._options import atoms_for, path_of, penalty_options, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, path_of, penalty_options, run_options, running
+from ._progress import Watcher
 from ._report import Report
 
 
@@ -39,6 +39,7 @@ def encode(
     seed: int = 0,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -99,6 +100,8 @@ def encode(
         Default: double for float64 images, single for all others.
     threads : int
         Worker threads; 0 means all cores. The answer is the same, bit for bit, on any number.
+    engine : {"cpu", "cuda"}
+        What does the work: threads of this machine, or an NVIDIA GPU (single precision).
     time_limit : float, optional
         Seconds allowed.
     max_memory : int, optional
@@ -148,15 +151,8 @@ def encode(
         "resume": path_of(resume),
     }
     penalties = penalty_options(penalty, relative_penalty)
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision=precision,
-            callback=callback,
-        )
+    limits = run_options(precision, tolerance, time_limit, threads, engine, max_memory)
+    with running(limits, progress) as run:
         answer = _lobcod.encode(signal, atoms, penalties, options, run)
     report = Report._from(answer["report"])
     if report.nonzeros == 0 and report.penalty >= report.penalty_max > 0:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import _lobcod
 from ._arrays import Array, picture
 from ._denoise import white
-from ._options import atoms_for, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, run_options, running
+from ._progress import Watcher
 from ._report import FuseReport
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def fuse(
     scale: float | None = None,
     channel_axis: int | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -93,7 +94,7 @@ def fuse(
         Sample that stands for white. Default: the largest one of whole numbers, 255 for other types.
     return_report : bool
         Return the report as well; its ``decision`` is the number of the frame every pixel came from.
-    channel_axis, threads, time_limit, max_memory, progress
+    channel_axis, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -137,15 +138,8 @@ def fuse(
         "alternations": alternations,
     }
     atoms = atoms_for(dictionary, 2, "f32")
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision="f32",
-            callback=callback,
-        )
+    limits = run_options("f32", tolerance, time_limit, threads, engine, max_memory)
+    with running(limits, progress) as run:
         answer = _lobcod.fuse(read, len(images), first.has_channels, atoms, options, run)
     report = FuseReport._from(answer["report"])
     if align == "none" and report.largest_motion > _WORTH_A_WARNING:

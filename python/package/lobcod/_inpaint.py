@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, picture, precision_of
-from ._options import atoms_for, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, run_options, running
+from ._progress import Watcher
 from ._report import InpaintReport
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def inpaint(
     channel_axis: int | None = None,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -81,7 +82,7 @@ def inpaint(
         Seed of the choice of held-out samples.
     return_report : bool
         Return the report as well.
-    channel_axis, precision, threads, time_limit, max_memory, progress
+    channel_axis, precision, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -123,15 +124,8 @@ def inpaint(
     }
     observed = np.ones(given.shape, np.bool_) if given.known is None else given.known
     atoms = [atoms_for(one, given.rank, precision) for one in several]
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=1e-3,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision=precision,
-            callback=callback,
-        )
+    limits = run_options(precision, 1e-3, time_limit, threads, engine, max_memory)
+    with running(limits, progress) as run:
         answer = _lobcod.inpaint(given.array, given.has_channels, observed, atoms, options, run)
     filled = given.restore(answer["fit" if refit_known else "picture"])
     if not return_report:

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, Picture, picture, precision_of
-from ._options import atoms_for, path_of, penalty_options, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, path_of, penalty_options, run_options, running
+from ._progress import Watcher
 from ._report import LearnReport
 
 
@@ -47,6 +47,7 @@ def learn(
     tolerance: float = 1e-3,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -86,7 +87,7 @@ def learn(
         Objective at which the learning ends.
     tolerance : float
         Relative duality gap of the pursuit that ends the learning.
-    base, border, channel_axis, precision, threads, time_limit, max_memory, checkpoint, resume, progress
+    base, border, channel_axis, precision, threads, engine, time_limit, max_memory, checkpoint, resume, progress
         As for :func:`encode`.
 
     Returns
@@ -125,15 +126,8 @@ def learn(
         resume=resume,
     )
     penalties = penalty_options(penalty, relative_penalty)
-    with watching(progress, passes) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision=precision,
-            callback=callback,
-        )
+    limits = run_options(precision, tolerance, time_limit, threads, engine, max_memory)
+    with running(limits, progress, passes=passes) as run:
         learnt = _lobcod.learn([image.given() for image in given], first, given[0].rank, penalties, options, run)
     return LearnResult(learnt["dictionary"], LearnReport._from(learnt["report"]))
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, readable
+from ._progress import Watcher, watching
 
 USUAL_PENALTY = 0.05
 """Share of penalty_max that serves when no penalty is given."""
@@ -25,23 +27,25 @@ def penalty_options(penalty: float | None, relative_penalty: float | None) -> di
 
 
 def run_options(
-    *,
-    tolerance: float,
-    time_limit: float | None,
-    threads: int,
-    max_memory: int | None,
-    precision: str,
-    callback: Callable[[dict[str, Any]], bool | None] | None,
+    precision: str, tolerance: float, time_limit: float | None, threads: int, engine: str, max_memory: int | None
 ) -> dict[str, Any]:
-    """What all kinds of long work are told."""
+    """What all kinds of long work are told; nobody watches."""
     return {
+        "precision": precision,
         "tolerance": float(tolerance),
         "time_limit": None if time_limit is None else float(time_limit),
         "threads": threads,
+        "engine": engine,
         "max_memory": max_memory,
-        "precision": precision,
-        "callback": callback,
+        "callback": None,
     }
+
+
+@contextmanager
+def running(options: dict[str, Any], progress: Watcher, passes: int | None = None) -> Iterator[dict[str, Any]]:
+    """The same options, with somebody who watches."""
+    with watching(progress, passes) as callback:
+        yield {**options, "callback": callback}
 
 
 def path_of(path: str | os.PathLike[str] | None) -> str | None:

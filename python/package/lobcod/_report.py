@@ -53,27 +53,15 @@ class LearnPoint(_Base):
 
 
 @dataclass(frozen=True)
-class Certificate(_Base):
-    """Objective and certificate: no other answer can be lower by more than the gap."""
+class _Run(_Base):
+    """What every report of a run has: how it ended, what it took, and on what."""
 
     status: str
     """``converged``, ``stalled``, ``max_sweeps``, ``time_limit`` or ``interrupted``."""
-    objective: float
-    """Data term plus penalty term."""
-    data_term: float
-    """``1/2 || A (Y - B - sum P_i^T D a_i) ||^2``."""
-    gap: float
-    """Objective minus dual objective."""
-    relative_gap: float
-    """``gap / objective``."""
+    penalty: float
+    """The penalty used, in units of the signal; of several answers their mean, weighted."""
     nonzeros: int
     """Non-zero codes."""
-    pixels: int
-    """Samples, channels not counted."""
-    penalty: float
-    """The penalty used, in units of the signal."""
-    penalty_max: float
-    """The smallest penalty with an all-zero answer."""
     discovery_sweeps: int
     """Sweeps over all needles."""
     support_sweeps: int
@@ -88,6 +76,24 @@ class Certificate(_Base):
     """Name of the engine."""
     precision: str
     """``f32`` or ``f64``."""
+
+
+@dataclass(frozen=True)
+class Certificate(_Run):
+    """Objective and certificate: no other answer can be lower by more than the gap."""
+
+    objective: float
+    """Data term plus penalty term."""
+    data_term: float
+    """``1/2 || A (Y - B - sum P_i^T D a_i) ||^2``."""
+    gap: float
+    """Objective minus dual objective."""
+    relative_gap: float
+    """``gap / objective``."""
+    pixels: int
+    """Samples, channels not counted."""
+    penalty_max: float
+    """The smallest penalty with an all-zero answer."""
 
 
 @dataclass(frozen=True)
@@ -149,26 +155,15 @@ class LearnReport(Certificate):
 
 
 @dataclass(frozen=True)
-class InpaintReport(_Base):
+class InpaintReport(_Run):
     """The report of an inpainting."""
 
-    status: str
-    penalty: float
-    """Penalty the answers ended at: their mean, weighted."""
     penalty_path: list[dict[str, float | None]]
     """Penalties tried by the answer with the largest share, each with the error of held-out samples."""
     answers: list[dict[str, Any]]
     """The answers that were averaged."""
     held_out_samples: int
     """Samples held out to judge penalties and answers."""
-    nonzeros: int
-    discovery_sweeps: int
-    support_sweeps: int
-    seconds: float
-    working_memory_bytes: int
-    threads: int
-    engine: str
-    precision: str
     fit: Array
     """The fit everywhere, known samples included, before rounding and clipping."""
     dictionary: Array | None

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _lobcod
 from ._arrays import Array, picture, precision_of
-from ._options import atoms_for, penalty_options, run_options
-from ._progress import Watcher, watching
+from ._options import atoms_for, penalty_options, run_options, running
+from ._progress import Watcher
 from ._report import SeparateReport
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def separate(
     channel_axis: int | None = None,
     precision: str | None = None,
     threads: int = 0,
+    engine: str = "cpu",
     time_limit: float | None = None,
     max_memory: int | None = None,
     progress: Watcher = None,
@@ -57,7 +58,7 @@ def separate(
         Relative joint duality gap to reach.
     return_report : bool
         Return the report as a third value.
-    dictionary, penalty, relative_penalty, channel_axis, precision, threads, time_limit, max_memory, progress
+    dictionary, penalty, relative_penalty, channel_axis, precision, threads, engine, time_limit, max_memory, progress
         As for :func:`encode`.
 
     Returns
@@ -78,15 +79,8 @@ def separate(
     precision = precision_of(precision, given.dtype)
     atoms = atoms_for(dictionary, given.rank, precision)
     penalties = penalty_options(penalty, relative_penalty)
-    with watching(progress) as callback:
-        run = run_options(
-            tolerance=tolerance,
-            time_limit=time_limit,
-            threads=threads,
-            max_memory=max_memory,
-            precision=precision,
-            callback=callback,
-        )
+    limits = run_options(precision, tolerance, time_limit, threads, engine, max_memory)
+    with running(limits, progress) as run:
         layers = _lobcod.separate(given.array, given.has_channels, atoms, float(smooth), alternations, penalties, run)
     base, texture = given.as_float(layers["smooth"]), given.as_float(layers["texture"])
     return (base, texture, SeparateReport._from(layers["report"])) if return_report else (base, texture)

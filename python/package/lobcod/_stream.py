@@ -48,13 +48,14 @@ class Stream:
         channel_axis: int | None = None,
         precision: str | None = None,
         threads: int = 0,
+        engine: str = "cpu",
         max_memory: int | None = None,
     ) -> None:
         self._atoms, self._size, self._init = atoms, tuple(int(n) for n in np.atleast_1d(np.asarray(size))), init
         self._seed, self._base, self._channel_axis, self._precision = seed, base, channel_axis, precision
         self._penalty = penalty_options(penalty, relative_penalty)
         self._options = learn_options(border=border, base=base, seed=seed, stream_memory=stream_memory)
-        self._limits: dict[str, Any] = {"threads": threads, "max_memory": max_memory}
+        self._limits: dict[str, Any] = {"threads": threads, "engine": engine, "max_memory": max_memory}
         self._first: Array | None = None
         self._model: _lobcod.Stream | None = None
 
@@ -72,7 +73,7 @@ class Stream:
         return self
 
     def _open(self) -> None:
-        run = run_options(tolerance=1e-2, time_limit=None, precision=self._precision or "f32", callback=None, **self._limits)
+        run = run_options(self._precision or "f32", 1e-2, None, **self._limits)
         assert self._first is not None
         self._model = _lobcod.Stream(self._first, len(self._size), self._penalty, self._options, run)
 

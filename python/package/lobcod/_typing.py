@@ -11,6 +11,7 @@ from ._progress import Watcher
 class _Limits(TypedDict, total=False):
     channel_axis: int | None
     threads: int
+    engine: str
     time_limit: float | None
     max_memory: int | None
     progress: Watcher

@@ -35,7 +35,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         Number of atoms.
     size : sequence of int, optional
         Box of an atom. Default: 16, (8, 8) or (5, 5, 5) by the axes of a sample.
-    penalty, relative_penalty, method, seed, init, passes, base, border, tolerance, channel_axis, stream_memory, threads
+    penalty, relative_penalty, method, seed, init, passes, base, border, tolerance, channel_axis, stream_memory, threads, engine
         As for :func:`lobcod.learn` and :class:`lobcod.Stream`; `channel_axis` counts the axes of a sample.
 
     Attributes
@@ -80,6 +80,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         channel_axis: int | None = None,
         stream_memory: int = 32,
         threads: int = 0,
+        engine: str = "cpu",
     ) -> None:
         self.atoms = atoms
         self.size = size
@@ -95,6 +96,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         self.channel_axis = channel_axis
         self.stream_memory = stream_memory
         self.threads = threads
+        self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> ConvolutionalDictionaryLearning:
         """Learns the atoms from all samples at once. `y` is not used."""
@@ -114,6 +116,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
             channel_axis=self.channel_axis,
             tolerance=self.tolerance,
             threads=self.threads,
+            engine=self.engine,
         )
         self.penalty_, self.n_iter_ = self.report_.penalty, self.report_.passes
         self.__dict__.pop("stream_", None)
@@ -136,6 +139,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
                 border=self.border,
                 channel_axis=self.channel_axis,
                 threads=self.threads,
+                engine=self.engine,
             )
         for sample in samples:
             self.stream_.partial_fit(sample)
@@ -155,6 +159,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
             base=self.base,
             channel_axis=self.channel_axis,
             threads=self.threads,
+            engine=self.engine,
         )
 
     def transform(self, X: Any) -> Any:

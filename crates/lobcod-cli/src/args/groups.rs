@@ -214,4 +214,7 @@ pub struct TellingArgs {
     /// Say nothing but errors.
     #[arg(long)]
     pub quiet: bool,
+    /// Keep a log on standard error: what is read, every sweep, what is written.
+    #[arg(short, long)]
+    pub verbose: bool,
 }

@@ -34,6 +34,25 @@ pub struct Cli {
     pub verb: Verb,
 }
 
+impl Verb {
+    /// How the outcome is told, where that can be said.
+    pub fn telling(&self) -> Option<&TellingArgs> {
+        match self {
+            Verb::Demo(args) => Some(&args.telling),
+            Verb::Encode(args) => Some(&args.telling),
+            Verb::Learn(args) => Some(&args.telling),
+            Verb::Inpaint(args) => Some(&args.telling),
+            Verb::Decode(args) => Some(&args.telling),
+            Verb::Fuse(args) => Some(&args.telling),
+            Verb::Denoise(args) => Some(&args.telling),
+            Verb::Separate(args) => Some(&args.telling),
+            Verb::Compare(args) => Some(&args.telling),
+            Verb::Show(args) => Some(&args.telling),
+            Verb::Doctor(_) | Verb::Completions(_) | Verb::Manual(_) => None,
+        }
+    }
+}
+
 impl Cli {
     /// The command line as given; ends the program with a usage message where it makes no sense.
     pub fn parse_or_exit() -> Self {
@@ -88,8 +107,10 @@ impl Cli {
 /// What lobcod can do.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// Code a picture that comes with the program, and write pictures and a report to look at.
-    #[command(after_help = "Examples:\n  lobcod demo\n  lobcod demo -o somewhere")]
+    /// Learn, encode, inpaint and fuse pictures that come with the program, and write a page to look at.
+    #[command(
+        after_help = "Examples:\n  lobcod demo\n  lobcod demo -o somewhere\n  lobcod demo --only-examples -o examples    pictures to try the other verbs on"
+    )]
     Demo(DemoArgs),
     /// Code pictures as sums of few atoms, with a certificate of optimality.
     #[command(after_help = ENCODE_EXAMPLES)]
@@ -113,11 +134,13 @@ pub enum Verb {
     #[command(after_help = tasks::SEPARATE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
     Separate(Box<SeparateArgs>),
     /// Tell how close two pictures are.
-    #[command(after_help = "Examples:\n  lobcod compare a.png b.png\n  lobcod compare a.png b.png -o difference.png --json")]
-    Compare(CompareArgs),
-    /// Draw the atoms of a dictionary as one picture.
     #[command(
-        after_help = "Examples:\n  lobcod show dictionary.npz -o atoms.png\n  lobcod show natural -o atoms.png\n  lobcod show dct --size 11x11 -o atoms.png"
+        after_help = "Examples:\n  lobcod compare a.png b.png\n  lobcod compare a.png b.png -o difference.png --json\n  lobcod compare a.png b.png --report page.html          both under a slider"
+    )]
+    Compare(CompareArgs),
+    /// Draw the atoms of a dictionary as one picture, and tell how often codes use them.
+    #[command(
+        after_help = "Examples:\n  lobcod show dictionary.npz -o atoms.png\n  lobcod show natural -o atoms.png\n  lobcod show dct --size 11x11 -o atoms.png\n  lobcod show codes.npz -o atoms.png                   how often codes use every atom"
     )]
     Show(ShowArgs),
     /// Tell what this machine offers, and what to do about what is missing.
@@ -138,7 +161,7 @@ const ENCODE_EXAMPLES: &str = "Examples:
   lobcod encode damaged.png --holes mask.png -o codes.npz
   lobcod encode sound.wav --axes t --size 64 -o codes.npz
   lobcod encode photo.png --report report.html         a page to look at
-  lobcod encode big.tif --dry-run                      the memory it needs
+  lobcod encode big.tif --dry-run                      the memory and time it needs
   lobcod encode big.tif -o big.npz --max-memory 2G     in bands, if it needs more
   lobcod encode big.tif -o big.npz --checkpoint big.checkpoint
   lobcod encode big.tif -o big.npz --resume big.checkpoint";
@@ -157,9 +180,12 @@ const LEARN_EXAMPLES: &str = "Examples:
 /// Options of `demo`.
 #[derive(Args)]
 pub struct DemoArgs {
-    /// Folder the pictures and the report go to; made if it is not there.
+    /// Folder the pictures and the page go to; made if it is not there.
     #[arg(short, long, value_name = "DIR", default_value = "lobcod-demo")]
     pub output: PathBuf,
+    /// Only write the examples: pictures, a sound and a stack to try the other verbs on.
+    #[arg(long)]
+    pub only_examples: bool,
     /// Worker threads; 0 means all cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
@@ -199,7 +225,7 @@ pub struct EncodeArgs {
     /// What a run that is broken off leaves behind.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
-    /// Only say what would run and the memory it needs.
+    /// Only say what would run, and the memory and time it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// The true picture, to score the reconstruction (PSNR, SSIM); once for each picture, in the same order.
@@ -241,7 +267,7 @@ pub struct LearnArgs {
     /// What a run that is broken off leaves behind.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
-    /// Only say what would run and the memory it needs.
+    /// Only say what would run, and the memory and time it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// Largest value of a picture, for the PSNR of every pass (not with --stream) [default: the scale].
@@ -297,8 +323,8 @@ pub struct DecodeArgs {
 /// Options of `show`.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128, natural-rgb-8x8-96 or dct.
-    #[arg(value_name = "DICT", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
+    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128, natural-rgb-8x8-96 or dct; or codes, for the atoms they use.
+    #[arg(value_name = "DICT|CODES.npz", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: DictionaryChoice,
     /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: 8x8].
     #[arg(long, value_name = "SIZE")]
@@ -312,6 +338,9 @@ pub struct ShowArgs {
     /// Pixels drawn for a sample [default: as many as make atoms easy to see].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub zoom: Option<u16>,
+    /// Atoms in the table of uses, the most used first.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: usize,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,

@@ -40,7 +40,7 @@ pub struct ScoringArgs {
     /// Write a page to look at: pictures, curves, numbers and parameters, in one file that needs no network.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Only say what would run and the memory it needs.
+    /// Only say what would run, and the memory and time it needs.
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -191,9 +191,12 @@ pub struct SeparateArgs {
     /// How the work is run, and how far.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Only say what would run and the memory it needs.
+    /// Only say what would run, and the memory and time it needs.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    /// Write a page to look at, in one file that needs no network.
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,
@@ -217,6 +220,9 @@ pub struct CompareArgs {
     /// Largest value of a picture, for the scores [default: the scale].
     #[arg(long, value_name = "P")]
     pub peak: Option<f64>,
+    /// Write a page to look at, in one file that needs no network.
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// How the outcome is told.
     #[command(flatten)]
     pub telling: TellingArgs,

@@ -10,11 +10,12 @@ use crate::output::note;
 use crate::output::paths::CodesFiles;
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
-use crate::values::{Cap, StartChoice};
+use crate::trial;
+use crate::values::{Cap, EngineChoice, StartChoice};
 use anyhow::{Result, bail};
 use lobcod::base::Base;
 use lobcod::memory::words;
-use lobcod::{Answer, BandedShape, Border, Extent, Needles, Piece, Pursuit, Real, Rows, Signal, Status};
+use lobcod::{Answer, BandedShape, Border, Extent, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Signal, Status};
 use lobcod_image::{CodesFacts, CodesShelf, Depth, PictureRows, stream_codes};
 use std::ops::Range;
 
@@ -36,6 +37,10 @@ impl<'a, T: Real> Banded<'a, T> {
     /// The picture, if it is one that can be coded in bands and must be.
     pub fn of(args: &'a EncodeArgs, pursuit: &Pursuit) -> Result<Option<Self>> {
         let ([path], Some(limit)) = (&args.images[..], pursuit.params().max_memory) else { return Ok(None) };
+        // Other engines have memory of their own.
+        if args.run.engine != EngineChoice::Cpu {
+            return Ok(None);
+        }
         if path.as_os_str() == crate::output::paths::STDOUT || !path.exists() {
             return Ok(None);
         }
@@ -67,18 +72,23 @@ impl<'a, T: Real> Banded<'a, T> {
     }
 
     /// Tells what would run.
-    pub fn plan(&self, pursuit: &Pursuit) -> Result<Outcome> {
+    pub fn plan(&mut self, pursuit: &Pursuit) -> Result<Outcome> {
         let params = pursuit.params();
+        let shapes = [(self.shape.extent, self.shape.channels)];
+        let piece: Piece<T> = self.picture.read(trial::middle(self.shape.extent))?;
+        let middle = Observed { mask: piece.weights.map(Mask::new).transpose()?, ..piece.samples.into() };
+        let trial = super::trial(params, &middle, &self.chosen.dictionary, &shapes)?;
         let aside = PROGRAM + self.shape.extent.volume() as u64 / PIXELS_A_BYTE;
         let plan = Plan {
             images: &self.args.images,
-            shapes: &[(self.shape.extent, self.shape.channels)],
+            shapes: &shapes,
             dictionary: ("dictionary", &self.chosen),
             base: self.args.problem.base,
             until: format!("the gap is {} of the objective", number(params.tolerance)),
             output: ("codes", self.args.output.as_deref()),
             needed: pursuit.band_memory(self.shape, &self.chosen.dictionary, self.rows)? + aside,
             bands: Some(self.count(pursuit)),
+            trial,
         };
         plan.tell(params, &self.args.telling).map(|()| Outcome::Done)
     }
@@ -110,7 +120,7 @@ impl<'a, T: Real> Banded<'a, T> {
             (Some(_), beside) => beside.map_or(".".into(), Into::into),
         };
         let mut shelf = CodesShelf::new(&folder)?;
-        let mut watcher = Watcher::new(&args.telling);
+        let mut watcher = Watcher::of(&args.telling, "encode", 1);
         let dictionary = &self.chosen.dictionary;
         let report = pursuit.run_in_bands::<T>(&mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
         drop(watcher);

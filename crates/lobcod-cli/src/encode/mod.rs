@@ -9,6 +9,7 @@ use crate::args::EncodeArgs;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{Prepared, prepare, read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
@@ -17,10 +18,11 @@ use crate::progress::Watcher;
 use crate::report::View;
 use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
+use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
 use anyhow::Result;
 use bands::Banded;
-use lobcod::{Checkpoint, Real, Status};
+use lobcod::{Checkpoint, Dictionary, Extent, Observed, PursuitParams, Real, Status};
 use lobcod_image::{Depth, Keeper};
 use work::Work;
 
@@ -33,11 +35,11 @@ pub fn run(args: &EncodeArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
-    interrupt::listen();
+    interrupt::listen(interrupt::Unfinished::Kept);
     let pursuit = params::pursuit(args)?;
     let files = args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
-    if let Some(banded) = Banded::<T>::of(args, &pursuit)? {
+    if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
         return if args.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
     }
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
@@ -64,14 +66,17 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
             output: ("codes", args.output.as_deref()),
             needed,
             bands: None,
+            trial: trial(params, &observed[0], &chosen.dictionary, &shapes)?,
         };
         return plan.tell(params, &args.telling).map(|()| Outcome::Done);
     }
 
-    let mut keeper = Keeper::<Checkpoint, _>::new(Watcher::new(&args.telling), args.checkpoints.checkpoint.as_deref());
+    let mut keeper =
+        Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
+    let engine = engine::open::<T>(&args.run)?;
     let answer = match &checkpoint {
-        Some(checkpoint) => pursuit.resume(checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
-        None => pursuit.run(&observed, &chosen.dictionary, &mut keeper)?,
+        Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
+        None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper)?,
     };
     let kept = keeper.finish(answer.report.status);
     let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files, bands: None };
@@ -106,4 +111,19 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     kept?;
     shown?;
     Ok(if work.answer.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+}
+
+/// Codes a part of the first picture.
+fn trial<T: Real>(
+    params: &PursuitParams,
+    first: &Observed<T>,
+    dictionary: &Dictionary<T>,
+    shapes: &[(Extent, usize)],
+) -> Result<Trial> {
+    let part = part_of_observed(first)?;
+    let extent = part.signal.extent();
+    let pursuit = PursuitParams { time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
+    Trial::run(extent, trial::parts(extent, shapes), || {
+        Ok(pursuit.run(&[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
+    })
 }

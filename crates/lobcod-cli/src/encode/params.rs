@@ -1,7 +1,8 @@
 //! From options to the parameters of the solver.
 
 use crate::args::EncodeArgs;
-use crate::params::{check_engine, penalty, time_limit};
+use crate::engine;
+use crate::params::{penalty, time_limit};
 use crate::values::Cap;
 use anyhow::Result;
 use lobcod::{Pursuit, PursuitParams};
@@ -10,7 +11,7 @@ use lobcod_image::read_vector;
 /// The pursuit that the options ask for.
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     let (problem, codes, solver, run) = (&args.problem, &args.codes, &args.solver, &args.run);
-    check_engine(run)?;
+    engine::check(run)?;
     let params = PursuitParams {
         border: problem.border,
         tolerance: run.tolerance,

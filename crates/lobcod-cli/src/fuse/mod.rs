@@ -8,18 +8,20 @@ use crate::Outcome;
 use crate::args::FuseArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
+use crate::engine;
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, check_picture};
 use crate::output::table::number;
 use crate::output::warn;
-use crate::params::{check_engine, time_limit};
+use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::score::read_reference;
+use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
 use anyhow::{Result, ensure};
 use frames::Files;
 use lobcod::base::Base;
-use lobcod::tasks::fuse::{Compose, FuseBase, FuseParams, Fuser};
+use lobcod::tasks::fuse::{Compose, Frames as _, FuseBase, FuseParams, Fuser};
 use lobcod::{Penalty, PursuitParams, Status};
 use scores::Scores;
 use work::Work;
@@ -29,8 +31,8 @@ const WORTH_A_WARNING: f64 = 1.0;
 
 /// Fuses the pictures.
 pub fn run(args: &FuseArgs) -> Result<Outcome> {
-    interrupt::listen();
-    check_engine(&args.run)?;
+    interrupt::listen(interrupt::Unfinished::Dropped);
+    engine::check(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "fusion works in single precision; leave out --precision f64");
     let fuser = params(args)?.check()?;
     check_answer(&args.output)?;
@@ -47,11 +49,11 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     }
     let reference = read_reference(&args.scoring, &files.options, (files.extent, files.channels))?;
     if args.scoring.dry_run {
-        return dry_run(args, &files, &chosen, &fuser).map(|()| Outcome::Done);
+        return dry_run(args, &mut files, &chosen, &fuser).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::new(&args.telling);
-    let fused = fuser.run(&mut files, &chosen.dictionary, &mut watcher)?;
+    let mut watcher = Watcher::of(&args.telling, "fuse", if args.fast { args.images.len() } else { 2 * args.images.len() });
+    let fused = fuser.run_on(&*engine::open(&args.run)?, &mut files, &chosen.dictionary, &mut watcher)?;
     drop(watcher);
     let farthest = fused.motions.iter().map(|m| m.reach(files.extent)).fold(0.0, f64::max);
     if fuser.params().align == lobcod::tasks::align::Align::None && farthest > WORTH_A_WARNING && !args.telling.quiet {
@@ -90,7 +92,7 @@ fn params(args: &FuseArgs) -> Result<FuseParams> {
     })
 }
 
-fn dry_run(args: &FuseArgs, files: &Files, chosen: &Chosen<f32>, fuser: &Fuser) -> Result<()> {
+fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fuser) -> Result<()> {
     let shapes = vec![(files.extent, files.channels); args.images.len()];
     let params = PursuitParams {
         tolerance: args.run.tolerance,
@@ -106,6 +108,16 @@ fn dry_run(args: &FuseArgs, files: &Files, chosen: &Chosen<f32>, fuser: &Fuser) 
         output: ("picture", Some(&args.output)),
         needed: fuser.estimate_memory(files.extent, files.channels, &chosen.dictionary)?,
         bands: None,
+        trial: trial(files, chosen, fuser)?,
     };
     plan.tell(&params, &args.telling)
+}
+
+/// Fuses a part of the first two frames.
+fn trial(files: &mut Files, chosen: &Chosen<f32>, fuser: &Fuser) -> Result<Trial> {
+    let mut frames = vec![part_of(&files.read(0)?)?, part_of(&files.read(1)?)?];
+    let part = frames[0].extent();
+    let fuser = FuseParams { time_limit: Some(trial::LIMIT), max_memory: None, ..fuser.params().clone() }.check()?;
+    let times = trial::parts(part, &[(files.extent, files.channels)]) * files.count() as f64 / 2.0;
+    Trial::run(part, times, || Ok(fuser.run(&mut frames, &chosen.dictionary, &mut ())?.status != Status::TimeLimit))
 }

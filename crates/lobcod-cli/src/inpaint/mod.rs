@@ -7,14 +7,17 @@ mod work;
 use crate::Outcome;
 use crate::args::InpaintArgs;
 use crate::dictionary::Chosen;
+use crate::engine;
 use crate::input::{about, read_pictures};
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, same_file};
 use crate::output::warn;
 use crate::progress::Watcher;
 use crate::score::{Asked, References};
+use crate::trial::{self, Trial, part_of, part_of_mask};
 use crate::values::{DictionaryChoice, Precision, Preset};
 use anyhow::{Result, ensure};
+use lobcod::tasks::inpaint::{Inpaint, InpaintParams};
 use lobcod::{Dictionary, Embedded, Extent, Mask, Real, Signal, Status};
 use lobcod_image::{FileKind, Picture};
 use plan::Plan;
@@ -29,7 +32,7 @@ pub fn run(args: &InpaintArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
-    interrupt::listen();
+    interrupt::listen(interrupt::Unfinished::Dropped);
     let inpaint = params::inpaint(args)?;
     check_outputs(args)?;
     let mut pictures = read_pictures::<T>(std::slice::from_ref(&args.image), &args.picture, &args.run)?;
@@ -43,12 +46,13 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
     if args.scoring.dry_run {
         let needed = inpaint.estimate_memory(&signal, &known, &atoms).map_err(about(&args.image))?;
-        return Plan { args, signal: &signal, known: &known, chosen: &chosen, needed }
+        let trial = trial(&inpaint, &signal, &known, &atoms)?;
+        return Plan { args, signal: &signal, known: &known, chosen: &chosen, needed, trial }
             .tell(inpaint.params())
             .map(|()| Outcome::Done);
     }
-    let mut watcher = Watcher::new(&args.telling);
-    let answer = inpaint.run(&signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
+    let mut watcher = Watcher::of(&args.telling, "inpaint", 1);
+    let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
     drop(watcher);
     if answer.report.answers.is_empty() && !args.telling.quiet {
         warn("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");
@@ -95,4 +99,15 @@ fn dictionaries<T: Real>(args: &InpaintArgs, signal: Extent) -> Result<Vec<Chose
 /// A mask by which everything is known.
 fn whole<T: Real>(extent: Extent) -> lobcod::Result<Mask<T>> {
     Mask::new(Signal::from_planar(extent, 1, vec![T::ONE; extent.volume()])?)
+}
+
+/// Fills a part of the picture.
+fn trial<T: Real>(inpaint: &Inpaint, signal: &Signal<T>, known: &Mask<T>, atoms: &[Dictionary<T>]) -> Result<Trial> {
+    let (part, mask) = (part_of(signal)?, part_of_mask(known)?);
+    let times = trial::parts(part.extent(), &[(signal.extent(), 1)]);
+    let inpaint = InpaintParams { time_limit: Some(trial::LIMIT), max_memory: None, ..inpaint.params().clone() }.check()?;
+    Trial::run(part.extent(), times, || {
+        // A part in which all or nothing is known says little, but is no reason to refuse an answer.
+        Ok(inpaint.run(&part, &mask, atoms, &mut ()).map_or(true, |filled| filled.report.status != Status::TimeLimit))
+    })
 }

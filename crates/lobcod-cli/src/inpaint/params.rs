@@ -1,14 +1,15 @@
 //! From options to the parameters of inpainting.
 
 use crate::args::InpaintArgs;
-use crate::params::{check_engine, time_limit};
+use crate::engine;
+use crate::params::time_limit;
 use crate::values::{LearnChoice, Preset};
 use anyhow::Result;
 use lobcod::tasks::inpaint::{Inpaint, InpaintParams};
 
 /// What the options ask for.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
-    check_engine(&args.run)?;
+    engine::check(&args.run)?;
     let (learn, windows, density) = match args.preset {
         Preset::Fast => (LearnChoice::None, vec![1.0], 1.0),
         Preset::Standard => (LearnChoice::None, vec![1.0], 0.5),

@@ -1,10 +1,11 @@
-//! `--dry-run`: what would run, and the memory it needs.
+//! `--dry-run`: what would run, and the memory and time it needs.
 
 use super::work::missing;
 use crate::args::InpaintArgs;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, number, plural};
 use crate::output::{summary, tell};
+use crate::trial::Trial;
 use anyhow::Result;
 use lobcod::memory::words;
 use lobcod::tasks::inpaint::InpaintParams;
@@ -23,6 +24,8 @@ pub struct Plan<'a, T> {
     pub chosen: &'a [Chosen<T>],
     /// Bytes of working memory.
     pub needed: u64,
+    /// How long it would take.
+    pub trial: Trial,
 }
 
 impl<T: Real> Plan<'_, T> {
@@ -44,6 +47,7 @@ impl<T: Real> Plan<'_, T> {
                 "density": params.density,
                 "held_out": params.held_out,
                 "working_memory_bytes": self.needed,
+                "estimated_seconds": self.trial.seconds,
                 "max_memory_bytes": params.max_memory,
                 "fits": fits,
             });
@@ -68,6 +72,7 @@ impl<T: Real> Plan<'_, T> {
                 "memory",
                 format!("about {} of working memory{}", words(self.needed), if fits { "" } else { ": it would be refused" }),
             )
+            .row("time", self.trial.words())
             .row("output", self.args.output.display())
             .row("", "nothing was done (--dry-run)");
         tell(&table.render())

@@ -13,20 +13,22 @@ use crate::Outcome;
 use crate::args::LearnArgs;
 use crate::checkpoint;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{check_dictionary, check_page};
-use crate::output::table::number;
+use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::score::peak;
+use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
 use anyhow::{Result, ensure};
 use closeness::Closeness;
 use details::Details;
 use first::First;
-use lobcod::{Extent, LearnCheckpoint, Real, Status};
+use lobcod::{Dictionary, Extent, LearnCheckpoint, LearnParams, Observed, Real, Status};
 use lobcod_image::{FileKind, Keeper};
-use task::{Task, passes};
+use task::Task;
 use work::Work;
 
 /// Learns from the pictures in the precision asked for.
@@ -38,7 +40,7 @@ pub fn run(args: &LearnArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
-    interrupt::listen();
+    interrupt::listen(interrupt::Unfinished::Kept);
     let learner = params::learner(args)?;
     let images = args.images.clone();
     check_dictionary(&images, &args.output)?;
@@ -66,12 +68,13 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
             dictionary: ("first atoms", &first),
             base: args.problem.base,
             until: match args.learning.target_objective {
-                Some(target) => format!("the objective is {}, or {}", number(target), passes(args.learning.passes())),
-                None => passes(args.learning.passes()),
+                Some(target) => format!("the objective is {}, or {}", number(target), plural(args.learning.passes(), "pass")),
+                None => plural(args.learning.passes(), "pass"),
             },
             output: ("dictionary", Some(&args.output)),
             needed: learner.estimate_memory(observed, &first.dictionary)?,
             bands: None,
+            trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
         };
         let params = learner.params();
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
@@ -79,9 +82,10 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
 
     let watcher = Watcher::of_learning(&args.telling, "pass", args.learning.passes());
     let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
+    let engine = engine::open::<T>(&args.run)?;
     let learnt = match &checkpoint {
-        Some(checkpoint) => learner.resume(checkpoint, observed, &first.dictionary, &mut keeper)?,
-        None => learner.run(observed, &first.dictionary, &mut keeper)?,
+        Some(checkpoint) => learner.resume_on(&*engine, checkpoint, observed, &first.dictionary, &mut keeper)?,
+        None => learner.run_on(&*engine, observed, &first.dictionary, &mut keeper)?,
     };
     let closeness = Closeness::new(observed, peak);
     let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };
@@ -104,4 +108,22 @@ fn check_holds(args: &LearnArgs, atom: Extent, channels: usize) -> Result<()> {
         "{place} cannot hold atoms of one axis and several channels; use .npz"
     );
     Ok(())
+}
+
+/// Passes of a trial.
+const TRIAL_PASSES: usize = 2;
+
+/// Learns for two passes from a part of the first picture.
+fn trial<T: Real>(
+    params: &LearnParams,
+    first: &Observed<T>,
+    dictionary: &Dictionary<T>,
+    shapes: &[(Extent, usize)],
+) -> Result<Trial> {
+    let part = part_of_observed(first)?;
+    let extent = part.signal.extent();
+    let passes = params.passes.min(TRIAL_PASSES);
+    let learner = LearnParams { passes, time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
+    let times = trial::parts(extent, shapes) * params.passes as f64 / passes as f64;
+    Trial::run(extent, times, || Ok(learner.run(&[part], dictionary, &mut ())?.report.status != Status::TimeLimit))
 }

@@ -1,7 +1,8 @@
 //! From options to the parameters of the learner.
 
 use crate::args::{LearnArgs, LearningArgs};
-use crate::params::{check_engine, penalty, time_limit};
+use crate::engine;
+use crate::params::{penalty, time_limit};
 use crate::values::MethodChoice;
 use anyhow::Result;
 use lobcod::{Decay, LearnParams, Learner, Method, Step};
@@ -9,7 +10,7 @@ use lobcod::{Decay, LearnParams, Learner, Method, Step};
 /// The learner that the options ask for.
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
-    check_engine(run)?;
+    engine::check(run)?;
     let params = LearnParams {
         border: args.problem.border,
         method: method(learning),

@@ -107,11 +107,6 @@ impl<T: Real> Task<'_, T> {
     }
 }
 
-/// `1 pass`, `2 passes`.
-pub fn passes(n: usize) -> String {
-    if n == 1 { plural(n, "pass") } else { format!("{} passes", count(n)) }
-}
-
 /// How the learning ended, in words.
 pub fn ending(status: Status) -> &'static str {
     match status {

@@ -1,7 +1,7 @@
 //! What learn saves and tells.
 
 use super::closeness::Closeness;
-use super::task::{Task, ending, passes};
+use super::task::{Task, ending};
 use crate::machine;
 use crate::output::table::{Table, count, number, plural};
 use crate::output::{json, summary};
@@ -82,7 +82,10 @@ impl<T: Real> Work<'_, T> {
             .row("PSNR", format!("{:.2} dB", self.psnr_db()))
             .row("replaced", format!("{} that nothing used", plural(report.replaced_atoms, "atom")))
             .row("merged", format!("{} into a near-duplicate", plural(report.merged_atoms, "atom")))
-            .row("work", format!("{:.2} s, {}, {}", report.seconds, passes(report.passes), summary::means(&report.pursuit)));
+            .row(
+                "work",
+                format!("{:.2} s, {}, {}", report.seconds, plural(report.passes, "pass"), summary::means(&report.pursuit)),
+            );
         self.task.end(&mut table, self.status());
         table.render()
     }

@@ -20,6 +20,21 @@ impl Table {
     }
 }
 
+/// Rows of cells, each column as wide as its widest cell; columns named in `right` are set flush right.
+pub fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
+    let cells = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |k: usize| rows.iter().filter_map(|row| row.get(k)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..cells).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cell = |(k, cell): (usize, &String)| {
+            let width = widths[k];
+            if right.contains(&k) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        };
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
 /// A measured number with as many digits as people read: `0.0123`, `12.346`, `1234.6`, `9.1388e6`.
 pub fn number(x: f64) -> String {
     let size = x.abs();
@@ -46,9 +61,14 @@ pub fn count(n: usize) -> String {
     groups.join(" ")
 }
 
-/// `1 sweep`, `2 sweeps`.
+/// `1 sweep`, `2 sweeps`, `3 passes`.
 pub fn plural(n: usize, word: &str) -> String {
-    format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
+    let ending = match n {
+        1 => "",
+        _ if word.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {word}{ending}", count(n))
 }
 
 #[cfg(test)]
@@ -77,5 +97,8 @@ mod tests {
     #[test]
     fn values_stand_in_one_column() {
         assert_eq!(Table::default().row("a", 1).row("long", "x y").render(), "a     1\nlong  x y\n");
+        let rows = [["atom", "times"], ["7", "120"]].map(|row| row.map(String::from).to_vec());
+        assert_eq!(columns(&rows, &[0, 1]), "atom  times\n   7    120\n");
+        assert_eq!(columns(&rows, &[]), "atom  times\n7     120\n");
     }
 }

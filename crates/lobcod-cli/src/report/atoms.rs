@@ -3,6 +3,7 @@
 use super::pictures::data_uri;
 use crate::mosaic::mosaic;
 use crate::output::table::{count, plural};
+use crate::uses::Uses;
 use anyhow::Result;
 use lobcod::{Dictionary, Needles, Real};
 use lobcod_image::encode_png;
@@ -13,19 +14,19 @@ const BLANK: &str = "\u{a0}";
 
 /// Pictures of all atoms, sorted by use; each tells how often it is used.
 pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
-    let uses = Uses::count(dictionary, needles);
+    let uses = Uses::count(dictionary.len(), needles);
     Ok(html! {
-        (uses.words(dictionary))
-        (list(dictionary, &uses.order(), |k| uses.of(k), |k| Some(uses.share(k)))?)
+        (words(&uses, dictionary))
+        (list(dictionary, &uses.order(), |k| of(&uses, k), |k| Some(uses.share(k)))?)
     })
 }
 
 /// The same, beside the atoms that the learning began with, each of which has the place of what it became.
 pub fn then_and_now<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
-    let uses = Uses::count(dictionary, needles);
+    let uses = Uses::count(dictionary.len(), needles);
     let order = uses.order();
-    let learnt = list(dictionary, &order, |k| uses.of(k), |k| Some(uses.share(k)))?;
-    Ok(html! { (uses.words(dictionary)) (beside(&learnt, first, &order)?) })
+    let learnt = list(dictionary, &order, |k| of(&uses, k), |k| Some(uses.share(k)))?;
+    Ok(html! { (words(&uses, dictionary)) (beside(&learnt, first, &order)?) })
 }
 
 /// The same in the order of the dictionary, where nobody counted how often each is used.
@@ -50,46 +51,19 @@ fn beside<T: Real>(learnt: &Markup, first: &Dictionary<T>, order: &[usize]) -> R
     })
 }
 
-/// How often every atom is used.
-struct Uses {
-    counts: Vec<usize>,
-    total: usize,
+/// How often an atom is used, in words.
+fn of(uses: &Uses, k: usize) -> String {
+    match uses.counts[k] {
+        0 => format!("atom {k}: not used"),
+        n => format!("atom {k}: used {}, {:.2} % of the non-zeros", plural(n, "time"), uses.share(k)),
+    }
 }
 
-impl Uses {
-    fn count<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Self {
-        let mut counts = vec![0usize; dictionary.len()];
-        needles.iter().flat_map(Needles::codes).for_each(|code| counts[code.atom as usize] += 1);
-        let total = counts.iter().sum();
-        Self { counts, total }
-    }
-
-    /// The atoms, the most used first.
-    fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.counts.len()).collect();
-        order.sort_by_key(|&k| (std::cmp::Reverse(self.counts[k]), k));
-        order
-    }
-
-    /// Share of the non-zeros, in per cent.
-    fn share(&self, k: usize) -> f64 {
-        100.0 * self.counts[k] as f64 / self.total.max(1) as f64
-    }
-
-    fn of(&self, k: usize) -> String {
-        match self.counts[k] {
-            0 => format!("atom {k}: not used"),
-            n => format!("atom {k}: used {}, {:.2} % of the non-zeros", plural(n, "time"), self.share(k)),
-        }
-    }
-
-    fn words<T: Real>(&self, dictionary: &Dictionary<T>) -> Markup {
-        let used = self.counts.iter().filter(|n| **n > 0).count();
-        html! {
-            p.muted {
-                (count(used)) " of " (plural(self.counts.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, "
-                "each at its own full contrast, with its share of the non-zeros in per cent; hold the pointer over one to see more."
-            }
+fn words<T: Real>(uses: &Uses, dictionary: &Dictionary<T>) -> Markup {
+    html! {
+        p.muted {
+            (count(uses.used())) " of " (plural(uses.counts.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, "
+            "each at its own full contrast, with its share of the non-zeros in per cent; hold the pointer over one to see more."
         }
     }
 }

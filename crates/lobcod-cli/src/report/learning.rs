@@ -118,7 +118,7 @@ fn course(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
 
 /// A kind of axis, and what it shows.
 pub(super) type Kind = (fn(&'static str, std::vec::IntoIter<f64>) -> Axis, &'static str);
-const PASS: Kind = (Axis::counting, "pass");
+pub(super) const PASS: Kind = (Axis::counting, "pass");
 
 /// One curve; a sentence where there is nothing to draw.
 pub(super) fn curve(title: &str, x: Kind, y: Kind, points: Points) -> Markup {

@@ -3,6 +3,8 @@
 mod atoms;
 mod before_after;
 mod chart;
+mod compared;
+mod demo;
 mod denoised;
 mod document;
 mod facts;
@@ -14,11 +16,13 @@ mod pursuit;
 mod streaming;
 
 pub use before_after::BeforeAfter;
+pub use compared::write_comparison;
+pub use demo::DemoPage;
 pub use denoised::DenoisedPage;
 pub use facts::Fact;
 pub use filled::FilledPage;
 pub use learning::{LearningPage, PictureRow};
-pub use pursuit::PursuitPage;
+pub use pursuit::{PursuitPage, percent};
 pub use streaming::StreamPage;
 
 use crate::output::summary;

@@ -61,7 +61,7 @@ impl<T: Real> PursuitPage<'_, T> {
 }
 
 /// Objective and relative gap against time.
-fn course(report: &Report, tolerance: f64) -> Markup {
+pub(super) fn course(report: &Report, tolerance: f64) -> Markup {
     let points = |value: &dyn Fn(&HistoryPoint) -> Option<f64>| -> Vec<[f64; 2]> {
         let point = |h: &HistoryPoint| value(h).filter(|&v| v > 0.0 && h.seconds > 0.0).map(|v| [h.seconds, v]);
         report.history.iter().filter_map(point).collect()
@@ -91,7 +91,7 @@ fn course(report: &Report, tolerance: f64) -> Markup {
 }
 
 /// A share in per cent, with two digits that count.
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     let decimals = if percent > 0.0 { (1 - percent.log10().floor() as i32).clamp(0, 12) as usize } else { 0 };
     format!("{percent:.decimals$}")

@@ -3,6 +3,8 @@
 // Every test file is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod browser;
+
 use lobcod::{Extent, Signal};
 use lobcod_image::{Depth, WriteOptions, write_picture};
 use serde_json::Value;
@@ -58,6 +60,14 @@ impl Desk {
 
     #[cfg(unix)]
     fn interrupt_when(&self, line: &str, due: impl Fn(Duration) -> bool) -> Value {
+        let report: Value = serde_json::from_slice(&self.break_off(line, due).stdout).unwrap();
+        assert_eq!(report["status"], "interrupted");
+        report
+    }
+
+    /// Runs the program with `--json` and interrupts it when it is due; what it ends with.
+    #[cfg(unix)]
+    pub fn break_off(&self, line: &str, due: impl Fn(Duration) -> bool) -> Output {
         let child = self.command(&format!("{line} --json")).stdout(Stdio::piped()).spawn().unwrap();
         let began = Instant::now();
         while !due(began.elapsed()) {
@@ -68,9 +78,7 @@ impl Desk {
         assert!(killed.success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "lobcod {line}");
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(report["status"], "interrupted");
-        report
+        output
     }
 
     /// The program, to be run in the folder.

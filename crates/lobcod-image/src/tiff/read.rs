@@ -1,5 +1,6 @@
 //! Reading TIFF.
 
+use super::grid;
 use crate::array::{Array, DataType};
 use crate::axes::Axes;
 use crate::bitmap::split_alpha;
@@ -41,7 +42,13 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
 
     let page = describe(path, &mut decoder)?;
     allowance.check(path, &page.shape())?;
-    let notes = Notes { icc: decoder.get_tag_u8_vec(Tag::IccProfile).ok(), exif: None };
+    let (grid, declared) = grid::read(&mut decoder);
+    let notes = Notes { icc: decoder.get_tag_u8_vec(Tag::IccProfile).ok(), exif: None, grid: Some(grid) };
+    let said = match (axes, declared) {
+        (None, Some(pages)) => pages.axes(path, page.samples - usize::from(page.has_alpha))?,
+        _ => None,
+    };
+    let axes = axes.or(said);
     let (dtype, mut bytes) = read_page(path, &mut decoder, page)?;
     let all = matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw));
     let mut pages = 1;
@@ -62,13 +69,20 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
         }
         bytes.append(&mut more);
     }
+    if let (Some(_), Some(declared)) = (said, declared)
+        && declared.count() != pages
+    {
+        let reason =
+            format!("speaks of {} pages but holds {pages}; save it again as a plain stack, or name --axes", declared.count());
+        return Err(Error::shape(path, reason));
+    }
     let stacked = matches!(axes, Some(Axes::Dhw | Axes::Dhwc)) || pages > 1;
     let shape: Vec<usize> = stacked.then_some(pages).into_iter().chain(page.shape()).collect();
     let (array, opaque) = split_alpha(dtype, &shape, bytes, page.has_alpha);
     let (full, depth) = level(dtype, page);
     // Pages as channels are an array of planes, not a colour picture.
     let is_picture = !(axes == Some(Axes::Chw) && pages > 1);
-    Ok(Raster { array, opaque, full, depth, is_picture, sample_rate: None, notes })
+    Ok(Raster { array, opaque, full, depth, is_picture, axes: said, sample_rate: None, notes })
 }
 
 /// Goes to the next page; error if it is of the size of the first, for then it is not clear what is meant.

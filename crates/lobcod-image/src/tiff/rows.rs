@@ -80,6 +80,6 @@ impl TiffRows {
         let dtype = kind.unwrap_or(DataType::U8);
         let (array, opaque) = split_alpha(dtype, &[rows.len(), page.width, page.samples], bytes, page.has_alpha);
         let (full, depth) = level(dtype, page);
-        Ok(Raster { array, opaque, full, depth, is_picture: true, sample_rate: None, notes: Notes::default() })
+        Ok(Raster { array, opaque, full, depth, is_picture: true, sample_rate: None, axes: None, notes: Notes::default() })
     }
 }

@@ -1,5 +1,6 @@
 //! Writing TIFF: plain strips, one page for every layer of a volume.
 
+use super::grid::Written;
 use crate::depth::Depth;
 use ::tiff::TiffResult;
 use ::tiff::encoder::colortype::{self, ColorType};
@@ -20,6 +21,8 @@ pub(crate) struct Pages<'a, T> {
     pub factor: f64,
     /// Colour profile, repeated on every page.
     pub icc: Option<&'a [u8]>,
+    /// Pixel size and the meaning of pages.
+    pub grid: Option<Written>,
 }
 
 /// A TIFF file at depth U8, U16, F32 or, for all others, F64.
@@ -56,11 +59,21 @@ impl<T: Real> Pages<'_, T> {
         W: Write + std::io::Seek,
         K: TiffKind,
     {
-        for page in self.samples.chunks_exact(self.width * self.height * self.channels) {
+        for (number, page) in self.samples.chunks_exact(self.width * self.height * self.channels).enumerate() {
             let page: Vec<C::Inner> = page.iter().map(|x| convert(x.to_f64())).collect();
             let mut image = encoder.new_image::<C>(self.width as u32, self.height as u32)?;
             if let Some(icc) = self.icc {
                 image.encoder().write_tag(Tag::IccProfile, icc)?;
+            }
+            if let Some(Written { description, resolution, unit }) = &self.grid {
+                if let Some([x, y]) = resolution {
+                    image.encoder().write_tag(Tag::XResolution, x.clone())?;
+                    image.encoder().write_tag(Tag::YResolution, y.clone())?;
+                    image.encoder().write_tag(Tag::ResolutionUnit, *unit)?;
+                }
+                if let Some(text) = description.as_ref().filter(|_| number == 0) {
+                    image.encoder().write_tag(Tag::ImageDescription, text.as_str())?;
+                }
             }
             image.write_data(&page)?;
         }

@@ -6,6 +6,7 @@
 //! cargo xtask speed threads 4096         1, 2, 4, ... threads on a procedural picture of this side
 //! cargo xtask speed scale 8192           one thread, pictures of 512 up to this side: time and memory a pixel
 //! cargo xtask speed bands 8192 300       a picture of this side in bands of so many MiB, one thread
+//! cargo xtask speed stream 1000          learning from so many pictures of 256x256, one after the other
 //! cargo xtask speed precision            f64 beside f32
 //! ```
 
@@ -13,6 +14,7 @@ mod bands;
 mod ceilings;
 mod scaling;
 mod stages;
+mod streaming;
 mod timed;
 mod workloads;
 
@@ -22,11 +24,12 @@ use lobcod::simd::Level;
 fn main() -> lobcod::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let side = |word: &str| word.parse().unwrap_or_else(|_| panic!("{word} is no side length"));
+    let side = |word: &str| word.parse().unwrap_or_else(|_| panic!("{word} is no number"));
     match words[..] {
         ["threads", word] => return scaling::threads(side(word)),
         ["scale", word] => return scaling::scale(side(word)),
         ["bands", word, memory] => return bands::bands(side(word), side(memory)),
+        ["stream", word] => return streaming::stream(side(word)),
         ["precision"] => return scaling::precision(),
         _ => {}
     }

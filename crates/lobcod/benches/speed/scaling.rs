@@ -1,5 +1,6 @@
 //! More threads, more pixels, more digits.
 
+use crate::timed::{Call, Log, Timed, Verb};
 use crate::workloads::{self, Workload};
 use lobcod::engine::CpuEngine;
 use lobcod::{Observed, Penalty, PursuitParams, Report, Result, Signal};
@@ -23,17 +24,40 @@ fn run(load: &Workload, threads: usize) -> Result<Report> {
     Ok(pursuit.run_on(&CpuEngine::new(threads)?, &load.signals, &load.dictionary, &mut ())?.report)
 }
 
-/// 1, 2, 4, 8, 16 threads, as many as there are cores.
+/// 1, 2, 4, 8, 16 threads, as many as there are cores, and what every stage gains.
 pub fn threads(side: usize) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = workloads::procedural(side)?;
     println!("{}, to a gap of 1e-3, medians of 3; {cores} cores", load.name);
-    let mut one = 0.0;
+    let pursuit = PursuitParams::new(Penalty::Absolute(load.penalty)).check()?;
+    let stages = [
+        ("setup", &[Verb::Open][..]),
+        ("certificate", &[Verb::Certificate, Verb::Dual]),
+        ("discovery", &[Verb::DiscoverAll, Verb::DiscoverCandidates]),
+        ("support", &[Verb::Support]),
+        ("refresh, objective", &[Verb::Refresh, Verb::Objective]),
+    ];
+    let mut one: Vec<f64> = Vec::new();
     for count in [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores) {
-        let (seconds, report) = median(3, || run(&load, count))?;
-        one = if count == 1 { seconds } else { one };
-        let objective = report.total.objective;
-        println!("{count:>3} threads {seconds:8.3} s, {:5.2} times one thread, objective {objective}", one / seconds);
+        let engine = CpuEngine::new(count)?;
+        let mut calls: Vec<Call> = Vec::new();
+        let (seconds, report) = median(3, || {
+            let log = Log::default();
+            let timed = Timed { engine: &engine, log: log.clone() };
+            let report = pursuit.run_on(&timed, &load.signals, &load.dictionary, &mut ())?.report;
+            calls = log.borrow().clone();
+            Ok(report)
+        })?;
+        let of = |verbs: &[Verb]| calls.iter().filter(|c| verbs.contains(&c.verb)).map(|c| c.seconds).sum::<f64>();
+        let mut spent: Vec<f64> = stages.iter().map(|(_, verbs)| of(verbs)).collect();
+        spent.push(seconds - spent.iter().sum::<f64>());
+        spent.push(seconds);
+        one = if count == 1 { spent.clone() } else { one };
+        print!("{count:>3} threads {seconds:8.3} s, {:5.2} times one thread;", one[spent.len() - 1] / seconds);
+        for ((name, seconds), one) in stages.iter().map(|s| s.0).chain(["outside"]).zip(&spent).zip(&one) {
+            print!(" {name} {seconds:.2} s ({:.1}x)", one / seconds);
+        }
+        println!("; objective {}", report.total.objective);
     }
     Ok(())
 }

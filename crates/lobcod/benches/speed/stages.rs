@@ -25,7 +25,7 @@ pub fn print(load: &Workload, ceilings: &Ceilings, repeats: usize, passes: bool)
     let all: f64 = calls.iter().map(|c| c.seconds).sum();
     println!("  stage          calls       ms  share      visited   ceiling ms  reached   bound by");
     for (name, verbs, per_visit, bound) in [
-        ("certificate", &[Verb::Certificate][..], 2.0 * n * m / ceilings.peak, "multiply-adds"),
+        ("certificate", &[Verb::Certificate, Verb::Dual][..], 2.0 * n * m / ceilings.peak, "multiply-adds"),
         ("discovery", &[Verb::DiscoverAll, Verb::DiscoverCandidates], 2.0 * n * m / ceilings.peak, "multiply-adds"),
         // Atom and patch are read for the correlation and again for the update, which writes the patch.
         ("support", &[Verb::Support], 5.0 * 4.0 * n / ceilings.l1, "first cache"),

@@ -27,6 +27,19 @@ impl Lattice {
         self.number([z, y, x])
     }
 
+    /// Calls `f` with the number of every cell that holds a sample of the box from `first` to `last`.
+    pub fn cells_between(&self, first: [i64; 3], last: [i64; 3], mut f: impl FnMut(usize)) {
+        let cells = |axis: usize| {
+            let along = |at: i64| self.along(axis, at).floor() as i64;
+            (along(first[axis])..=along(last[axis])).map(move |cell| self.wrapped(axis, cell))
+        };
+        for z in cells(0) {
+            for y in cells(1) {
+                cells(2).for_each(|x| f(self.number([z, y, x])));
+            }
+        }
+    }
+
     fn number(&self, [z, y, x]: [usize; 3]) -> usize {
         (z * self.counts[1] + y) * self.counts[2] + x
     }

@@ -147,6 +147,22 @@ impl Grid {
         }
     }
 
+    /// Appends samples of the signal, channel after channel, laid out in the domain, with `with` around them.
+    pub fn spread<T: Copy>(&self, signal: Extent, data: &[T], with: T, into: &mut Vec<T>) {
+        let signal = signal.padded();
+        if self.domain == signal {
+            return into.extend_from_slice(data);
+        }
+        let (channels, domain, at) = (data.len() / signal.iter().product::<usize>(), self.domain, self.signal_at);
+        let first = into.len();
+        into.resize(first + channels * domain.iter().product::<usize>(), with);
+        for (row, line) in data.chunks_exact(signal[2]).enumerate() {
+            let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
+            let start = first + ((c * domain[0] + z + at[0]) * domain[1] + y + at[1]) * domain[2] + at[2];
+            into[start..start + signal[2]].copy_from_slice(line);
+        }
+    }
+
     /// The same domain as a single tile, whose needles are grouped as asked.
     pub(crate) fn as_one_tile(&self) -> Self {
         let wraps = std::array::from_fn(|a| self.periodic && self.atom[a] > 1);
@@ -178,6 +194,12 @@ impl Grid {
         found.dedup();
         found.retain(|&other| other != index);
         found
+    }
+
+    /// Do two tiles begin at the same place of the first axis that is longer than 1?
+    pub(crate) fn in_one_row(&self, a: usize, b: usize) -> bool {
+        let axis = (0..3).find(|&axis| self.positions[axis] > 1).unwrap_or(0);
+        self.tiles[a].origin[axis] == self.tiles[b].origin[axis]
     }
 
     /// Number of positions.

@@ -27,36 +27,33 @@ pub(super) fn lattice(params: &PursuitParams, signal: Extent, atom: Extent) -> O
 #[derive(Clone, Debug)]
 pub(super) struct Excess {
     lattice: Lattice,
-    /// Half an atom: a needle belongs to the cell of its middle.
-    middle: [i64; 3],
+    /// From the first sample of a patch to the last.
+    reach: [i64; 3],
     /// Number of the first cell there is a ratio for.
     first: usize,
     ratios: Vec<f64>,
 }
 
 impl Excess {
-    /// For needles at these places of the first axis. Cells are numbered along it, so theirs follow each other.
+    /// For needles at these places of the first axis. Cells are numbered along it, so those of their patches follow each other.
     pub(super) fn of_rows(lattice: Lattice, atom: Extent, rows: Range<i64>) -> Self {
-        let (middle, axis) = (atom.padded().map(|h| h as i64 / 2), 3 - atom.rank());
-        let corner = |row: i64, beside: i64| {
-            let at = std::array::from_fn(|a| if a == axis { row + middle[a] } else { beside });
-            lattice.cell(at)
-        };
-        let (first, last) = (corner(rows.start, i64::from(i32::MIN)), corner(rows.end - 1, i64::from(i32::MAX)));
-        Self { lattice, middle, first, ratios: vec![1.0; last + 1 - first] }
+        let (reach, axis) = (reach(atom), 3 - atom.rank());
+        let corner = |row: i64, beside: i64| lattice.cell(std::array::from_fn(|a| if a == axis { row } else { beside }));
+        let first = corner(rows.start, i64::from(i32::MIN));
+        let last = corner(rows.end - 1 + reach[axis], i64::from(i32::MAX));
+        Self { lattice, reach, first, ratios: vec![1.0; last + 1 - first] }
     }
 
     /// For all needles.
     pub(super) fn new(lattice: Lattice, atom: Extent) -> Self {
-        let middle = atom.padded().map(|h| h as i64 / 2);
-        Self { lattice, middle, first: 0, ratios: vec![1.0; lattice.cells()] }
+        Self { lattice, reach: reach(atom), first: 0, ratios: vec![1.0; lattice.cells()] }
     }
 
-    /// Takes a needle into account.
+    /// Takes a needle into account: in every cell its patch touches.
     pub(super) fn note(&mut self, position: [i64; 3], ratio: f64) {
-        let cell = self.lattice.cell(std::array::from_fn(|a| position[a] + self.middle[a]));
-        let known = &mut self.ratios[cell - self.first];
-        *known = known.max(ratio);
+        let last = std::array::from_fn(|a| position[a] + self.reach[a]);
+        let (first, ratios) = (self.first, &mut self.ratios);
+        self.lattice.cells_between(position, last, |cell| ratios[cell - first] = ratios[cell - first].max(ratio));
     }
 
     /// Scales that bring all of it down; there is at least one part.
@@ -70,6 +67,10 @@ impl Excess {
         }
         ScaleField::new(lattice, &ratios)
     }
+}
+
+fn reach(atom: Extent) -> [i64; 3] {
+    atom.padded().map(|h| h as i64 - 1)
 }
 
 /// Value of the dual at the scaled residual, divided by what its correlations still exceed the penalty by.

@@ -79,8 +79,19 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        let engine = CpuEngine::new(self.params.threads)?;
-        self.open(&engine, signals, dictionary)?.resume(checkpoint, observer)
+        self.resume_on(&CpuEngine::new(self.params.threads)?, checkpoint, signals, dictionary, observer)
+    }
+
+    /// Goes on from a checkpoint on a given engine.
+    pub fn resume_on<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        checkpoint: &Checkpoint,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer<T>> {
+        self.open(engine, signals, dictionary)?.resume(checkpoint, observer)
     }
 
     /// Codes the signals on a given engine.
@@ -108,11 +119,12 @@ impl Pursuit {
     /// What a certificate at this penalty measures of the needles that the signals start from, plane by plane.
     pub(crate) fn measure_start<T: Real>(
         &self,
+        engine: &dyn Engine<T>,
         signals: &[Observed<T>],
         dictionary: &Dictionary<T>,
         penalty: f64,
     ) -> Result<Vec<Measurement>> {
-        let mut session = CpuEngine::new(self.params.threads)?.open(setup::problem(&self.params, signals, dictionary)?)?;
+        let mut session = engine.open(setup::problem(&self.params, signals, dictionary)?)?;
         session.restore(&State { codes: setup::given_needles(signals, dictionary.channels()), pending: Vec::new() });
         session.refresh();
         Ok(session.measure(Measure::Certificate { penalty, slack: 0.0 }))

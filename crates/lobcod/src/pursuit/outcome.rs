@@ -54,6 +54,9 @@ impl<T: Real> Solver<'_, T> {
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
             excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
         }
+        if excess.iter().all(Option::is_none) {
+            return;
+        }
         let mut note = |plane: usize, position, ratio| {
             if let Some(excess) = &mut excess[plane] {
                 excess.note(position, ratio);

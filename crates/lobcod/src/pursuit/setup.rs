@@ -226,8 +226,8 @@ pub(crate) fn gather_needles<T: Real>(
 ) -> Vec<Needles<T>> {
     let mut planes = planes.into_iter();
     let gather = |observed: &Observed<T>| {
-        let mut codes: Vec<Code<T>> = Vec::new();
-        for channel in 0..planes_of(observed.signal.channels(), dictionary_channels) {
+        let mut codes = planes.next().expect("every signal has its planes");
+        for channel in 1..planes_of(observed.signal.channels(), dictionary_channels) {
             let plane = planes.next().expect("every signal has its planes");
             codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
         }

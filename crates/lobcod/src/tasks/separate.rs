@@ -2,7 +2,7 @@
 
 use crate::base::{Base, smooth_on};
 use crate::dictionary::Dictionary;
-use crate::engine::Measurement;
+use crate::engine::{CpuEngine, Engine, Measurement};
 use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::Observer;
@@ -117,11 +117,22 @@ impl Separator {
     /// # Ok::<(), lobcod::Error>(())
     /// ```
     pub fn run<T: Real>(&self, signal: &Signal<T>, dictionary: &Dictionary<T>, observer: &mut dyn Observer) -> Result<Layers<T>> {
+        self.run_on(&CpuEngine::new(self.params.threads)?, signal, dictionary, observer)
+    }
+
+    /// Separates a signal on a given engine.
+    pub fn run_on<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        signal: &Signal<T>,
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Layers<T>> {
         let clock = Instant::now();
         let SeparateParams { mu, tolerance, threads, .. } = self.params;
         let mut base = smooth_on(signal, None, mu, threads)?;
         if self.params.alternations == 0 {
-            return self.texture_on(base, signal, dictionary, observer, &clock);
+            return self.texture_on(engine, base, signal, dictionary, observer, &clock);
         }
         let mut before = base.clone();
         let (mut gap, mut objective, mut run): (f64, f64, usize) = (1.0, f64::INFINITY, 0);
@@ -136,7 +147,7 @@ impl Separator {
             let observed = [Observed { start, ..signal.minus(&base)?.into() }];
             let mut params = self.params.pursuit(penalty, INNER_SHARE * gap.max(tolerance));
             params.time_limit = self.time_left(&clock);
-            let answer = params.clone().check()?.run(&observed, dictionary, observer)?;
+            let answer = params.clone().check()?.run_on(engine, &observed, dictionary, observer)?;
             let needles = answer.needles.into_iter().next().expect("one signal has one entry");
             let roughness = mu * square_gradient(&base) / 2.0;
             drop(observed);
@@ -145,7 +156,7 @@ impl Separator {
             base = smooth_on(&signal.minus(&texture)?, None, mu, threads)?;
             penalty = Penalty::Absolute(answer.report.penalty);
             let observed = [Observed { start: Start::Needles(needles), ..signal.minus(&base)?.into() }];
-            let measured = params.check()?.measure_start(&observed, dictionary, answer.report.penalty)?;
+            let measured = params.check()?.measure_start(engine, &observed, dictionary, answer.report.penalty)?;
             let joint = self.certificate(&measured, &base, dictionary.channels(), &answer.report);
             run = if joint.objective < objective { run + 1 } else { 0 };
             (gap, objective) = (joint.relative_gap(), joint.objective);
@@ -174,6 +185,7 @@ impl Separator {
     /// One pursuit on a base that is kept.
     fn texture_on<T: Real>(
         &self,
+        engine: &dyn Engine<T>,
         base: Signal<T>,
         signal: &Signal<T>,
         dictionary: &Dictionary<T>,
@@ -184,7 +196,7 @@ impl Separator {
             time_limit: self.time_left(clock),
             ..self.params.pursuit(self.params.penalty, self.params.tolerance)
         };
-        let answer = params.check()?.run(&[signal.minus(&base)?.into()], dictionary, observer)?;
+        let answer = params.check()?.run_on(engine, &[signal.minus(&base)?.into()], dictionary, observer)?;
         let needles = answer.needles.into_iter().next().expect("one signal has one entry");
         let texture = needles.synthesise(dictionary)?;
         let report = Report { seconds: clock.elapsed().as_secs_f64(), ..answer.report };

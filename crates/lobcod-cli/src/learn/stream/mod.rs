@@ -6,14 +6,15 @@ mod work;
 use super::details::detail;
 use super::first::First;
 use super::task::Task;
-use super::{check_holds, passes};
+use super::{check_holds, trial};
 use crate::Outcome;
 use crate::args::LearnArgs;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{read_known, shape};
+use crate::output::table::plural;
 use crate::progress::Watcher;
 use anyhow::{Result, anyhow};
-use lobcod::engine::CpuEngine;
 use lobcod::{LearnCheckpoint, LearnParams, Learner, Real, Status};
 use lobcod_image::Keeper;
 use queue::Queue;
@@ -32,7 +33,8 @@ pub fn run<T: Real>(
     let first = First::plan(&args.learning, shape.0)?;
     let queue = Queue { args, images: &images, shape, atom: first.extent() };
     let (observed, _) = detail(args, &images[0], picture, first.extent())?;
-    let first = first.make(&args.learning, &[observed], args.run.seed)?;
+    let observed = [observed];
+    let first = first.make(&args.learning, &observed, args.run.seed)?;
     check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
     if !args.telling.quiet {
         first.warn_if_normalised();
@@ -45,21 +47,22 @@ pub fn run<T: Real>(
             shapes: &shapes,
             dictionary: ("first atoms", &first),
             base: args.problem.base,
-            until: format!("{}, one picture at a time", passes(args.learning.passes())),
+            until: format!("{}, one picture at a time", plural(args.learning.passes(), "pass")),
             output: ("dictionary", Some(&args.output)),
             needed,
             bands: None,
+            trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
         };
         let params = learner.params();
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
     }
 
-    let engine = CpuEngine::new(args.run.threads)?;
+    let engine = engine::open::<T>(&args.run)?;
     let mut stream = learner.stream(&first.dictionary)?;
     checkpoint.map_or(Ok(()), |checkpoint| queue.take_up(&mut stream, checkpoint))?;
     let watcher = Watcher::of_learning(&args.telling, "picture", queue.total());
     let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
-    let status = queue.learn(&mut stream, &engine, &mut keeper);
+    let status = queue.learn(&mut stream, &*engine, &mut keeper);
     let kept = keeper.finish(*status.as_ref().unwrap_or(&Status::Interrupted));
     let status = status.map_err(|error| match &args.checkpoints.checkpoint {
         Some(file) if kept.is_ok() && !stream.history().is_empty() => {

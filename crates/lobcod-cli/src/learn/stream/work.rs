@@ -1,12 +1,12 @@
 //! What learning from a stream saves and tells.
 
-use crate::learn::task::{Task, ending, passes};
+use crate::learn::task::{Task, ending};
 use crate::machine;
 use crate::output::json;
 use crate::output::table::{Table, count, number, plural};
 use crate::report::{Fact, StreamPage};
 use anyhow::Result;
-use lobcod::engine::{CpuEngine, Engine};
+use lobcod::engine::Engine;
 use lobcod::{LearnPoint, Real, Status, Stream};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ pub struct StreamWork<'a, T> {
     /// How the learning ended.
     pub status: Status,
     /// What the work was done with.
-    pub engine: CpuEngine,
+    pub engine: Box<dyn Engine<T>>,
 }
 
 impl<T: Real> StreamWork<'_, T> {
@@ -44,7 +44,7 @@ impl<T: Real> StreamWork<'_, T> {
             Fact::new("non-zeros", count(self.nonzeros()), "likewise"),
             Fact::new("replaced atoms", count(self.replaced()), "that nothing used"),
             Fact::new("time", format!("{:.2} s", self.seconds()), "learning, without reading and writing"),
-            Fact::new("engine", Engine::<T>::name(&self.engine), self.means()),
+            Fact::new("engine", self.engine.name(), self.means()),
             Fact::new("first atoms", &self.task.first.name, ""),
             Fact::new("base", self.task.args.problem.base, "the layer taken off before learning"),
         ];
@@ -83,8 +83,8 @@ impl<T: Real> StreamWork<'_, T> {
             "penalty": self.stream.penalty(),
             "seconds": self.seconds(),
             "peak_memory_bytes": machine::peak_memory(),
-            "threads": Engine::<T>::threads(&self.engine),
-            "engine": Engine::<T>::name(&self.engine),
+            "threads": self.engine.threads(),
+            "engine": self.engine.name(),
             "precision": T::NAME,
             "history": self.history().iter().enumerate().map(point).collect::<Vec<_>>(),
             "replaced_atoms": self.replaced(),
@@ -108,7 +108,7 @@ impl<T: Real> StreamWork<'_, T> {
             .row("status", ending(self.status))
             .row("objective", objective)
             .row("replaced", format!("{} that nothing used", plural(self.replaced(), "atom")))
-            .row("work", format!("{:.2} s, {}, {seen} in all, {}", self.seconds(), passes(self.passes()), self.means()));
+            .row("work", format!("{:.2} s, {}, {seen} in all, {}", self.seconds(), plural(self.passes(), "pass"), self.means()));
         self.task.end(&mut table, self.status);
         table.render()
     }
@@ -145,7 +145,7 @@ impl<T: Real> StreamWork<'_, T> {
     }
 
     fn means(&self) -> String {
-        format!("{}, {}", plural(Engine::<T>::threads(&self.engine), "thread"), T::NAME)
+        format!("{}, {}", plural(self.engine.threads(), "thread"), T::NAME)
     }
 
     /// The picture that point `i` of the history belongs to.

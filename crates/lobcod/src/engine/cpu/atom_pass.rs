@@ -22,13 +22,13 @@ pub(super) fn improve_atoms<T: Real>(
     dictionary: &mut Dictionary<T>,
     canvases: &mut [Canvas<T>],
     planes: &[PlaneState<T>],
-    tiles: &[Vec<TileState<T>>],
+    tiles: &[TileState<T>],
     team: &Team<T>,
     level: Level,
 ) -> f64 {
     let work = canvases.iter_mut().zip(planes);
     let mut work: Vec<Work<'_, T>> = work.map(|(canvas, plane)| Work { canvas, plane, tiles: Vec::new() }).collect();
-    tiles.iter().flatten().for_each(|tile| work[tile.plane].tiles.push(tile));
+    tiles.iter().for_each(|tile| work[tile.plane].tiles.push(tile));
     let (m, n) = (dictionary.len(), dictionary.atom_len());
     team.each(
         &mut work,

@@ -45,6 +45,7 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
         }
         self.visit_needles::<V>();
         self.collect_codes();
+        self.state.candidates.clear();
         if self.sweep.visit != Visit::Spread {
             layout.store(&plane.grid, &self.state.tile, &plane.residual, &self.scratch.footprint);
         }

@@ -13,7 +13,7 @@ const PARTS_AT_ONCE: usize = 64;
 pub(super) fn layer_gradient<T: Real>(
     level: Level,
     plane: &mut PlaneState<T>,
-    tiles: &[Vec<TileState<T>>],
+    tiles: &[TileState<T>],
     index: usize,
     layer: usize,
     numbers: usize,
@@ -28,7 +28,7 @@ pub(super) fn whole_gradient<T: Real>(
     level: Level,
     team: &Team<T>,
     planes: &mut [PlaneState<T>],
-    tiles: &[Vec<TileState<T>>],
+    tiles: &[TileState<T>],
     numbers: usize,
 ) -> Vec<f64> {
     let mut sum = vec![0.0; numbers];
@@ -46,7 +46,7 @@ pub(super) fn whole_gradient<T: Real>(
 struct Part<'a, T> {
     plane: &'a mut PlaneState<T>,
     /// Tiles of the plane, in order.
-    tiles: Vec<&'a TileState<T>>,
+    tiles: &'a [TileState<T>],
     /// Only codes of this layer count; `None`: all.
     layer: Option<usize>,
     /// The sums, atom after atom.
@@ -54,15 +54,8 @@ struct Part<'a, T> {
 }
 
 impl<'a, T: Real> Part<'a, T> {
-    fn new(
-        plane: &'a mut PlaneState<T>,
-        tiles: &'a [Vec<TileState<T>>],
-        index: usize,
-        layer: Option<usize>,
-        numbers: usize,
-    ) -> Self {
-        let mut tiles: Vec<&TileState<T>> = tiles.iter().flatten().filter(|s| s.plane == index).collect();
-        tiles.sort_unstable_by_key(|s| s.index);
+    fn new(plane: &'a mut PlaneState<T>, tiles: &'a [TileState<T>], index: usize, layer: Option<usize>, numbers: usize) -> Self {
+        let tiles = &tiles[tiles.partition_point(|s| s.plane < index)..tiles.partition_point(|s| s.plane <= index)];
         Self { plane, tiles, layer, sums: vec![0.0; numbers] }
     }
 

@@ -3,9 +3,11 @@
 use super::field::SharedField;
 use super::footprint::{Footprint, Layout};
 use super::team::Team;
+use super::tile::LocalCode;
 use crate::engine::{Part, Plane, Problem, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::grid::{Grid, Tile};
+use crate::needles::Code;
 use crate::real::Real;
 use std::ops::Range;
 
@@ -49,13 +51,8 @@ impl<T: Real> PlaneState<T> {
             if grid.domain == signal {
                 return data;
             }
-            let mut out = vec![with; channels * grid.domain.iter().product::<usize>()];
-            for (row, line) in data.chunks_exact(signal[2]).enumerate() {
-                let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
-                let at = [z + grid.signal_at[0], y + grid.signal_at[1]];
-                let start = ((c * grid.domain[0] + at[0]) * grid.domain[1] + at[1]) * grid.domain[2] + grid.signal_at[2];
-                out[start..start + signal[2]].copy_from_slice(line);
-            }
+            let mut out = Vec::new();
+            grid.spread(plane.extent, &data, with, &mut out);
             out
         };
         let weights = plane.weights.map(|w| spread(w.into_iter().map(|a| a * a).collect(), T::ONE));
@@ -93,6 +90,13 @@ impl<T: Real> PlaneState<T> {
     #[inline(always)]
     pub(super) fn cap(&self, tile: &Tile, offset: usize) -> usize {
         self.position_caps.as_ref().map_or(self.cap, |caps| caps[self.position(tile, offset)] as usize)
+    }
+
+    /// A code of a tile as one of the signal.
+    pub(super) fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
+        let at = self.layout.coordinates(code.offset as usize);
+        let position = std::array::from_fn(|a| (tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
+        Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
     }
 
     /// Size of the signal.

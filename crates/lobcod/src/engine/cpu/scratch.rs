@@ -4,6 +4,7 @@ use super::atoms::ColumnStore;
 use super::bounds::Bounds;
 use super::footprint::Footprint;
 use super::tile::{Candidate, LocalCode};
+use crate::engine::Sweep;
 use crate::lasso::ActiveCode;
 use crate::real::Real;
 use crate::simd::BATCH;
@@ -26,6 +27,8 @@ pub(super) struct Scratch<T> {
     pub(super) found: Vec<(u32, u32)>,
     /// All codes of the tile after a sweep.
     pub(super) collected: Vec<LocalCode<T>>,
+    /// What the sweep did in the tiles of this thread.
+    pub(super) tally: Sweep,
 }
 
 impl<T: Real> Scratch<T> {
@@ -42,6 +45,7 @@ impl<T: Real> Scratch<T> {
             codes: Vec::new(),
             found: Vec::new(),
             collected: Vec::new(),
+            tally: Sweep::default(),
         }
     }
 

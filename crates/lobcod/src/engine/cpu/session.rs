@@ -4,12 +4,15 @@ use super::Manner;
 use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
 use super::canvas::Canvas;
+use super::changes::{Changes, Seen};
 use super::discovery::DiscoverTile;
+use super::gather::gather_codes;
 use super::gradient::{layer_gradient, whole_gradient};
 use super::local_dual::{Asked, scaled_reach};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
 use super::scratch::Scratch;
+use super::shares::Shares;
 use super::support::{SupportTile, SynthesiseTile};
 use super::team::Team;
 use super::threads::Threads;
@@ -18,7 +21,6 @@ use crate::dictionary::Dictionary;
 use crate::engine::{
     Discovery, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep, Visit,
 };
-use crate::needles::Code;
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{AtomRows, Level};
@@ -35,40 +37,12 @@ pub(super) struct CpuSession<T> {
     planes: Vec<PlaneState<T>>,
     /// Each plane laid out for the pass over the atoms; none unless the session is for learning.
     canvases: Vec<Canvas<T>>,
-    /// Tiles of every colour, planes in order.
-    tiles: Vec<Vec<TileState<T>>>,
-    /// What happened around each tile of each plane.
-    surroundings: Vec<Vec<Surroundings>>,
-}
-
-/// Changes in a tile and its neighbours, by which sweeps and measurements pass it over.
-#[derive(Clone)]
-pub(super) struct Surroundings {
-    neighbours: Vec<usize>,
-    /// Changes (in shares of the threshold) since the tile's codes were last swept: its own last one and all of its neighbours.
-    pending: f64,
-    /// Has any code of the tile or a neighbour changed since the last measurement?
-    changed: bool,
-}
-
-impl Surroundings {
-    /// Memory of one, its up to 26 neighbours counted.
-    pub(super) const BYTES: usize = size_of::<Self>() + 26 * size_of::<usize>();
-
-    /// Tells a tile and its neighbours what a sweep did to it.
-    fn note<T>(around: &mut [Surroundings], state: &TileState<T>, whole: bool) {
-        // Where only some needles were visited, what was pending for the others still is.
-        let pending = if whole { 0.0 } else { around[state.index].pending };
-        around[state.index].pending = pending + state.last_change;
-        if state.largest_change > 0.0 {
-            around[state.index].changed = true;
-            for i in 0..around[state.index].neighbours.len() {
-                let neighbour = around[state.index].neighbours[i];
-                around[neighbour].pending += state.largest_change;
-                around[neighbour].changed = true;
-            }
-        }
-    }
+    /// Tiles of all planes, in order.
+    tiles: Vec<TileState<T>>,
+    /// The tiles of every colour, and all of them, as the threads share them.
+    colours: Vec<Shares>,
+    all: Shares,
+    changes: Changes,
 }
 
 impl<T: Real> CpuSession<T> {
@@ -80,69 +54,77 @@ impl<T: Real> CpuSession<T> {
         planes: Vec<PlaneState<T>>,
         canvases: Vec<Canvas<T>>,
     ) -> Self {
-        let colours = planes.iter().map(|p| p.grid.colours).max().unwrap_or(1);
-        let mut tiles: Vec<Vec<TileState<T>>> = (0..colours).map(|_| Vec::new()).collect();
-        for (p, plane) in planes.iter().enumerate() {
-            for (index, &tile) in plane.grid.tiles.iter().enumerate() {
-                tiles[tile.colour].push(TileState::new(p, index, tile));
-            }
-        }
-        if manner.reversed {
-            tiles.iter_mut().for_each(|colour| colour.reverse());
-        }
-        let around = |plane: &PlaneState<T>| {
-            let tile = |i| Surroundings { neighbours: plane.grid.neighbours(i), pending: f64::INFINITY, changed: true };
-            (0..plane.grid.tiles.len()).map(tile).collect()
-        };
-        let surroundings = planes.iter().map(around).collect();
+        let places = planes.iter().enumerate().flat_map(|(p, plane)| (0..plane.grid.tiles.len()).map(move |index| (p, index)));
+        let tile = |(number, (p, index)): (usize, (usize, usize))| TileState::new(p, number, index, planes[p].grid.tiles[index]);
+        let tiles: Vec<TileState<T>> = places.enumerate().map(tile).collect();
+        let changes = Changes::new(&planes);
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
-        let Manner { level, skipping, .. } = manner;
-        let mut session = CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, surroundings };
+        let Manner { level, skipping, reversed } = manner;
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
+        tiles.iter().for_each(|state| lists[state.tile.colour].push(state.number as u32));
+        lists.push((0..tiles.len() as u32).collect());
+        if reversed {
+            lists.iter_mut().for_each(|list| list.reverse());
+        }
+        let mut colours: Vec<Shares> = lists.iter().map(|list| team.shares(list, |_| 1)).collect();
+        let all = colours.pop().expect("the list of all tiles");
+        let mut session =
+            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes };
         session.refresh();
         session
     }
 
-    /// Runs `work` on the tiles that `wanted` picks, colour after colour, the tiles of a colour in parallel.
+    /// Shares the tiles out anew by what they hold now.
+    fn share_out(&mut self) {
+        let Self { team, tiles, colours, all, .. } = self;
+        if team.threads() == 1 {
+            return;
+        }
+        for shares in colours.iter_mut().chain([all]) {
+            let mut items = shares.items().to_vec();
+            items.sort_unstable();
+            *shares = team.shares(&items, |i| tiles[i as usize].cost());
+        }
+    }
+
+    /// Runs `work` on the tiles that `wanted` picks by what is pending around them, colour after colour, the tiles of a colour in
+    /// parallel.
     ///
     /// `whole` says that every code of a tile is swept.
     fn sweep(
         &mut self,
         whole: bool,
-        wanted: impl Fn(&TileState<T>, &Surroundings) -> bool,
+        wanted: impl Fn(&TileState<T>, &dyn Fn() -> f64) -> bool + Sync,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
     ) -> Sweep {
-        let Self { team, atoms, planes, tiles, surroundings, .. } = self;
-        let mut sum = Sweep::default();
-        for colour in tiles {
-            let mut chosen: Vec<&mut TileState<T>> =
-                colour.iter_mut().filter(|s| wanted(s, &surroundings[s.plane][s.index])).collect();
-            team.each(
-                &mut chosen,
-                |state| state.cost(),
-                |state, scratch| {
-                    (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
-                    work(atoms, &planes[state.plane], state, scratch);
-                },
-            );
-            // In the order of the tiles, whatever the order they ran in: pending changes are added up.
-            chosen.sort_unstable_by_key(|state| (state.plane, state.index));
-            for state in chosen {
-                sum.largest_change = sum.largest_change.max(state.largest_change);
-                sum.visited += state.visited;
-                Surroundings::note(&mut surroundings[state.plane], state, whole);
-            }
+        let Self { team, atoms, planes, tiles, colours, changes, .. } = self;
+        for colour in colours {
+            team.each_of(tiles, colour, |state, scratch| {
+                if !wanted(state, &|| changes.pending(state)) {
+                    return;
+                }
+                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
+                work(atoms, &planes[state.plane], state, scratch);
+                scratch.tally.largest_change = scratch.tally.largest_change.max(state.largest_change);
+                scratch.tally.visited += state.visited;
+                changes.note(state, whole);
+            });
         }
-        sum
+        let together = |sum: Sweep, part: Sweep| Sweep {
+            largest_change: sum.largest_change.max(part.largest_change),
+            visited: sum.visited + part.visited,
+        };
+        team.tallies().fold(Sweep::default(), together)
     }
 
     /// Takes what the codes make of `atoms` off the residuals.
     fn synthesise(&mut self, atoms: Option<&AtomRows<T>>) {
-        let Self { team, planes, tiles, level, .. } = self;
+        let Self { team, planes, tiles, colours, level, .. } = self;
         let atoms = atoms.unwrap_or(&self.atoms.rows);
-        for colour in tiles {
-            team.each(colour, TileState::cost, |state, scratch| {
+        for colour in colours {
+            team.each_of(tiles, colour, |state, scratch| {
                 T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
             });
         }
@@ -150,9 +132,7 @@ impl<T: Real> CpuSession<T> {
 
     /// Forgets what was known about the surroundings: every tile is swept and measured again.
     fn forget(&mut self) {
-        for around in self.surroundings.iter_mut().flatten() {
-            (around.pending, around.changed) = (f64::INFINITY, true);
-        }
+        self.tiles.iter_mut().for_each(|state| state.seen = Seen::NOTHING);
     }
 }
 
@@ -176,7 +156,6 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, skipping, nonnegative, local })
             },
         );
-        self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
         if sweep.visit == Visit::Spread {
             self.forget();
         }
@@ -185,11 +164,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn support(&mut self, sweep: &Support) -> Sweep {
         let (level, nonnegative) = (self.level, self.nonnegative);
-        // Candidates name ranges of codes, which sweeps shorten.
-        self.tiles.iter_mut().flatten().for_each(|state| state.candidates.clear());
         self.sweep(
             true,
-            |state, around| around.pending >= sweep.tolerance && !state.codes.is_empty(),
+            |state, pending| !state.codes.is_empty() && pending() >= sweep.tolerance,
             |atoms, plane, state, scratch| {
                 T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative });
             },
@@ -207,27 +184,22 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let mut visited = vec![0; self.planes.len()];
         if let Some(goal) = goal {
             let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
-            let Self { team, atoms, planes, tiles, surroundings, .. } = self;
-            let around = |s: &TileState<T>| &surroundings[s.plane][s.index];
-            // A tile around which no code changed has the residual it had, to the last bit.
-            let wanted = |s: &&mut TileState<T>| {
-                around(s).changed || matches!(goal, Goal::Above { penalty, .. } if s.largest_correlation > penalty.to_f64())
-            };
-            let mut chosen: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().filter(wanted).collect();
-            chosen.sort_unstable_by_key(|state| (state.plane, state.index));
-            team.each(
-                &mut chosen,
-                |state| state.cost(),
-                |state, scratch| {
-                    let (plane, changed) = (&planes[state.plane], around(state).changed);
-                    T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
-                },
-            );
-            chosen.iter().for_each(|state| visited[state.plane] += state.visited);
-            surroundings.iter_mut().flatten().for_each(|s| s.changed = false);
+            let Self { team, atoms, planes, tiles, all, changes, .. } = self;
+            team.each_of(tiles, all, |state, scratch| {
+                let changed = changes.since_measured(state);
+                state.visited = 0;
+                // A tile around which no code changed has the residual it had, to the last bit.
+                if !changed && !matches!(goal, Goal::Above { penalty, .. } if state.largest_correlation > penalty.to_f64()) {
+                    return;
+                }
+                let plane = &planes[state.plane];
+                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
+                changes.note_measured(state);
+            });
+            tiles.iter().for_each(|state| visited[state.plane] += state.visited);
             planes.iter_mut().for_each(|plane| plane.keep_measured(team));
         }
-        let Self { team, planes, tiles, atoms, .. } = self;
+        let Self { team, planes, tiles, atoms, all, .. } = self;
         let mut sums: Vec<Measurement> = planes
             .iter_mut()
             .zip(visited)
@@ -236,10 +208,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 Measurement { residual_energy, target_dot_residual, visited, ..Measurement::default() }
             })
             .collect();
-        let mut tiles: Vec<&mut TileState<T>> = tiles.iter_mut().flatten().collect();
-        // In the order of the tiles, whatever the order they run in: the norms are added up.
-        tiles.sort_unstable_by_key(|state| (state.plane, state.index));
-        team.each(&mut tiles, |state| state.cost(), |state, _| state.weigh(&planes[state.plane], &atoms.weights));
+        team.each_of(tiles, all, |state, _| state.weigh(&planes[state.plane], &atoms.weights));
+        // In the order of the tiles, whatever the order they ran in: the norms are added up.
         for state in tiles {
             let sum = &mut sums[state.plane];
             sum.weighted_l1 += state.weighted_l1;
@@ -248,12 +218,15 @@ impl<T: Real> Session<T> for CpuSession<T> {
             let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
             sum.largest_correlation = sum.largest_correlation.max(largest);
         }
+        if what == Measure::Objective {
+            self.share_out();
+        }
         sums
     }
 
     fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
         let mut needles = Vec::new();
-        for state in self.tiles.iter().flatten().filter(|state| state.largest_correlation > penalty) {
+        for state in self.tiles.iter().filter(|state| state.largest_correlation > penalty) {
             let plane = &self.planes[state.plane];
             Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut needles);
             for (&offset, reach) in needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
@@ -270,27 +243,20 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
         let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
-        let tiles = self.tiles.iter().flatten().filter(|state| state.plane == plane);
+        let tiles = self.tiles.iter().filter(|state| state.plane == plane);
         scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)
     }
 
     fn fetch(&self) -> State<T> {
-        let mut planes: Vec<Vec<Code<T>>> = self.planes.iter().map(|_| Vec::new()).collect();
-        for state in self.tiles.iter().flatten() {
-            let plane = &self.planes[state.plane];
-            planes[state.plane].extend(state.codes.iter().map(|code| {
-                let at = plane.layout.coordinates(code.offset as usize);
-                let position =
-                    std::array::from_fn(|a| (state.tile.origin[a] + at[a] as i64 - plane.grid.signal_at[a] as i64) as i32);
-                Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
-            }));
-        }
-        let pending = self.surroundings.iter().map(|around| around.iter().map(|a| a.pending).collect()).collect();
+        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
+        let planes = of_planes.map(|tiles| gather_codes(&self.team, &self.planes[tiles[0].plane], tiles)).collect();
+        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
+        let pending = of_planes.map(|tiles| tiles.iter().map(|state| self.changes.pending(state)).collect()).collect();
         State { codes: planes, pending }
     }
 
     fn restore(&mut self, given: &State<T>) {
-        for state in self.tiles.iter_mut().flatten() {
+        for state in self.tiles.iter_mut() {
             state.codes.clear();
             state.candidates.clear();
         }
@@ -314,7 +280,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 sorted.push((tile, LocalCode { offset, atom, cut: false, value: code.value, curvature: T::ONE }));
             }
             sorted.sort_by_key(|(tile, _)| *tile);
-            for state in self.tiles.iter_mut().flatten().filter(|s| s.plane == p) {
+            for state in self.tiles.iter_mut().filter(|s| s.plane == p) {
                 let from = sorted.partition_point(|(tile, _)| *tile < state.index);
                 let to = sorted.partition_point(|(tile, _)| *tile <= state.index);
                 state.codes.extend(sorted[from..to].iter().map(|(_, code)| *code));
@@ -323,9 +289,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
             }
         }
         self.forget();
-        for (around, &pending) in self.surroundings.iter_mut().flatten().zip(given.pending.iter().flatten()) {
-            around.pending = pending;
+        for (state, &pending) in self.tiles.iter_mut().zip(given.pending.iter().flatten()) {
+            self.changes.set_pending(state, pending);
         }
+        self.share_out();
     }
 
     fn improve_atoms(&mut self) -> f64 {
@@ -376,7 +343,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
         self.atoms = self.atoms.of(dictionary);
-        for state in self.tiles.iter_mut().flatten() {
+        for state in self.tiles.iter_mut() {
             state.curvature_holds = false;
             // What other atoms reached says nothing.
             state.reaches.clear();
@@ -386,9 +353,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn memory(&self) -> u64 {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
-        let tiles: usize = self.tiles.iter().flatten().map(TileState::bytes).sum();
-        let around = self.surroundings.iter().flatten().map(|a| size_of_val(a) + a.neighbours.capacity() * 8).sum::<usize>();
+        let tiles: usize = self.tiles.iter().map(TileState::bytes).sum();
         let canvases: usize = self.canvases.iter().map(Canvas::bytes).sum();
-        (self.team.bytes() + planes + canvases + tiles + around + self.atoms.bytes()) as u64
+        (self.team.bytes() + planes + canvases + tiles + self.changes.bytes() + self.atoms.bytes()) as u64
     }
 }

@@ -8,17 +8,23 @@ pub(super) struct Shares {
     /// Items, share after share, the costly ones of a share first.
     order: Vec<u32>,
     left: Vec<Left>,
+    /// All items are below this.
+    end: usize,
 }
 
 /// What is left of a share: places in the order, the first in the low half, the end in the high half. On a cache line of its own.
 #[repr(align(64))]
-struct Left(AtomicU64);
+struct Left {
+    places: AtomicU64,
+    all: u64,
+}
 
 impl Shares {
-    /// Shares of about the same cost.
-    pub(super) fn new(costs: &[usize], threads: usize) -> Self {
+    /// Shares of about the same cost; every item is listed once.
+    pub(super) fn new(items: &[u32], cost: impl Fn(u32) -> usize, threads: usize) -> Self {
+        let costs: Vec<usize> = items.iter().map(|&item| cost(item)).collect();
         let all: usize = costs.iter().sum();
-        let mut order: Vec<u32> = (0..costs.len() as u32).collect();
+        let mut places: Vec<u32> = (0..items.len() as u32).collect();
         let mut left = Vec::with_capacity(threads);
         let (mut from, mut spent) = (0, 0);
         for thread in 0..threads {
@@ -29,11 +35,28 @@ impl Shares {
                 spent += costs[to];
                 to += 1;
             }
-            order[from..to].sort_by_key(|&i| Reverse(costs[i as usize]));
-            left.push(Left(AtomicU64::new(from as u64 | (to as u64) << 32)));
+            places[from..to].sort_by_key(|&place| Reverse(costs[place as usize]));
+            let all = from as u64 | (to as u64) << 32;
+            left.push(Left { places: AtomicU64::new(all), all });
             from = to;
         }
-        Self { order, left }
+        let end = items.iter().max().map_or(0, |&most| most as usize + 1);
+        Self { order: places.into_iter().map(|place| items[place as usize]).collect(), left, end }
+    }
+
+    /// The items.
+    pub(super) fn items(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// All items are below this.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// All items are to be taken again.
+    pub(super) fn begin(&mut self) {
+        self.left.iter_mut().for_each(|left| *left.places.get_mut() = left.all);
     }
 
     /// The next item for this thread; `None` when all are taken.
@@ -43,9 +66,9 @@ impl Shares {
             let own = turn == 0;
             let step = |left: u64| {
                 let (from, to) = (left & 0xffff_ffff, left >> 32);
-                (from < to).then_some(if own { left + 1 } else { left - (1 << 32) })
+                (from < to).then(|| if own { left + 1 } else { left - (1 << 32) })
             };
-            let left = self.left[(thread + turn) % threads].0.fetch_update(Relaxed, Relaxed, step).ok()?;
+            let left = self.left[(thread + turn) % threads].places.fetch_update(Relaxed, Relaxed, step).ok()?;
             let place = if own { left & 0xffff_ffff } else { (left >> 32) - 1 };
             Some(self.order[place as usize] as usize)
         })
@@ -59,24 +82,27 @@ mod tests {
     #[test]
     fn every_item_is_given_once_and_shares_are_even() {
         for (count, threads) in [(0, 2), (1, 3), (7, 2), (100, 3), (64, 16), (5, 8)] {
-            let costs: Vec<usize> = (0..count).map(|i| (i * 37) % 11).collect();
-            let shares = Shares::new(&costs, threads);
-            let mut given: Vec<usize> = Vec::new();
-            // The threads take turns of different length.
-            let mut turn = 0;
-            while let Some(i) = shares.take(turn * turn % threads) {
-                given.push(i);
-                turn += 1;
+            let items: Vec<u32> = (0..count).map(|i| 3 * i).collect();
+            let mut shares = Shares::new(&items, |i| (i as usize * 37) % 11, threads);
+            for _ in 0..2 {
+                let mut given: Vec<u32> = Vec::new();
+                // The threads take turns of different length.
+                let mut turn = 0;
+                while let Some(i) = shares.take(turn * turn % threads) {
+                    given.push(i as u32);
+                    turn += 1;
+                }
+                given.sort_unstable();
+                assert_eq!(given, items, "{count} items, {threads} threads");
+                shares.begin();
             }
-            given.sort_unstable();
-            assert_eq!(given, (0..count).collect::<Vec<_>>(), "{count} items, {threads} threads");
         }
-        let costs: Vec<usize> = (0..1000).map(|i| 1 + i % 5).collect();
-        let shares = Shares::new(&costs, 4);
+        let items: Vec<u32> = (0..1000).collect();
+        let cost = |i: u32| 1 + i as usize % 5;
+        let shares = Shares::new(&items, cost, 4);
         for left in &shares.left {
-            let left = left.0.load(Relaxed);
-            let share = &shares.order[(left & 0xffff_ffff) as usize..(left >> 32) as usize];
-            let cost: usize = share.iter().map(|&i| costs[i as usize]).sum();
+            let share = &shares.order[(left.all & 0xffff_ffff) as usize..(left.all >> 32) as usize];
+            let cost: usize = share.iter().map(|&i| cost(i)).sum();
             assert!((745..=755).contains(&cost), "{cost} of 3000");
         }
     }

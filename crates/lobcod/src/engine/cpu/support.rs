@@ -28,6 +28,8 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
         if state.codes.is_empty() {
             return;
         }
+        // Candidates name ranges of codes, which the sweep shortens.
+        state.candidates.clear();
         let layout = &plane.layout;
         let footprint = &mut scratch.footprint;
         plane.load(&state.tile, footprint);

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 
-/// Looks for a new job before a worker goes to sleep: about a tenth of a millisecond.
-const SPINS: usize = 20_000;
+/// Looks for a new job before a worker goes to sleep: about a millisecond.
+const SPINS: usize = 200_000;
 
 /// A job as the workers see it: called with the number of the thread.
 type Job = *const (dyn Fn(usize) + Sync);

@@ -1,5 +1,6 @@
 //! A tile's needles, and the layers they are visited in.
 
+use super::changes::Seen;
 use super::footprint::Layout;
 use super::plane::PlaneState;
 use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
@@ -30,6 +31,8 @@ pub(super) struct Candidate {
 /// A tile with its codes, in the order of the layers, then needles, then atoms.
 pub(super) struct TileState<T> {
     pub(super) plane: usize,
+    /// Number of the tile among those of all planes.
+    pub(super) number: usize,
     /// Number of the tile in its plane's grid.
     pub(super) index: usize,
     pub(super) tile: Tile,
@@ -49,12 +52,14 @@ pub(super) struct TileState<T> {
     pub(super) reaches: Vec<T>,
     /// Needles correlated, or codes updated, by the last sweep or measurement.
     pub(super) visited: usize,
+    pub(super) seen: Seen,
 }
 
 impl<T: Real> TileState<T> {
-    pub(super) fn new(plane: usize, index: usize, tile: Tile) -> Self {
+    pub(super) fn new(plane: usize, number: usize, index: usize, tile: Tile) -> Self {
         Self {
             plane,
+            number,
             index,
             tile,
             codes: Vec::new(),
@@ -66,6 +71,7 @@ impl<T: Real> TileState<T> {
             largest_correlation: f64::INFINITY,
             reaches: Vec::new(),
             visited: 0,
+            seen: Seen::NOTHING,
         }
     }
 

@@ -9,11 +9,13 @@ use crate::real::Real;
 use crate::signal::Signal;
 use std::ops::Range;
 
+/// The lowest band, in atoms. Lower ones meet so often that passes over them never seem to end.
+const LEAST_ATOMS: usize = 4;
 /// Positions to each side of a seam that are worked on together: this many atoms, or this many rows where that is more.
 const SEAM_ATOMS: usize = 4;
 const SEAM_ROWS: usize = 32;
 
-/// Bands of positions along the first axis, none shorter than an atom, so that needles of a band meet those of its two neighbours
+/// Bands of positions along the first axis, none lower than a few atoms, so that needles of a band meet those of its two neighbours
 /// only.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
@@ -27,12 +29,12 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Bands of at most `rows` positions along the first axis, or of an atom where that is more.
+    /// Bands of at most `rows` positions along the first axis, or of a few atoms where that is more.
     pub(super) fn new(whole: Extent, atom: Extent, border: Border, rows: usize) -> Self {
         let axis = 3 - whole.rank();
         let atom = atom.padded();
         let positions = whole.padded()[axis] + atom[axis] - 1;
-        let count = positions.div_ceil(rows.max(1)).min(positions / atom[axis]).max(1);
+        let count = positions.div_ceil(rows.max(1)).min(positions / (LEAST_ATOMS * atom[axis])).max(1);
         Self { whole, border, atom, axis, count }
     }
 
@@ -169,8 +171,8 @@ mod tests {
                 let positions = cut.positions(band);
                 let own = cut.own(&positions);
                 prop_assert_eq!(positions.start, position);
-                prop_assert!(cut.count == 1 || positions.clone().count() >= cut.atom[1]);
-                prop_assert!(positions.clone().count() <= rows.max(2 * cut.atom[1]) || cut.count == 1);
+                prop_assert!(cut.count == 1 || positions.clone().count() >= LEAST_ATOMS * cut.atom[1]);
+                prop_assert!(positions.clone().count() <= rows.max(2 * LEAST_ATOMS * cut.atom[1]) || cut.count == 1);
                 prop_assert_eq!(cut.origin(&positions)[1], sample);
                 if band + 1 < cut.count {
                     let seam = cut.seam(band);

@@ -39,7 +39,7 @@ const MOST_PASSES: usize = 40;
 const HALVINGS: usize = 4;
 
 impl Pursuit {
-    /// Codes one signal in bands of at most `rows` positions of the first axis (of an atom where that is more), on the threads of
+    /// Codes one signal in bands of at most `rows` positions of the first axis (of a few atoms where that is more), on the threads of
     /// this machine. The codes end up on the shelf, band after band in the order of their positions; the report is that of the
     /// whole signal, its history has a point for every answer that was measured as a whole.
     ///

@@ -4,6 +4,7 @@ use super::Denoised;
 use super::params::DenoiseParams;
 use crate::base::Base;
 use crate::dictionary::Dictionary;
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::learn::LearnParams;
 use crate::mask::Mask;
@@ -28,6 +29,7 @@ const PASSES: usize = 8;
 
 pub(super) fn denoise(
     params: &DenoiseParams,
+    engine: &dyn Engine<f32>,
     picture: &Signal<f32>,
     share: Option<f64>,
     dictionary: &Dictionary<f32>,
@@ -36,7 +38,7 @@ pub(super) fn denoise(
     let penalty = params.penalty.unwrap_or(PENALTY * params.scale);
     let mut known = vec![true; picture.data().len()];
     for _ in 0..SEARCHES {
-        known = search(params, picture, &known, penalty, share, dictionary, observer)?;
+        known = search(params, engine, picture, &known, (penalty, share), dictionary, observer)?;
     }
     let mask = mask_of(picture, &known)?;
     let base = Base::LocalMean.layer(picture, Some(&mask), dictionary.extent())?;
@@ -51,10 +53,10 @@ pub(super) fn denoise(
             tolerance: 1.0,
             ..LearnParams::new(Penalty::Absolute(penalty))
         };
-        atoms = learning.check()?.run(&rest, dictionary, observer)?.dictionary;
+        atoms = learning.check()?.run_on(engine, &rest, dictionary, observer)?.dictionary;
     }
     let filling = PursuitParams::new(Penalty::Absolute(FILLING_PENALTY * params.scale));
-    let answer = params.pursuit(filling).check()?.run(&rest, &atoms, observer)?;
+    let answer = params.pursuit(filling).check()?.run_on(engine, &rest, &atoms, observer)?;
     let made = answer.needles[0].synthesise(&atoms)?.plus(&base)?;
     let mut clean = picture.clone();
     for (i, x) in clean.data_mut().iter_mut().enumerate().filter(|(i, _)| !known[*i]) {
@@ -68,10 +70,10 @@ pub(super) fn denoise(
 /// Which samples are no impulses: a pursuit with the extra atom explains each by texture or by itself.
 fn search(
     params: &DenoiseParams,
+    engine: &dyn Engine<f32>,
     picture: &Signal<f32>,
     known: &[bool],
-    penalty: f64,
-    share: Option<f64>,
+    (penalty, share): (f64, Option<f64>),
     dictionary: &Dictionary<f32>,
     observer: &mut dyn Observer,
 ) -> Result<Vec<bool>> {
@@ -90,7 +92,7 @@ fn search(
     let mut weights: Vec<f64> = (0..m).map(|k| f64::max(1.0, DEARER * impulse * peak(k))).collect();
     weights.push(impulse);
     let pursuit = PursuitParams { atom_weights: Some(weights), ..PursuitParams::new(Penalty::Absolute(penalty)) };
-    let answer = params.pursuit(pursuit).check()?.run(&[picture.minus(&base)?.into()], &with_impulse, observer)?;
+    let answer = params.pursuit(pursuit).check()?.run_on(engine, &[picture.minus(&base)?.into()], &with_impulse, observer)?;
 
     let [_, height, width] = picture.extent().padded();
     let mut hits: Vec<(f32, usize)> = Vec::new();

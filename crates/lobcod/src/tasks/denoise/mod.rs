@@ -13,6 +13,7 @@ pub use params::{DenoiseParams, Method, Noise};
 
 use crate::base::Base;
 use crate::dictionary::Dictionary;
+use crate::engine::{CpuEngine, Engine};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::Observer;
@@ -93,17 +94,28 @@ impl Denoiser {
     /// # Ok::<(), lobcod::Error>(())
     /// ```
     pub fn run(&self, picture: &Signal<f32>, dictionary: &Dictionary<f32>, observer: &mut dyn Observer) -> Result<Denoised> {
+        self.run_on(&CpuEngine::new(self.params.threads)?, picture, dictionary, observer)
+    }
+
+    /// Takes the noise off a picture; pursuits run on a given engine, patches on the threads of this machine.
+    pub fn run_on(
+        &self,
+        engine: &dyn Engine<f32>,
+        picture: &Signal<f32>,
+        dictionary: &Dictionary<f32>,
+        observer: &mut dyn Observer,
+    ) -> Result<Denoised> {
         check_picture(picture, dictionary)?;
         self.check_memory(picture, dictionary)?;
         let clock = Instant::now();
         let mut denoised = match self.params.noise {
-            Noise::Gaussian { sigma } => self.gaussian(picture, sigma, dictionary, observer)?,
+            Noise::Gaussian { sigma } => self.gaussian(engine, picture, sigma, dictionary, observer)?,
             Noise::Poisson { gain } => {
                 let gain = gain.map_or_else(|| gain_of_counts(picture), Ok)?;
-                self.counts(picture, Anscombe { gain, sigma: 0.0 }, dictionary, observer)?
+                self.counts(engine, picture, Anscombe { gain, sigma: 0.0 }, dictionary, observer)?
             }
-            Noise::Mixed { gain, sigma } => self.counts(picture, Anscombe { gain, sigma }, dictionary, observer)?,
-            Noise::Impulse { share } => impulse::denoise(&self.params, picture, share, dictionary, observer)?,
+            Noise::Mixed { gain, sigma } => self.counts(engine, picture, Anscombe { gain, sigma }, dictionary, observer)?,
+            Noise::Impulse { share } => impulse::denoise(&self.params, engine, picture, share, dictionary, observer)?,
         };
         denoised.seconds = clock.elapsed().as_secs_f64();
         Ok(denoised)
@@ -111,17 +123,19 @@ impl Denoiser {
 
     fn counts(
         &self,
+        engine: &dyn Engine<f32>,
         picture: &Signal<f32>,
         transform: Anscombe,
         dictionary: &Dictionary<f32>,
         observer: &mut dyn Observer,
     ) -> Result<Denoised> {
-        let denoised = self.gaussian(&transform.forward(picture), Some(1.0), dictionary, observer)?;
+        let denoised = self.gaussian(engine, &transform.forward(picture), Some(1.0), dictionary, observer)?;
         Ok(Denoised { picture: transform.inverse(&denoised.picture), level: transform.gain, ..denoised })
     }
 
     fn gaussian(
         &self,
+        engine: &dyn Engine<f32>,
         picture: &Signal<f32>,
         sigma: Option<f64>,
         dictionary: &Dictionary<f32>,
@@ -148,7 +162,8 @@ impl Denoiser {
                 let base = Base::Smooth { mu: Base::DEFAULT_MU }.layer(&opposed, None, dictionary.extent())?;
                 let penalty = Penalty::Absolute(self.params.penalty.unwrap_or(PENALTY * level));
                 let observed: [Observed<f32>; 1] = [opposed.minus(&base)?.into()];
-                let answer = self.params.pursuit(PursuitParams::new(penalty)).check()?.run(&observed, dictionary, observer)?;
+                let pursuit = self.params.pursuit(PursuitParams::new(penalty)).check()?;
+                let answer = pursuit.run_on(engine, &observed, dictionary, observer)?;
                 let clean = answer.needles[0].synthesise(dictionary)?.plus(&base)?;
                 (clean, dictionary.clone(), answer.report.status, Some(answer.report))
             }

@@ -14,6 +14,7 @@ pub use frames::Frames;
 pub use params::{Activity, Compose, FuseBase, FuseParams, Mode, Prefer};
 
 use crate::dictionary::Dictionary;
+use crate::engine::{CpuEngine, Engine};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::Observer;
@@ -99,6 +100,17 @@ impl Fuser {
         dictionary: &Dictionary<f32>,
         observer: &mut dyn Observer,
     ) -> std::result::Result<Fused, F::Error> {
-        work::Work::new(self, frames, dictionary)?.run(observer)
+        self.run_on(&CpuEngine::new(self.params.threads)?, frames, dictionary, observer)
+    }
+
+    /// Fuses the frames, coding them on a given engine.
+    pub fn run_on<F: Frames>(
+        &self,
+        engine: &dyn Engine<f32>,
+        frames: &mut F,
+        dictionary: &Dictionary<f32>,
+        observer: &mut dyn Observer,
+    ) -> std::result::Result<Fused, F::Error> {
+        work::Work::new(self, engine, frames, dictionary)?.run(observer)
     }
 }

@@ -8,6 +8,7 @@ use super::maps::Maps;
 use super::{Activity, Compose, Frames, Fused, Fuser, Mode};
 use crate::base::smooth_on;
 use crate::dictionary::Dictionary;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::observe::Observer;
@@ -27,6 +28,7 @@ const DEPTH_SMOOTHNESS: f64 = 5.0;
 
 pub(super) struct Work<'a, F> {
     fuser: &'a Fuser,
+    engine: &'a dyn Engine<f32>,
     frames: &'a mut F,
     dictionary: &'a Dictionary<f32>,
     weights: Vec<f32>,
@@ -43,7 +45,12 @@ struct Placed {
 }
 
 impl<'a, F: Frames> Work<'a, F> {
-    pub(super) fn new(fuser: &'a Fuser, frames: &'a mut F, dictionary: &'a Dictionary<f32>) -> Result<Self, F::Error> {
+    pub(super) fn new(
+        fuser: &'a Fuser,
+        engine: &'a dyn Engine<f32>,
+        frames: &'a mut F,
+        dictionary: &'a Dictionary<f32>,
+    ) -> Result<Self, F::Error> {
         let count = frames.count();
         if !(2..=MOST).contains(&count) {
             return Err(Error::Shape(format!("fusion takes 2 to {MOST} frames, but there are {count}")).into());
@@ -54,7 +61,7 @@ impl<'a, F: Frames> Work<'a, F> {
         }
         let weights = atom_weights(dictionary, fuser.params.activity);
         let aligner = Aligner::new(fuser.params.align, fuser.params.threads);
-        Ok(Self { fuser, frames, dictionary, weights, aligner, reports: Vec::new(), clock: Instant::now() })
+        Ok(Self { fuser, engine, frames, dictionary, weights, aligner, reports: Vec::new(), clock: Instant::now() })
     }
 
     pub(super) fn run(mut self, observer: &mut dyn Observer) -> Result<Fused, F::Error> {
@@ -161,7 +168,7 @@ impl<'a, F: Frames> Work<'a, F> {
         let params = &self.fuser.params;
         let limit = params.time_limit.map(|limit| limit.saturating_sub(self.clock.elapsed()));
         let separator = SeparateParams { time_limit: limit, ..self.fuser.separator.params().clone() }.check()?;
-        let layers = separator.run(light, self.dictionary, observer)?;
+        let layers = separator.run_on(self.engine, light, self.dictionary, observer)?;
         let map = activity(&layers.needles, self.dictionary, &self.weights, window, params.threads);
         Ok((layers, map))
     }

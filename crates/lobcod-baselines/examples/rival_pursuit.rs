@@ -1,6 +1,6 @@
 //! Slice-based ADMM beside lobcod's pursuit on a picture made by formula: how close each is to the optimum, and when.
 //!
-//! `cargo run --release -p lobcod-baselines --example pursuit [SIZE [PENALTY [RHO]]]`
+//! `cargo run --release -p lobcod-baselines --example rival_pursuit [SIZE [PENALTY [RHO]]]`
 
 use lobcod::base::Base;
 use lobcod::{Dictionary, Observed, Penalty, PursuitParams, Result, procedural};

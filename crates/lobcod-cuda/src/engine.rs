@@ -1,0 +1,121 @@
+//! The engine: a device on which sessions are opened.
+
+use crate::device::{self, DeviceFacts, attribute, failed};
+use crate::layout::Layout;
+use crate::program::{Program, architecture};
+use crate::recipe::Recipe;
+use crate::schedule::Schedule;
+use crate::session::CudaSession;
+use cudarc::driver::{CudaContext, CudaStream, sys};
+use lobcod::engine::{Engine, Problem, Session};
+use lobcod::{Error, Local, Real, Result};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// A GPU of NVIDIA. Works in single precision; its answers are the same from run to run, bit for bit.
+#[derive(Clone)]
+pub struct CudaEngine {
+    pub(crate) device: Arc<Device>,
+}
+
+/// The device, and the kernels loaded on it so far.
+pub(crate) struct Device {
+    pub(crate) context: Arc<CudaContext>,
+    pub(crate) stream: Arc<CudaStream>,
+    pub(crate) facts: DeviceFacts,
+    architecture: String,
+    /// Bytes on chip that a block may take.
+    pub(crate) chip: usize,
+    programs: Mutex<HashMap<Recipe, Arc<Program>>>,
+}
+
+impl CudaEngine {
+    /// Opens the first device of this machine.
+    pub fn new() -> Result<Self> {
+        let context = device::open()?;
+        let facts = DeviceFacts::of(&context)?;
+        let architecture = architecture(facts.capability)?;
+        let chip = attribute(&context, sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        // SAFETY: all work of an engine goes to one stream, in order; nothing needs events to wait for.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(failed)?;
+        keep_memory(&context);
+        let device = Device { context, stream, facts, architecture, chip, programs: Mutex::default() };
+        Ok(Self { device: Arc::new(device) })
+    }
+
+    /// What there is to say of the device.
+    pub fn facts(&self) -> &DeviceFacts {
+        &self.device.facts
+    }
+}
+
+/// Memory that a session gives back stays at hand for the next one. Where the driver does not want that, only time is lost.
+fn keep_memory(context: &CudaContext) {
+    let (mut pool, mut all) = (std::ptr::null_mut(), u64::MAX);
+    let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the device was opened; the pool is its own, and the attribute is one number of 64 bits.
+    unsafe {
+        if context.has_async_alloc() && sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()).result().is_ok() {
+            let _ = sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()).result();
+        }
+    }
+}
+
+impl Device {
+    /// The kernels of a recipe.
+    pub(crate) fn program(&self, recipe: &Recipe) -> Result<Arc<Program>> {
+        let programs = || self.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(program) = programs().get(recipe) {
+            return Ok(program.clone());
+        }
+        // Not under the lock: compiling takes a second or two, and other threads may compile something else.
+        let program = Arc::new(Program::load(&self.context, recipe, &self.architecture, self.chip)?);
+        programs().insert(recipe.clone(), program.clone());
+        Ok(program)
+    }
+}
+
+impl<T: Real> Engine<T> for CudaEngine {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
+        let single = single_precision(problem.clone())?;
+        let schedule = Schedule::new(&single)?;
+        let (n, m) = (single.dictionary.atom_len(), single.dictionary.len());
+        let layout = Layout::new(&schedule, n, m, self.device.chip);
+        let fields = 2 + usize::from(single.planes.iter().any(|p| p.weights.is_some()));
+        let maps = 1 + usize::from(single.planes.iter().any(|p| p.position_weights.is_some()));
+        let capacity = CudaSession::first_capacity(&schedule).max((density * 1.5 * schedule.most_needles as f64) as usize);
+        let codes = 3 * 16 * capacity * schedule.tiles.len();
+        let places =
+            if single.learning { (density * schedule.positions as f64) as usize * 24 + 4 * m * schedule.tiles.len() } else { 0 };
+        let tables = 4 * layout.scratch * schedule.tiles.len() + 160 * schedule.tiles.len() + 4 * (6 * m * n + m * m);
+        Ok((4 * fields * schedule.samples + 4 * maps * schedule.positions + codes + places + tables) as u64)
+    }
+
+    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+        let problem = single_precision(problem)?;
+        if problem.local == Local::Lars {
+            return Err(Error::Unavailable("the CUDA engine has no LARS; use the coordinate solver or the cpu engine".into()));
+        }
+        let session: Box<dyn Session<f32>> = Box::new(CudaSession::open(self.device.clone(), problem)?);
+        let session: Box<dyn Any> = Box::new(session);
+        Ok(*session.downcast::<Box<dyn Session<T>>>().expect("the problem was in single precision"))
+    }
+}
+
+/// The problem, if it is one in single precision.
+fn single_precision<T: Real>(problem: Problem<T>) -> Result<Problem<f32>> {
+    let problem: Box<dyn Any> = Box::new(problem);
+    problem.downcast::<Problem<f32>>().map(|problem| *problem).map_err(|_| {
+        Error::Unavailable("the CUDA engine works in single precision; use the precision f32 or the cpu engine".into())
+    })
+}

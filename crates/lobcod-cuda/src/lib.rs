@@ -1,0 +1,37 @@
+//! lobcod on NVIDIA GPUs.
+//!
+//! The driver and NVRTC, NVIDIA's run-time compiler, are loaded when an engine is made, so this crate builds and links on machines
+//! without either; [`CudaEngine::new`] says in one sentence what is missing. Kernels (`kernels/*.cu`) are compiled for the device
+//! found and for the shape of the atoms, and kept in a cache.
+//!
+//! ```no_run
+//! use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
+//! let engine = lobcod_cuda::CudaEngine::new()?;
+//! let image = Signal::from_planar(Extent::new(&[64, 64])?, 1, (0..4096).map(|i| (i as f32 * 0.1).sin()).collect())?;
+//! let dictionary = Dictionary::dct(Extent::new(&[8, 8])?, 1, 64)?;
+//! let pursuit = PursuitParams::new(Penalty::Relative(0.1)).check()?;
+//! let answer = pursuit.run_on(&engine, &[image.into()], &dictionary, &mut ())?;
+//! println!("{}", answer.report.total.objective);
+//! # Ok::<(), lobcod::Error>(())
+//! ```
+
+mod atoms;
+mod buffers;
+mod cache;
+mod device;
+mod engine;
+mod fields;
+mod layout;
+mod learning;
+mod libraries;
+mod program;
+mod recipe;
+mod schedule;
+mod session;
+mod state;
+mod tally;
+mod world;
+
+pub use device::DeviceFacts;
+pub use engine::CudaEngine;
+pub use recipe::{Recipe, compile_without_device};

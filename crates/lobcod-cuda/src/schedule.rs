@@ -1,0 +1,265 @@
+//! The schedule in tables: tiles, their needles in the order of the layers, colours, and the parts that measurements work on.
+
+use crate::recipe::{AT_ONCE, Recipe};
+use crate::world::{Part, Plane, Region, Shape, Tile};
+use lobcod::engine::Problem;
+use lobcod::grid::{Grid, Grouping, axis_layers};
+use lobcod::{Border, Error, Extent, Result};
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::collections::HashMap;
+
+/// Positions of a tile along an axis, by rank: about as many as an atom has samples. A device has many tiles to work on at once, and the
+/// codes of a tile are worked on one after the other.
+const TILE: [usize; 3] = [64, 8, 4];
+/// Samples in a part of a field.
+const PART: usize = 8192;
+
+/// Size of a tile, distance between the needles of a layer, axes on which it closes on itself.
+type ShapeKey = ([usize; 3], [usize; 3], [bool; 3]);
+
+/// All tables of a problem.
+pub(crate) struct Schedule {
+    pub(crate) grids: Vec<Grid>,
+    pub(crate) planes: Vec<Plane>,
+    pub(crate) tiles: Vec<Tile>,
+    pub(crate) shapes: Vec<Shape>,
+    /// Where the patches of needles begin in a footprint, shape after shape, and the layers they belong to.
+    pub(crate) needles: Vec<u32>,
+    pub(crate) needle_layers: Vec<u32>,
+    /// First needle of every layer of every shape, and the end.
+    pub(crate) layers: Vec<i32>,
+    pub(crate) neighbours: Vec<i32>,
+    /// Tiles of every colour, one after the other, and where each begins.
+    pub(crate) coloured: Vec<i32>,
+    pub(crate) colours: Vec<usize>,
+    /// Distance between rows, slices and channels of a footprint, and its samples.
+    pub(crate) strides: [usize; 3],
+    pub(crate) footprint: usize,
+    pub(crate) samples: usize,
+    pub(crate) positions: usize,
+    /// Most needles and layers of a tile.
+    pub(crate) most_needles: usize,
+    pub(crate) most_layers: usize,
+    /// Does any patch leave the domain, or have a weight?
+    pub(crate) cut: bool,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) first_part: Vec<i32>,
+}
+
+/// The grouping of a problem with tiles of a size that suits a device.
+pub(crate) fn own_grouping(grouping: Grouping, rank: usize) -> Grouping {
+    match grouping {
+        Grouping::Tiles(target) => Grouping::Tiles(target.min(TILE[rank - 1])),
+        whole => whole,
+    }
+}
+
+impl Schedule {
+    /// Layers of a plane.
+    pub(crate) fn layers(&self, plane: usize) -> usize {
+        let plane = &self.planes[plane];
+        let tiles = &self.tiles[plane.first_tile as usize..][..plane.tile_count as usize];
+        tiles.iter().map(|t| self.shapes[t.shape as usize].layer_count as usize).max().unwrap_or(0)
+    }
+
+    /// The order of the layers of every plane that a seed makes, and where each begins.
+    pub(crate) fn layer_order(&self, seed: u64) -> (Vec<i32>, Vec<i32>) {
+        let (mut order, mut starts) = (Vec::new(), vec![0]);
+        for plane in 0..self.planes.len() {
+            let mut layers: Vec<i32> = (0..self.layers(plane) as i32).collect();
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(plane as u64);
+            layers.shuffle(&mut rng);
+            order.extend(layers);
+            starts.push(order.len() as i32);
+        }
+        (order, starts)
+    }
+
+    pub(crate) fn new(problem: &Problem<f32>) -> Result<Self> {
+        let (atom, channels) = (problem.dictionary.extent(), problem.dictionary.channels());
+        let grouping = own_grouping(problem.grouping, atom.rank());
+        let grid = |extent: Extent| Grid::new(extent, atom, problem.border, grouping);
+        let grids: Vec<Grid> = problem.planes.iter().map(|p| grid(p.extent)).collect::<Result<_>>()?;
+        let box_ = atom.padded();
+        let largest: [usize; 3] = std::array::from_fn(|a| grids.iter().map(|g| g.largest_tile()[a]).max().unwrap_or(1));
+        let row = largest[2] + box_[2] - 1;
+        let slice = (largest[1] + box_[1] - 1) * row;
+        let channel = (largest[0] + box_[0] - 1) * slice;
+        let mut schedule = Self {
+            planes: Vec::new(),
+            tiles: Vec::new(),
+            shapes: Vec::new(),
+            needles: Vec::new(),
+            needle_layers: Vec::new(),
+            layers: Vec::new(),
+            neighbours: Vec::new(),
+            coloured: Vec::new(),
+            colours: Vec::new(),
+            strides: [row, slice, channel],
+            footprint: channels * channel,
+            samples: 0,
+            positions: 0,
+            most_needles: 0,
+            most_layers: 0,
+            cut: false,
+            parts: Vec::new(),
+            first_part: vec![0],
+            grids: Vec::new(),
+        };
+        let mut known = HashMap::new();
+        for (grid, plane) in grids.iter().zip(&problem.planes) {
+            schedule.add_plane(grid, plane.weights.is_some(), channels, problem.border, &mut known);
+        }
+        let most = schedule.samples.max(schedule.positions).max(schedule.footprint);
+        if i32::try_from(schedule.tiles.len()).is_err()
+            || i64::try_from(most).is_err()
+            || i32::try_from(schedule.footprint).is_err()
+        {
+            return Err(Error::Shape("the signals are too large for the device; code them one by one".into()));
+        }
+        schedule.colour(&grids);
+        schedule.grids = grids;
+        Ok(schedule)
+    }
+
+    fn add_plane(&mut self, grid: &Grid, weighted: bool, channels: usize, border: Border, known: &mut HashMap<ShapeKey, i32>) {
+        let number = self.planes.len() as i32;
+        let first_tile = self.tiles.len();
+        let whole = |x: [usize; 3]| x.map(|x| x as i32);
+        let samples = channels * grid.domain.iter().product::<usize>();
+        for (index, tile) in grid.tiles.iter().enumerate() {
+            let key = (tile.size, grid.period, grid.wraps);
+            let shape = *known.entry(key).or_insert_with(|| self.add_shape(tile.size, grid));
+            let cut = border == Border::Free
+                && (0..3).any(|a| {
+                    let end = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
+                    tile.origin[a] < 0 || end > grid.domain[a] as i64
+                });
+            self.cut |= cut || weighted;
+            let at = self.neighbours.len();
+            add_neighbours(grid, index, first_tile, &mut self.neighbours);
+            self.tiles.push(Tile {
+                plane: number,
+                shape,
+                neighbours_at: at as i32,
+                neighbour_count: (self.neighbours.len() - at) as i32,
+                origin: tile.origin.map(|x| x as i32),
+                size: whole(tile.size),
+                cut: i32::from(cut),
+                unused: 0,
+            });
+        }
+        self.planes.push(Plane {
+            samples_at: self.samples as i64,
+            positions_at: self.positions as i64,
+            domain: whole(grid.domain),
+            positions: whole(grid.positions),
+            first: grid.first.map(|x| x as i32),
+            wraps: grid.wraps.map(i32::from),
+            weighted: i32::from(weighted),
+            first_tile: first_tile as i32,
+            tile_count: grid.tiles.len() as i32,
+            wraps_any: i32::from(grid.wraps != [false; 3]),
+        });
+        for from in (0..samples).step_by(PART) {
+            let length = PART.min(samples - from) as i32;
+            self.parts.push(Part { plane: number, length, from: (self.samples + from) as i64 });
+        }
+        self.first_part.push(self.parts.len() as i32);
+        self.samples += samples;
+        self.positions += grid.position_count();
+    }
+
+    /// Lists the needles of tiles of one size, layer after layer.
+    fn add_shape(&mut self, size: [usize; 3], grid: &Grid) -> i32 {
+        let axes: [_; 3] = std::array::from_fn(|a| axis_layers(size[a], grid.period[a], grid.wraps[a]));
+        let (needles_at, layers_at) = (self.needles.len(), self.layers.len());
+        let [row, slice, _] = self.strides;
+        for lz in &axes[0] {
+            for ly in &axes[1] {
+                for lx in &axes[2] {
+                    let layer = (self.layers.len() - layers_at) as u32;
+                    self.layers.push((self.needles.len() - needles_at) as i32);
+                    for z in (0..lz.count).map(|i| lz.start + i * lz.step) {
+                        for y in (0..ly.count).map(|i| ly.start + i * ly.step) {
+                            let line = z * slice + y * row + lx.start;
+                            self.needles.extend((0..lx.count).map(|i| (line + i * lx.step) as u32));
+                        }
+                    }
+                    self.needle_layers.resize(self.needles.len(), layer);
+                }
+            }
+        }
+        self.layers.push((self.needles.len() - needles_at) as i32);
+        let (needle_count, layer_count) = (self.needles.len() - needles_at, self.layers.len() - layers_at - 1);
+        self.most_needles = self.most_needles.max(needle_count);
+        self.most_layers = self.most_layers.max(layer_count);
+        self.shapes.push(Shape {
+            needles_at: needles_at as i32,
+            needle_count: needle_count as i32,
+            layers_at: layers_at as i32,
+            layer_count: layer_count as i32,
+        });
+        (self.shapes.len() - 1) as i32
+    }
+
+    /// Lists the tiles of every colour, planes in order.
+    fn colour(&mut self, grids: &[Grid]) {
+        let colours = grids.iter().map(|g| g.colours).max().unwrap_or(1);
+        let all: Vec<usize> = grids.iter().flat_map(|g| g.tiles.iter().map(|t| t.colour)).collect();
+        self.colours.push(0);
+        for colour in 0..colours {
+            self.coloured.extend(all.iter().enumerate().filter(|(_, c)| **c == colour).map(|(t, _)| t as i32));
+            self.colours.push(self.coloured.len());
+        }
+    }
+
+    /// Regions of positions for the reach kernel.
+    pub(crate) fn regions(&self, recipe: &Recipe) -> Vec<Region> {
+        let (threads, _) = recipe.region();
+        let step = [threads[0], threads[1], threads[2] * AT_ONCE];
+        let mut regions = Vec::new();
+        for (plane, grid) in self.grids.iter().enumerate() {
+            for z in (0..grid.positions[0]).step_by(step[0]) {
+                for y in (0..grid.positions[1]).step_by(step[1]) {
+                    let at = |x: usize| [z as i32, y as i32, x as i32];
+                    regions.extend((0..grid.positions[2]).step_by(step[2]).map(|x| Region { plane: plane as i32, at: at(x) }));
+                }
+            }
+        }
+        regions
+    }
+}
+
+/// Appends the tiles whose footprints overlap that of tile `index`: what [`Grid::neighbours`] lists, in another order and without
+/// memory of its own, for there may be a million tiles.
+fn add_neighbours(grid: &Grid, index: usize, first_tile: usize, into: &mut Vec<i32>) {
+    let counts = grid.tile_counts;
+    let at = [index / (counts[1] * counts[2]), index / counts[2] % counts[1], index % counts[2]];
+    let start = into.len();
+    // Places along an axis, the tile's own among them.
+    let along = |axis: usize| {
+        (0..3).filter_map(move |step| {
+            let (place, count) = (at[axis] + step, counts[axis]);
+            if grid.periodic { Some((place + count - 1) % count) } else { (1..=count).contains(&place).then(|| place - 1) }
+        })
+    };
+    for z in along(0) {
+        for y in along(1) {
+            for x in along(2) {
+                let near = (z * counts[1] + y) * counts[2] + x;
+                let number = (first_tile + near) as i32;
+                if near != index && !into[start..].contains(&number) {
+                    into.push(number);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;

@@ -1,0 +1,33 @@
+//! Every kernel compiles, for shapes usual and odd. Needs NVRTC (`pip install nvidia-cuda-nvrtc`) but no device; says so without it.
+
+use lobcod_conformance::skipped;
+use lobcod_cuda::{Recipe, compile_without_device};
+
+#[test]
+fn kernels_compile_for_usual_and_odd_shapes() {
+    let plain = Recipe {
+        atom: [1, 8, 8],
+        channels: 1,
+        atoms: 81,
+        strides: [26, 598, 598, 598],
+        unit_weights: true,
+        shared: true,
+        cut: false,
+        capped: false,
+        warps: 1,
+    };
+    let recipes = [
+        plain.clone(),
+        Recipe { cut: true, capped: true, unit_weights: false, ..plain.clone() },
+        Recipe { atom: [1, 1, 1], channels: 3, atoms: 1, ..plain.clone() },
+        Recipe { atom: [1, 1, 128], atoms: 40, ..plain.clone() },
+        Recipe { atom: [5, 5, 5], channels: 3, atoms: 500, shared: false, cut: true, warps: 16, ..plain },
+    ];
+    for recipe in recipes {
+        match compile_without_device(&recipe, "sm_90") {
+            None => return skipped("there is no NVRTC here (pip install nvidia-cuda-nvrtc)"),
+            Some(Ok(bytes)) => assert!(bytes > 1000, "{recipe:?}"),
+            Some(Err(error)) => panic!("{error} ({recipe:?})"),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What a TIFF says of the grid of its samples: pixel size, and what its pages are. ImageJ and OME each say it their own way.
+
+use crate::axes::Axes;
+use crate::error::{Error, Result};
+use crate::notes::{Dialect, Grid};
+use ::tiff::decoder::{Decoder, ifd::Value};
+use ::tiff::encoder::Rational;
+use ::tiff::tags::Tag;
+use std::io::Cursor;
+use std::path::Path;
+
+/// Pages along the axes that ImageJ and OME know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pages {
+    pub channels: usize,
+    pub slices: usize,
+    pub moments: usize,
+}
+
+impl Pages {
+    pub(crate) fn count(self) -> usize {
+        self.channels * self.slices * self.moments
+    }
+
+    /// The axes that these pages make, of pages with so many samples a pixel.
+    pub(crate) fn axes(self, path: &Path, samples: usize) -> Result<Option<Axes>> {
+        match (self.channels, self.slices, self.moments) {
+            (1, 1, 1) => Ok(None),
+            (1, _, 1) | (1, 1, _) => Ok(Some(if samples == 1 { Axes::Dhw } else { Axes::Dhwc })),
+            (_, 1, 1) if samples == 1 => Ok(Some(Axes::Chw)),
+            (c, z, t) => {
+                let found = format!("has {c} channels, {z} slices and {t} moments in its pages");
+                Err(Error::shape(path, format!("{found}, which is one axis too many; split it, or name --axes")))
+            }
+        }
+    }
+}
+
+/// What the present page says of the grid, and of the pages if it does.
+pub(crate) fn read(decoder: &mut Decoder<Cursor<&[u8]>>) -> (Grid, Option<Pages>) {
+    let mut ratio = |tag| match decoder.find_tag(tag) {
+        Ok(Some(Value::Rational(n, d))) => Some([n, d]),
+        _ => None,
+    };
+    let resolution = ratio(Tag::XResolution).zip(ratio(Tag::YResolution));
+    let resolution_unit = decoder.find_tag_unsigned(Tag::ResolutionUnit).ok().flatten().unwrap_or(2);
+    let text = decoder.get_tag_ascii_string(Tag::ImageDescription).unwrap_or_default();
+    let mut grid = Grid { resolution, resolution_unit, ..Grid::default() };
+    let pages = if text.starts_with("ImageJ=") {
+        Some(read_imagej(&text, &mut grid))
+    } else if text.contains("<OME") {
+        read_ome(&text, &mut grid)
+    } else {
+        None
+    };
+    (grid, pages)
+}
+
+/// Lines of `name=value`.
+fn read_imagej(text: &str, grid: &mut Grid) -> Pages {
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).map(str::trim);
+    let count = |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0);
+    grid.dialect = Dialect::ImageJ;
+    grid.unit = value("unit").map(|unit| unescaped(unit, "\\u", "", 16));
+    grid.spacing = value("spacing").and_then(|s| s.parse().ok());
+    let pages = Pages {
+        channels: count("channels").unwrap_or(1),
+        slices: count("slices").unwrap_or(1),
+        moments: count("frames").unwrap_or(1),
+    };
+    grid.moments = pages.moments > 1;
+    // Plain stacks of old say how many images there are and no more.
+    if pages.count() == 1 { Pages { slices: count("images").unwrap_or(1), ..pages } } else { pages }
+}
+
+/// Attributes of the first `Pixels` element.
+fn read_ome(text: &str, grid: &mut Grid) -> Option<Pages> {
+    let (_, element) = text.split_once("<Pixels ").or_else(|| text.split_once("<Pixels\n"))?;
+    let (element, _) = element.split_once('>')?;
+    let value = |name: &str| {
+        let wanted = format!("{name}=\"");
+        let whole = |i: usize| i == 0 || element[..i].ends_with(char::is_whitespace);
+        let (first, _) = element.match_indices(&wanted).find(|(i, _)| whole(*i))?;
+        element[first + wanted.len()..].split('"').next()
+    };
+    let count = |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0).unwrap_or(1);
+    grid.dialect = Dialect::Ome;
+    grid.pixel = ["PhysicalSizeX", "PhysicalSizeY"].map(|name| value(name).and_then(|s| s.parse().ok()));
+    grid.spacing = value("PhysicalSizeZ").and_then(|s| s.parse().ok());
+    grid.unit = value("PhysicalSizeXUnit").map(|unit| unescaped(unit, "&#", ";", 10));
+    // Colours of one page are counted as channels too.
+    let samples = text.split_once("SamplesPerPixel=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok()).unwrap_or(1);
+    let pages = Pages { channels: usize::max(count("SizeC") / samples, 1), slices: count("SizeZ"), moments: count("SizeT") };
+    grid.moments = pages.moments > 1;
+    Some(pages)
+}
+
+/// What is written of the grid: the description of the first page, and the resolution of all.
+pub(crate) struct Written {
+    pub description: Option<String>,
+    pub resolution: Option<[Rational; 2]>,
+    pub unit: u16,
+}
+
+impl Written {
+    /// The grid said the way it was read, for so many pages of this size and type.
+    pub(crate) fn of(grid: &Grid, pages: usize, [height, width, channels]: [usize; 3], kind: &str) -> Self {
+        let description = match grid.dialect {
+            Dialect::Plain => None,
+            Dialect::ImageJ => Some(escaped(&imagej(grid, pages), |c| format!("\\u{:04X}", c as u32))),
+            Dialect::Ome => Some(escaped(&ome(grid, pages, [height, width, channels], kind), |c| format!("&#{};", c as u32))),
+        };
+        let resolution = grid.resolution.map(|(x, y)| [x, y].map(|[n, d]| Rational { n, d }));
+        Self { description, resolution, unit: grid.resolution_unit }
+    }
+}
+
+/// Text of a tag is ASCII, so what is not (the micron) is written the way the dialect has for it.
+fn escaped(text: &str, how: impl Fn(char) -> String) -> String {
+    text.chars().map(|c| if c.is_ascii() { c.into() } else { how(c) }).collect()
+}
+
+/// The reverse, where one character is meant.
+fn unescaped(text: &str, start: &str, end: &str, base: u32) -> String {
+    let whole = || {
+        let (before, rest) = text.split_once(start)?;
+        let (digits, after) = if end.is_empty() { rest.split_at_checked(4)? } else { rest.split_once(end)? };
+        let meant = char::from_u32(u32::from_str_radix(digits, base).ok()?)?;
+        Some(format!("{before}{meant}{after}"))
+    };
+    whole().unwrap_or_else(|| text.into())
+}
+
+fn imagej(grid: &Grid, pages: usize) -> String {
+    let axis = if grid.moments { "frames" } else { "slices" };
+    let mut text = format!("ImageJ=1.53a\nimages={pages}\n");
+    if pages > 1 {
+        text += &format!("{axis}={pages}\n");
+    }
+    text += &grid.unit.as_ref().map_or(String::new(), |unit| format!("unit={unit}\n"));
+    text += &grid.spacing.map_or(String::new(), |spacing| format!("spacing={spacing}\n"));
+    text + "loop=false\n"
+}
+
+fn ome(grid: &Grid, pages: usize, [height, width, channels]: [usize; 3], kind: &str) -> String {
+    let unit = grid.unit.as_deref().unwrap_or("µm");
+    let size = |axis: char, size: Option<f64>| {
+        size.map_or(String::new(), |size| format!(" PhysicalSize{axis}=\"{size}\" PhysicalSize{axis}Unit=\"{unit}\""))
+    };
+    let sizes = size('X', grid.pixel[0]) + &size('Y', grid.pixel[1]) + &size('Z', grid.spacing);
+    let (z, t) = if grid.moments { (1, pages) } else { (pages, 1) };
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\"><Image ID=\"Image:0\"><Pixels \
+         ID=\"Pixels:0\" DimensionOrder=\"XYCZT\" Type=\"{kind}\" SizeX=\"{width}\" SizeY=\"{height}\" SizeC=\"{channels}\" SizeZ=\"{z}\" \
+         SizeT=\"{t}\"{sizes}><Channel ID=\"Channel:0:0\" SamplesPerPixel=\"{channels}\"/><TiffData/></Pixels></Image></OME>"
+    )
+}
