@@ -27,6 +27,7 @@ mod codes;
 mod depth;
 mod dictionary;
 mod error;
+mod exif;
 mod fields;
 mod kind;
 mod map;
@@ -40,6 +41,7 @@ mod source;
 mod tiff;
 mod wav;
 mod write;
+mod xmp;
 
 pub use array::{Array, DataType, Element};
 pub use atomic::{check_writable, write_atomically};
