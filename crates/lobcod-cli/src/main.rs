@@ -51,6 +51,10 @@ fn main() -> ExitCode {
     match run(Cli::parse_or_exit()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Interrupted) => INTERRUPTED.into(),
+        Err(error) if matches!(error.downcast_ref(), Some(lobcod::Error::Stopped)) => {
+            output::note("interrupted: there was nothing yet to save");
+            INTERRUPTED.into()
+        }
         Err(error) => {
             output::fail(&error);
             FAILED.into()

@@ -28,6 +28,7 @@ mod codes_stream;
 mod depth;
 mod dictionary;
 mod error;
+mod exif;
 mod fields;
 mod kind;
 mod map;
@@ -43,6 +44,7 @@ mod source;
 mod tiff;
 mod wav;
 mod write;
+mod xmp;
 
 pub use array::{Array, DataType, Element};
 pub use atomic::{check_writable, write_atomically};

@@ -5,6 +5,7 @@ use crate::atomic::write_atomically;
 use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::exif::Exif;
 use crate::kind::FileKind;
 use crate::notes::Notes;
 use crate::picture::check_scale;
@@ -106,7 +107,9 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
             let written = |grid| Written::of(grid, depth_pages, [height, width, channels], kind);
             let grid = options.notes.grid.as_ref().map(written);
             let icc = options.notes.icc.as_deref();
-            let pages = Pages { samples: &samples, width, height, channels, factor: full / scale, icc, grid };
+            let exif = options.notes.exif.as_deref().map(Exif::read).unwrap_or_default();
+            let xmp = options.notes.xmp.as_deref();
+            let pages = Pages { samples: &samples, width, height, channels, factor: full / scale, icc, exif, xmp, grid };
             tiff::encode(&pages, depth).map_err(|e| failed(e.to_string()))
         }
         (FileKind::Png, Depth::U16) => {

@@ -50,7 +50,7 @@ pub use extent::Extent;
 pub use learn::{Decay, LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method, Step, Stream};
 pub use mask::Mask;
 pub use needles::{Code, Needles};
-pub use observe::{Control, Observer, Progress};
+pub use observe::{Control, Observer, Progress, Stop};
 pub use pursuit::{Answer, BandedShape, Local, Observed, Penalty, Piece, Pursuit, PursuitParams, Rows, Schedule, Shelf, Start};
 pub use real::Real;
 pub use report::{Certificate, HistoryPoint, Report, Status};

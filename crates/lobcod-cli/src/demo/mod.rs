@@ -23,7 +23,7 @@ use tasks::{Answers, TOLERANCE, work};
 
 /// Learns, encodes, inpaints and fuses, and writes pictures and a page.
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Dropped);
+    interrupt::listen();
     let folder = Folder::check(&args.output)?;
     let examples = Examples::make()?;
     if args.only_examples {

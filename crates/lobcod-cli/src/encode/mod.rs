@@ -14,6 +14,7 @@ use crate::input::{Prepared, prepare, read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
+use crate::output::warnings;
 use crate::progress::Watcher;
 use crate::report::View;
 use crate::score::{Asked, References};
@@ -35,7 +36,7 @@ pub fn run(args: &EncodeArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Kept);
+    interrupt::listen();
     let pursuit = params::pursuit(args)?;
     let files = args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
@@ -107,6 +108,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     }
     let shown = args.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
     work.tell()?;
+    warnings::tell(&work.answer.report, &args.telling);
     // Codes and report are safe; only now is the time for what could not be written beside them.
     kept?;
     shown?;

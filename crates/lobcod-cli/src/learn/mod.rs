@@ -18,6 +18,7 @@ use crate::input::{read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::{number, plural};
+use crate::output::warnings;
 use crate::progress::Watcher;
 use crate::score::peak;
 use crate::trial::{self, Trial, part_of_observed};
@@ -40,7 +41,7 @@ pub fn run(args: &LearnArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Kept);
+    interrupt::listen();
     let learner = params::learner(args)?;
     let images = args.images.clone();
     check_dictionary(&images, &args.output)?;
@@ -93,6 +94,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     work.save()?;
     let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
     work.tell()?;
+    warnings::tell(&work.learnt.report.pursuit, &args.telling);
     // Dictionary and report are safe; only now is the time for what could not be written beside them.
     kept?;
     shown?;

@@ -6,7 +6,8 @@ use crate::axes::Axes;
 use crate::bitmap::split_alpha;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
-use crate::notes::Notes;
+use crate::exif::{DESCRIPTION, Exif, read_xmp};
+use crate::notes::{Dialect, Grid, Notes};
 use crate::raster::Raster;
 use crate::source::Allowance;
 use ::tiff::decoder::{Decoder, DecodingResult, Limits};
@@ -43,7 +44,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
     let page = describe(path, &mut decoder)?;
     allowance.check(path, &page.shape())?;
     let (grid, declared) = grid::read(&mut decoder);
-    let notes = Notes { icc: decoder.get_tag_u8_vec(Tag::IccProfile).ok(), exif: None, grid: Some(grid) };
+    let notes = notes(file, decoder.get_tag_u8_vec(Tag::IccProfile).ok(), grid);
     let said = match (axes, declared) {
         (None, Some(pages)) => pages.axes(path, page.samples - usize::from(page.has_alpha))?,
         _ => None,
@@ -83,6 +84,22 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
     // Pages as channels are an array of planes, not a colour picture.
     let is_picture = !(axes == Some(Axes::Chw) && pages > 1);
     Ok(Raster { array, opaque, full, depth, is_picture, axes: said, sample_rate: None, notes })
+}
+
+/// What the first page says beside its samples.
+fn notes(file: &[u8], icc: Option<Vec<u8>>, grid: Grid) -> Notes {
+    let mut exif = Exif::read(file);
+    if grid.dialect != Dialect::Plain {
+        // The description is that of the grid.
+        exif.picture.retain(|entry| entry.tag != DESCRIPTION);
+    }
+    if grid.resolution_unit == 1 {
+        // Without a unit it tells the shape of a pixel at most; only a TIFF can say that.
+        exif.picture.retain(|entry| !entry.is_resolution());
+    }
+    // Resolution alone is no note of a camera; the grid has it.
+    let only_grid = exif.camera.is_empty() && exif.place.is_empty() && exif.picture.iter().all(|entry| entry.is_resolution());
+    Notes { icc, exif: (!only_grid).then(|| exif.to_block()), xmp: read_xmp(file), grid: Some(grid) }
 }
 
 /// Goes to the next page; error if it is of the size of the first, for then it is not clear what is meant.

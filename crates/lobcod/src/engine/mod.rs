@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::extent::Extent;
 use crate::grid::Grouping;
 use crate::needles::Code;
+use crate::observe::Stop;
 use crate::pursuit::Local;
 use crate::real::Real;
 use std::ops::Range;
@@ -145,7 +146,8 @@ pub struct Measurement {
     /// Non-zero codes.
     pub nonzeros: usize,
     /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); from a certificate, where it is not above the
-    /// penalty, some number up to the penalty. Infinite where only the objective was measured, so that no gap is claimed.
+    /// penalty, some number up to the penalty. Infinite where only the objective was measured, or the measurement was broken off, so
+    /// that no gap is claimed.
     pub largest_correlation: f64,
     /// Needles that had to be correlated for it.
     pub visited: usize,
@@ -201,6 +203,11 @@ pub trait Engine<T> {
 
 /// State of a pursuit on an engine.
 pub trait Session<T> {
+    /// From now on sweeps and measurements are broken off when `stop` is due: some tiles are then swept and others not. A measurement
+    /// that was broken off tells no correlation. An engine whose sweeps are short need not look.
+    fn heed(&mut self, stop: Stop) {
+        let _ = stop;
+    }
     /// Synthesises the residual anew from the needles.
     fn refresh(&mut self);
     /// One sweep over needles.

@@ -17,7 +17,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Measure, Measurement, State};
 use crate::error::Result;
 use crate::needles::Needles;
-use crate::observe::Observer;
+use crate::observe::{Observer, Stop};
 use crate::real::Real;
 use crate::report::Report;
 
@@ -91,7 +91,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        self.open(engine, signals, dictionary)?.resume(checkpoint, observer)
+        self.open(engine, signals, dictionary, observer.stop())?.resume(checkpoint, observer)
     }
 
     /// Codes the signals on a given engine.
@@ -102,7 +102,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        Ok(self.open(engine, signals, dictionary)?.run(observer))
+        Ok(self.open(engine, signals, dictionary, observer.stop())?.run(observer))
     }
 
     fn open<'a, T: Real>(
@@ -110,10 +110,11 @@ impl Pursuit {
         engine: &dyn Engine<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
+        asked: Stop,
     ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
         check_memory(engine, &problem, self.params.max_memory)?;
-        solver::Solver::open(&self.params, engine, problem, signals, dictionary)
+        solver::Solver::open(&self.params, engine, problem, signals, dictionary, asked)
     }
 
     /// What a certificate at this penalty measures of the needles that the signals start from, plane by plane.
@@ -123,8 +124,10 @@ impl Pursuit {
         signals: &[Observed<T>],
         dictionary: &Dictionary<T>,
         penalty: f64,
+        asked: Stop,
     ) -> Result<Vec<Measurement>> {
         let mut session = engine.open(setup::problem(&self.params, signals, dictionary)?)?;
+        session.heed(asked.last_look());
         session.restore(&State { codes: setup::given_needles(signals, dictionary.channels()), pending: Vec::new() });
         session.refresh();
         Ok(session.measure(Measure::Certificate { penalty, slack: 0.0 }))

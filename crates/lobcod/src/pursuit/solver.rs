@@ -7,7 +7,7 @@ use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprin
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
 use crate::error::{Error, Result};
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
 use std::cell::OnceCell;
@@ -40,6 +40,10 @@ pub(super) struct Solver<'a, T> {
     pub(super) dictionary: &'a Dictionary<T>,
     pub(super) session: Box<dyn Session<T>>,
     clock: Instant,
+    /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
+    pub(super) asked: Stop,
+    limit: Stop,
+    pub(super) stop: Stop,
     /// Seconds worked before a resumed run began.
     earlier: f64,
     pub(super) threads: usize,
@@ -55,6 +59,8 @@ pub(super) struct Solver<'a, T> {
     pub(super) last: Vec<Measurement>,
     /// Values of the dual that were found besides, for the last certificate.
     pub(super) duals: Vec<f64>,
+    /// The best values of the dual so far, at the asked penalty.
+    pub(super) proved: Vec<f64>,
     pub(super) peak_memory: u64,
 }
 
@@ -65,13 +71,18 @@ impl<'a, T: Real> Solver<'a, T> {
         problem: Problem<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
+        asked: Stop,
     ) -> Result<Self> {
         let clock = Instant::now();
         let mut session = engine.open(problem)?;
+        session.heed(asked.clone());
         let zero = session.measure(Measure::Largest);
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
-        if !most.is_finite() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
+        if asked.is_due() && !most.is_finite() && matches!(params.penalty, Penalty::Relative(_)) {
+            return Err(Error::Stopped);
+        }
+        if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
             return Err(too_large::<T>());
         }
         let penalty = match params.penalty {
@@ -80,7 +91,7 @@ impl<'a, T: Real> Solver<'a, T> {
         };
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
-        solver.clock = clock;
+        solver.begin(clock, asked);
         solver.progress.objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
         solver.last = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
@@ -119,6 +130,9 @@ impl<'a, T: Real> Solver<'a, T> {
             dictionary,
             session,
             clock: Instant::now(),
+            asked: Stop::default(),
+            limit: Stop::default(),
+            stop: Stop::default(),
             earlier: 0.0,
             threads,
             engine,
@@ -128,10 +142,19 @@ impl<'a, T: Real> Solver<'a, T> {
             fingerprint: OnceCell::new(),
             history: Vec::new(),
             duals: vec![f64::NEG_INFINITY; penalty_max.len()],
+            proved: vec![f64::NEG_INFINITY; penalty_max.len()],
             last: Vec::new(),
             penalty_max,
             peak_memory: 0,
         }
+    }
+
+    /// From now on the run ends when the observer asks for it, or a time after `clock`, also in the middle of a sweep.
+    pub(super) fn begin(&mut self, clock: Instant, asked: Stop) {
+        self.limit = self.params.time_limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
+        self.stop = asked.clone().or(self.limit.clone());
+        (self.clock, self.asked) = (clock, asked);
+        self.session.heed(self.stop.clone());
     }
 
     /// Lets the penalty fall to the asked one from above, beginning with the needles that exceed the first stage. Codes are zero.
@@ -166,6 +189,8 @@ impl<'a, T: Real> Solver<'a, T> {
             self.begin_continuation();
         }
         let status = self.passes(observer);
+        // Whatever ended the work, a part is measured as a whole.
+        self.session.heed(Stop::default());
         if self.history.last().is_none_or(|point| point.relative_gap.is_none()) || is_broken_off(status) {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
         }
@@ -285,6 +310,9 @@ impl<'a, T: Real> Solver<'a, T> {
         }
         let slack = self.candidate_slack();
         let status = self.certify(slack);
+        if self.stop.is_due() {
+            return self.pause(observer);
+        }
         self.schedule.candidate_slack = Some(slack);
         let (gap, least) = (self.progress.relative_gap.unwrap_or(1.0), smallest_tolerance::<T>());
         self.schedule.tolerance = (0.5 * tolerance).min(GAP_SHARE * gap).max(least);
@@ -313,6 +341,9 @@ impl<'a, T: Real> Solver<'a, T> {
         // A certificate costs as much as a sweep: every fifth sweep gets one.
         if sweeps.is_multiple_of(5) || moved == 0.0 {
             let status = self.certify(0.0);
+            if self.stop.is_due() {
+                return self.pause(observer);
+            }
             return status.or_else(|| self.is_stuck(moved > 0.0).then_some(Status::Stalled));
         }
         self.record(Measure::Objective);
@@ -360,11 +391,10 @@ impl<'a, T: Real> Solver<'a, T> {
     /// Shows the progress; `Some` when the observer or the clock ends the run.
     fn pause(&mut self, observer: &mut dyn Observer) -> Option<Status> {
         self.progress.seconds = self.seconds();
-        if observer.progress(&self.progress) == Control::Stop {
+        if observer.progress(&self.progress) == Control::Stop || self.asked.is_due() {
             return Some(Status::Interrupted);
         }
-        let over = self.params.time_limit.is_some_and(|limit| self.clock.elapsed() >= limit);
-        over.then_some(Status::TimeLimit)
+        self.limit.is_due().then_some(Status::TimeLimit)
     }
 }
 

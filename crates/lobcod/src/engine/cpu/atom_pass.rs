@@ -14,10 +14,11 @@ use super::plane::PlaneState;
 use super::team::Team;
 use super::tile::TileState;
 use crate::dictionary::Dictionary;
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::simd::{AtomRows, Level};
 
-/// Improves every atom in turn, the planes in parallel; gives the largest move of an atom.
+/// Improves every atom in turn, the planes in parallel, until it is time to stop; gives the largest move of an atom.
 pub(super) fn improve_atoms<T: Real>(
     dictionary: &mut Dictionary<T>,
     canvases: &mut [Canvas<T>],
@@ -25,6 +26,7 @@ pub(super) fn improve_atoms<T: Real>(
     tiles: &[TileState<T>],
     team: &Team<T>,
     level: Level,
+    stop: &Stop,
 ) -> f64 {
     let work = canvases.iter_mut().zip(planes);
     let mut work: Vec<Work<'_, T>> = work.map(|(canvas, plane)| Work { canvas, plane, tiles: Vec::new() }).collect();
@@ -41,7 +43,7 @@ pub(super) fn improve_atoms<T: Real>(
     let used: Vec<usize> = (0..m).filter(|&k| work.iter().any(|w| w.canvas.uses(k))).collect();
     let mut moved: Option<(usize, AtomRows<T>)> = None;
     let mut largest = 0.0f64;
-    for next in used.into_iter().map(Some).chain([None]) {
+    for next in used.into_iter().take_while(|_| !stop.is_due()).map(Some).chain([None]) {
         let last = moved.as_ref().map(|(k, change)| (*k, change));
         team.each(
             &mut work,

@@ -21,10 +21,12 @@ use crate::dictionary::Dictionary;
 use crate::engine::{
     Discovery, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep, Visit,
 };
+use crate::observe::Stop;
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{AtomRows, Level};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A pursuit on the threads of this machine.
 pub(super) struct CpuSession<T> {
@@ -43,6 +45,7 @@ pub(super) struct CpuSession<T> {
     colours: Vec<Shares>,
     all: Shares,
     changes: Changes,
+    stop: Stop,
 }
 
 impl<T: Real> CpuSession<T> {
@@ -70,8 +73,9 @@ impl<T: Real> CpuSession<T> {
         }
         let mut colours: Vec<Shares> = lists.iter().map(|list| team.shares(list, |_| 1)).collect();
         let all = colours.pop().expect("the list of all tiles");
+        let stop = Stop::default();
         let mut session =
-            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes };
+            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes, stop };
         session.refresh();
         session
     }
@@ -99,10 +103,10 @@ impl<T: Real> CpuSession<T> {
         wanted: impl Fn(&TileState<T>, &dyn Fn() -> f64) -> bool + Sync,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
     ) -> Sweep {
-        let Self { team, atoms, planes, tiles, colours, changes, .. } = self;
+        let Self { team, atoms, planes, tiles, colours, changes, stop, .. } = self;
         for colour in colours {
             team.each_of(tiles, colour, |state, scratch| {
-                if !wanted(state, &|| changes.pending(state)) {
+                if !wanted(state, &|| changes.pending(state)) || stop.is_due() {
                     return;
                 }
                 (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
@@ -134,9 +138,22 @@ impl<T: Real> CpuSession<T> {
     fn forget(&mut self) {
         self.tiles.iter_mut().for_each(|state| state.seen = Seen::NOTHING);
     }
+
+    /// Forgets also how far the needles reached when they were last measured.
+    fn forget_measured(&mut self) {
+        for state in self.tiles.iter_mut() {
+            state.reaches.clear();
+            state.candidates.clear();
+        }
+        self.forget();
+    }
 }
 
 impl<T: Real> Session<T> for CpuSession<T> {
+    fn heed(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     fn refresh(&mut self) {
         let Self { team, planes, .. } = self;
         planes.iter_mut().for_each(|plane| plane.reset_residual(team));
@@ -182,9 +199,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
             }
         };
         let mut visited = vec![0; self.planes.len()];
+        let broken_off = AtomicBool::new(false);
         if let Some(goal) = goal {
             let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
-            let Self { team, atoms, planes, tiles, all, changes, .. } = self;
+            let Self { team, atoms, planes, tiles, all, changes, stop, .. } = self;
             team.each_of(tiles, all, |state, scratch| {
                 let changed = changes.since_measured(state);
                 state.visited = 0;
@@ -192,13 +210,21 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 if !changed && !matches!(goal, Goal::Above { penalty, .. } if state.largest_correlation > penalty.to_f64()) {
                     return;
                 }
+                if stop.is_due() {
+                    return broken_off.store(true, Relaxed);
+                }
                 let plane = &planes[state.plane];
                 T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
                 changes.note_measured(state);
             });
             tiles.iter().for_each(|state| visited[state.plane] += state.visited);
-            planes.iter_mut().for_each(|plane| plane.keep_measured(team));
+            if broken_off.load(Relaxed) {
+                self.forget_measured();
+            } else {
+                planes.iter_mut().for_each(|plane| plane.keep_measured(team));
+            }
         }
+        let unknown = what == Measure::Objective || broken_off.load(Relaxed);
         let Self { team, planes, tiles, atoms, all, .. } = self;
         let mut sums: Vec<Measurement> = planes
             .iter_mut()
@@ -215,7 +241,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
             sum.weighted_l1 += state.weighted_l1;
             sum.nonzeros += state.codes.len();
             // Codes may have changed since a certificate: what it measured then bounds nothing now.
-            let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
+            let largest = if unknown { f64::INFINITY } else { state.largest_correlation };
             sum.largest_correlation = sum.largest_correlation.max(largest);
         }
         if what == Measure::Objective {
@@ -298,8 +324,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
     fn improve_atoms(&mut self) -> f64 {
         assert_eq!(self.canvases.len(), self.planes.len(), "the session was opened for learning");
         let mut dictionary = self.atoms.dictionary.clone();
-        let Self { canvases, planes, tiles, team, level, .. } = self;
-        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level);
+        let Self { canvases, planes, tiles, team, level, stop, .. } = self;
+        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level, stop);
         self.set_dictionary(dictionary);
         moved
     }
@@ -343,12 +369,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
         self.atoms = self.atoms.of(dictionary);
-        for state in self.tiles.iter_mut() {
-            state.curvature_holds = false;
-            // What other atoms reached says nothing.
-            state.reaches.clear();
-        }
-        self.forget();
+        self.tiles.iter_mut().for_each(|state| state.curvature_holds = false);
+        // What other atoms reached says nothing.
+        self.forget_measured();
     }
 
     fn memory(&self) -> u64 {

@@ -214,7 +214,7 @@ impl<T: Real> Work<'_, T> {
         let others = || self.bands.iter().enumerate().filter(|(i, _)| place != Place::Band(*i)).map(|(_, band)| band);
         let objective = others().map(|band| band.objective(self.penalty)).sum::<f64>();
         let nonzeros = others().map(Band::nonzeros).sum::<usize>();
-        let (clock, sweeps) = (self.clock, self.sweeps);
+        let (clock, sweeps, asked_to_stop) = (self.clock, self.sweeps, observer.stop());
         let mut watch = |progress: &Progress| -> Control {
             observer.progress(&Progress {
                 seconds: clock.elapsed().as_secs_f64(),
@@ -241,6 +241,7 @@ impl<T: Real> Work<'_, T> {
             penalty_max: self.penalty_max.clone(),
             means: (Engine::<T>::name(&self.engine), Engine::<T>::threads(&self.engine)),
         });
+        solver.begin(Instant::now(), asked_to_stop);
         let status = solver.run_part(start, ACCEPTED * shares * asked.tolerance, &mut watch);
         let changed = solver.progress.discovery_sweeps > 0;
         self.sweeps.0 += solver.progress.discovery_sweeps;

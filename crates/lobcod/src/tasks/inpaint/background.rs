@@ -51,7 +51,7 @@ impl<T: Real> Background<T> {
             }
             path.clear();
             let mut fit =
-                Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), base.clone(), max_memory)?;
+                Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), base.clone(), max_memory, pace)?;
             let mut share = FIRST;
             while !pace.is_over() {
                 fit.step(share * detail, SUPPORTS, pace);

@@ -25,9 +25,17 @@ pub(super) struct Fit<T> {
 
 impl<T: Real> Fit<T> {
     /// Opens a session with zero codes on the problem that `base` leaves.
-    pub(super) fn open(engine: &dyn Engine<T>, problem: Problem<T>, base: Signal<T>, max_memory: Option<u64>) -> Result<Self> {
+    pub(super) fn open(
+        engine: &dyn Engine<T>,
+        problem: Problem<T>,
+        base: Signal<T>,
+        max_memory: Option<u64>,
+        pace: &Pace,
+    ) -> Result<Self> {
         check_memory(engine, &problem, max_memory)?;
-        Ok(Self { base, session: engine.open(problem)? })
+        let mut session = engine.open(problem)?;
+        session.heed(pace.stop.clone());
+        Ok(Self { base, session })
     }
 
     /// Dense first codes: every needle codes its share of its patch, none seeing the others.

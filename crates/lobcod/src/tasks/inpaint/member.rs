@@ -57,7 +57,7 @@ impl<T: Real> Member<T> {
     ) -> Result<Self> {
         let detail = scene.detail(start.base);
         let fitted = problem(scene, Use::Fitted, start.base, start.dictionary, start.trust);
-        let mut fit = Fit::open(engine, fitted, start.base.clone(), params.max_memory)?;
+        let mut fit = Fit::open(engine, fitted, start.base.clone(), params.max_memory, pace)?;
         let noisy = start.floor > params.density * detail;
         let dense = f64::max(params.density * detail, params.penalty.unwrap_or(start.floor));
         let mut path: Vec<PathPoint> = Vec::new();
@@ -89,7 +89,7 @@ impl<T: Real> Member<T> {
             let state = fit.session.fetch();
             drop(fit);
             let known = problem(scene, Use::Known, &base, start.dictionary, start.trust);
-            let mut fit = Fit::open(engine, known, base, params.max_memory)?;
+            let mut fit = Fit::open(engine, known, base, params.max_memory, pace)?;
             fit.resume(&state);
             (0..REFITS).for_each(|_| fit.step(penalty, SUPPORTS, pace));
             picture = fit.picture()?;

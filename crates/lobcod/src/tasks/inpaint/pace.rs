@@ -1,7 +1,7 @@
 //! How far the work has come, and whether it goes on.
 
 use crate::engine::{Measure, Session};
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::Status;
 use std::time::{Duration, Instant};
@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 /// Clock, counters and the observer of one run. Once it is over, every step is skipped and the answer so far is kept.
 pub(super) struct Pace<'a> {
     clock: Instant,
-    limit: Option<Duration>,
+    /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
+    asked: Stop,
+    limit: Stop,
+    pub(super) stop: Stop,
     observer: &'a mut dyn Observer,
     progress: Progress,
     ended: Option<Status>,
@@ -29,7 +32,10 @@ impl<'a> Pace<'a> {
             stage_penalty: 0.0,
             pass: None,
         };
-        Self { clock: Instant::now(), limit, observer, progress, ended: None, peak_memory: 0 }
+        let (clock, asked) = (Instant::now(), observer.stop());
+        let limit = limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
+        let stop = asked.clone().or(limit.clone());
+        Self { clock, asked, limit, stop, observer, progress, ended: None, peak_memory: 0 }
     }
 
     /// Counts what a session just did (sweeps over the support, or one over all needles) and shows it.
@@ -42,9 +48,9 @@ impl<'a> Pace<'a> {
         self.progress.stage_penalty = penalty;
         self.progress.seconds = self.seconds();
         self.peak_memory = self.peak_memory.max(session.memory());
-        if self.observer.progress(&self.progress) == Control::Stop {
+        if self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due() {
             self.ended = self.ended.or(Some(Status::Interrupted));
-        } else if self.limit.is_some_and(|limit| self.clock.elapsed() >= limit) {
+        } else if self.limit.is_due() {
             self.ended = self.ended.or(Some(Status::TimeLimit));
         }
     }
