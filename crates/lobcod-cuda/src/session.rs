@@ -178,9 +178,14 @@ impl CudaSession {
     }
 
     /// Runs a kernel over the tiles, colour after colour: `run(list, tiles, blocks, threads, bytes on chip)`.
-    fn colours(&self, blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
+    fn colours(&self, blocks: Blocks, run: impl FnMut(u64, i32, u32, u32, u32)) {
+        self.parts(&self.schedule.colours, blocks, run);
+    }
+
+    /// The same over parts of the list of tiles (all colours in it, one after the other), each up to the next end.
+    fn parts(&self, ends: &[usize], blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
         let list = Address(&self.device).of(&self.buffers.coloured);
-        for ends in self.schedule.colours.windows(2) {
+        for ends in ends.windows(2) {
             let tiles = ends[1] - ends[0];
             if tiles > 0 {
                 let (grid, threads, bytes) = blocks.cut(tiles, self.device.facts.multiprocessors);
@@ -239,9 +244,29 @@ impl CudaSession {
         Sweep { largest_change: f64::from(f32::from_bits(mail[MAIL_CHANGE] as u32)), visited: mail[MAIL_VISITED] as usize }
     }
 
+    /// Visits needles of the tiles in these parts of the list, and again where there was no room for what was found.
+    fn visit(&mut self, ends: &[usize], mut told: VisitSweep) -> [u64; MAIL] {
+        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
+        loop {
+            let world = self.world;
+            self.parts(ends, self.layout.visit, |list, tiles, grid, threads, bytes| {
+                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
+            });
+            let mail = self.read_mail();
+            if mail[MAIL_OVERFLOW] == 0 {
+                return mail;
+            }
+            // Tiles that found more codes than they have room for did nothing; they get another turn.
+            self.grow(mail[MAIL_OVERFLOW] as usize);
+            let kept = [mail[MAIL_CHANGE], mail[MAIL_VISITED], 0, 0, 0, 0, 0, 0];
+            must(self.device.stream.memcpy_htod(&kept[..], &mut self.buffers.mail));
+            told.overflowed_only = 1;
+        }
+    }
+
     /// Room for more codes in every tile.
     pub(crate) fn grow(&mut self, needed: usize) {
-        let capacity = needed.max(2 * self.world.capacity as usize).next_multiple_of(32);
+        let capacity = (needed + needed / 4).max(2 * self.world.capacity as usize).next_multiple_of(32);
         let tiles = self.schedule.tiles.len();
         let codes: CudaSlice<DeviceCode> = must(empty(&self.device.stream, 3 * tiles * capacity));
         let to = Address(&self.device).of(&codes);
@@ -282,21 +307,15 @@ impl Session<f32> for CudaSession {
             (told.order, told.order_at) = (at.of(order), at.of(starts));
         }
         self.clear_mail();
-        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
-        let mail = loop {
-            let world = self.world;
-            self.colours(self.layout.visit, |list, tiles, grid, threads, bytes| {
-                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
-            });
-            let mail = self.read_mail();
-            if mail[MAIL_OVERFLOW] == 0 {
-                break mail;
-            }
-            // Tiles that found more codes than they have room for did nothing; they get another turn.
-            self.grow(mail[MAIL_OVERFLOW] as usize);
-            let kept = [mail[MAIL_CHANGE], mail[MAIL_VISITED], 0, 0, 0, 0, 0, 0];
-            must(self.device.stream.memcpy_htod(&kept[..], &mut self.buffers.mail));
-            told.overflowed_only = 1;
+        let all = self.schedule.tiles.len();
+        let mail = if sweep.visit == Visit::Spread {
+            // No needle sees another, so colours need not wait; a few tiles tell how much room the others need.
+            let few = all.min(4 * self.device.facts.multiprocessors);
+            self.visit(&[0, few], told);
+            self.visit(&[few, all], told)
+        } else {
+            let colours = self.schedule.colours.clone();
+            self.visit(&colours, told)
         };
         (self.known.reach, self.known.candidates, self.known.sorted) = (false, None, false);
         let mut sweep_sum = Self::sweep_of(&mail);
