@@ -9,10 +9,14 @@ use crate::program::Program;
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
 use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, VisitSweep, World};
+use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaSlice, DriverError, LaunchConfig, PinnedHostSlice};
 use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
 use lobcod::{Border, Dictionary, Error, Result};
 use std::sync::Arc;
+
+/// Codes of a needle among dense first codes, with some to spare.
+const DENSE_CODES: usize = 16;
 
 /// Launches a kernel: `launch!(session, name, blocks, threads, bytes on chip, arguments...)`.
 macro_rules! launch {
@@ -264,9 +268,19 @@ impl CudaSession {
         }
     }
 
+    /// Where there is memory enough, room for as many codes as dense first ones usually are: a tile without room works in vain.
+    fn make_room_for_dense_codes(&mut self) {
+        let room = DENSE_CODES * self.schedule.most_needles;
+        let bytes = 3 * self.schedule.tiles.len() * room * size_of::<DeviceCode>();
+        let enough = mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4);
+        if enough && room > self.world.capacity as usize {
+            self.grow(room);
+        }
+    }
+
     /// Room for more codes in every tile.
     pub(crate) fn grow(&mut self, needed: usize) {
-        let capacity = (needed + needed / 4).max(2 * self.world.capacity as usize).next_multiple_of(32);
+        let capacity = needed.max(2 * self.world.capacity as usize).next_multiple_of(32);
         let tiles = self.schedule.tiles.len();
         let codes: CudaSlice<DeviceCode> = must(empty(&self.device.stream, 3 * tiles * capacity));
         let to = Address(&self.device).of(&codes);
@@ -307,12 +321,10 @@ impl Session<f32> for CudaSession {
             (told.order, told.order_at) = (at.of(order), at.of(starts));
         }
         self.clear_mail();
-        let all = self.schedule.tiles.len();
         let mail = if sweep.visit == Visit::Spread {
-            // No needle sees another, so colours need not wait; a few tiles tell how much room the others need.
-            let few = all.min(4 * self.device.facts.multiprocessors);
-            self.visit(&[0, few], told);
-            self.visit(&[few, all], told)
+            self.make_room_for_dense_codes();
+            // No needle sees another, so colours need not wait for each other.
+            self.visit(&[0, self.schedule.tiles.len()], told)
         } else {
             let colours = self.schedule.colours.clone();
             self.visit(&colours, told)

@@ -19,9 +19,9 @@ const ROUNDS: usize = 2;
 /// A session on the scene less a base layer.
 pub(super) struct Fit<T> {
     pub(super) session: Box<dyn Session<T>>,
-    /// What the session codes and its base layer, and the weight of every sample.
+    /// What the session codes and its base layer, and one over the squared weight of every sample.
     target: Signal<T>,
-    weights: Vec<T>,
+    inverse: Vec<T>,
 }
 
 impl<T: Real> Fit<T> {
@@ -34,13 +34,15 @@ impl<T: Real> Fit<T> {
         pace: &Pace,
     ) -> Result<Self> {
         check_memory(engine, &problem, max_memory)?;
-        let mut target = base.clone();
-        let details = problem.planes.iter().flat_map(|plane| &plane.target);
-        target.data_mut().iter_mut().zip(details).for_each(|(x, &detail)| *x += detail);
-        let weights = problem.planes.iter().flat_map(|plane| plane.weights.iter().flatten()).copied().collect();
+        let (mut target, mut inverse) = (base.clone(), Vec::with_capacity(base.data().len()));
+        for plane in &problem.planes {
+            let whole = &mut target.data_mut()[inverse.len()..];
+            whole.iter_mut().zip(&plane.target).for_each(|(x, &detail)| *x += detail);
+            inverse.extend(plane.weights.as_deref().unwrap_or_default().iter().map(|&w| T::ONE / (w * w)));
+        }
         let mut session = engine.open(problem)?;
         session.heed(pace.stop.clone());
-        Ok(Self { session, target, weights })
+        Ok(Self { session, target, inverse })
     }
 
     /// Dense first codes: every needle codes its share of its patch, none seeing the others.
@@ -86,11 +88,13 @@ impl<T: Real> Fit<T> {
     pub(super) fn picture(&mut self) -> Signal<T> {
         self.session.refresh();
         let mut picture = self.target.clone();
-        let planes = self.target.channels() / self.session.dictionary().channels();
-        let residual = (0..planes).flat_map(|plane| self.session.residual(plane));
-        // The residual carries the squared weight.
-        let left = residual.zip(&self.weights).map(|(r, &w)| r / w / w);
-        picture.data_mut().iter_mut().zip(left).for_each(|(x, left)| *x -= left);
+        let length = self.session.dictionary().channels() * picture.extent().volume();
+        let planes = picture.data_mut().chunks_exact_mut(length).zip(self.inverse.chunks_exact(length));
+        for (plane, (samples, inverse)) in planes.enumerate() {
+            // The residual carries the squared weight.
+            let residual = self.session.residual(plane);
+            samples.iter_mut().zip(&residual).zip(inverse).for_each(|((x, &r), &inverse)| *x -= r * inverse);
+        }
         picture
     }
 }
