@@ -5,6 +5,7 @@
 //! conjugate gradients on the hidden samples, started from the plate through a signal of half the size, so that holes of any width are
 //! spanned.
 
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
 
@@ -16,8 +17,8 @@ const ITERATIONS: usize = 300;
 /// Signals of no more samples than this are not halved.
 const SMALL: usize = 16;
 
-/// The plate through the samples whose weight is not 0; every channel must have one.
-pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T]) -> Signal<T> {
+/// The plate through the samples whose weight is not 0; every channel must have one. When it is time to stop, as smooth as it is by then.
+pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T], stop: &Stop) -> Signal<T> {
     let extent = signal.extent();
     let mut filled = signal.clone();
     for (channel, weights) in filled.data_mut().chunks_exact_mut(extent.volume()).zip(weights.chunks_exact(extent.volume())) {
@@ -26,7 +27,7 @@ pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T]) -> Signal<T
             hidden: weights.iter().map(|&w| w == T::ZERO).collect(),
             samples: channel.iter().map(|x| x.to_f64()).collect(),
         };
-        plate.fill();
+        plate.fill(stop);
         let filled = channel.iter_mut().zip(&plate.samples).zip(&plate.hidden).filter(|(_, hidden)| **hidden);
         filled.for_each(|((x, s), _)| *x = T::from_f64(*s));
     }
@@ -42,11 +43,14 @@ struct Plate {
 
 impl Plate {
     /// Fills the hidden samples.
-    fn fill(&mut self) {
+    fn fill(&mut self, stop: &Stop) {
         if !self.hidden.contains(&true) {
             return;
         }
-        self.start();
+        self.start(stop);
+        if stop.is_due() {
+            return;
+        }
         let mut slope = vec![0.0; self.samples.len()];
         bend(self.size, &self.samples, &mut slope);
         self.clear_known(&mut slope);
@@ -55,7 +59,7 @@ impl Plate {
         let mut energy = dot(&slope, &slope);
         let least = FALL * FALL * energy;
         for _ in 0..ITERATIONS {
-            if energy <= least {
+            if energy <= least || stop.is_due() {
                 break;
             }
             bend(self.size, &descent, &mut bent);
@@ -76,7 +80,7 @@ impl Plate {
     }
 
     /// First values of the hidden samples: the plate through means of blocks of two along every axis.
-    fn start(&mut self) {
+    fn start(&mut self, stop: &Stop) {
         let known = || self.samples.iter().zip(&self.hidden).filter(|(_, hidden)| !**hidden).map(|(x, _)| *x);
         let mean = known().sum::<f64>() / known().count() as f64;
         if self.samples.len() <= SMALL {
@@ -96,7 +100,7 @@ impl Plate {
         });
         coarse.hidden = counts.iter().map(|&n| n == 0.0).collect();
         coarse.samples.iter_mut().zip(&counts).for_each(|(x, n)| *x /= f64::max(*n, 1.0));
-        coarse.fill();
+        coarse.fill(stop);
         each(size, |i, at| {
             if self.hidden[i] {
                 self.samples[i] = coarse.between(at);
@@ -201,7 +205,8 @@ mod tests {
     #[test]
     fn slopes_go_on_through_holes() {
         for axes in [&[60][..], &[17, 23], &[7, 9, 8]] {
-            let (filled, truth) = plate(axes, |[z, y, x]| 3.0 + 2.0 * x - y + 0.5 * z, |i| i % 5 == 2 || i % 7 == 3);
+            let (filled, truth) =
+                plate(axes, |[z, y, x]| 3.0 + 2.0 * x - y + 0.5 * z, |i| i % 5 == 2 || i % 7 == 3, &Stop::default());
             let size = filled.extent().padded();
             each(size, |i, at| {
                 // Beyond the outermost known samples tension lets slopes fade.
