@@ -199,14 +199,13 @@ mod tests {
         let weights: Vec<f64> = (0..extent.volume()).map(|i| f64::from(u8::from(known(i)))).collect();
         let mut damaged = truth.clone();
         damaged.data_mut().iter_mut().zip(&weights).filter(|(_, w)| **w == 0.0).for_each(|(x, _)| *x = 1e6);
-        (thin_plate(&damaged, &weights), truth)
+        (thin_plate(&damaged, &weights, &Stop::default()), truth)
     }
 
     #[test]
     fn slopes_go_on_through_holes() {
         for axes in [&[60][..], &[17, 23], &[7, 9, 8]] {
-            let (filled, truth) =
-                plate(axes, |[z, y, x]| 3.0 + 2.0 * x - y + 0.5 * z, |i| i % 5 == 2 || i % 7 == 3, &Stop::default());
+            let (filled, truth) = plate(axes, |[z, y, x]| 3.0 + 2.0 * x - y + 0.5 * z, |i| i % 5 == 2 || i % 7 == 3);
             let size = filled.extent().padded();
             each(size, |i, at| {
                 // Beyond the outermost known samples tension lets slopes fade.
