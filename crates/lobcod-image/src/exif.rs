@@ -2,6 +2,7 @@
 //! TIFF holds them among its own tags. Files come from anywhere: what does not make sense is left out, and nothing is followed twice.
 
 use ::tiff::tags::{ByteOrder, Type};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 
 /// Tags of the first directory that speak of the picture as such, not of how a file lays it out: description, maker, model,
 /// orientation, resolution and its unit, software, date, artist, computer, rating, copyright.
@@ -49,9 +50,14 @@ pub(crate) struct Exif {
 }
 
 impl Exif {
-    /// Reads a block or the first page of a TIFF.
-    pub(crate) fn read(file: &[u8]) -> Self {
-        let Some((reader, first)) = Reader::new(file) else { return Self::default() };
+    /// Reads a block.
+    pub(crate) fn read(block: &[u8]) -> Self {
+        Self::read_with_xmp(&mut Cursor::new(block)).0
+    }
+
+    /// Reads a block or the first page of a TIFF, and the packet of XMP in its tags.
+    pub(crate) fn read_with_xmp(file: &mut (impl Read + Seek)) -> (Self, Option<Vec<u8>>) {
+        let Some((mut reader, first)) = Reader::new(file) else { return Default::default() };
         let mut left = MOST_BYTES;
         let all = reader.directory(first, &mut left);
         let mut below = |entries: &[Entry], tag| match pointer(entries, tag) {
@@ -62,12 +68,14 @@ impl Exif {
         let interoperability = below(&camera, INTEROPERABILITY);
         let plain = |entries: Vec<Entry>| entries.into_iter().filter(|e| e.tag != INTEROPERABILITY && is_value(e)).collect();
         let about = |e: &Entry| ABOUT_THE_PICTURE.contains(&e.tag) && is_value(e);
-        Self {
+        let xmp = all.iter().find(|e| e.tag == XMP && matches!(e.kind, Type::BYTE | Type::UNDEFINED)).map(|e| e.data.clone());
+        let exif = Self {
             picture: all.into_iter().filter(about).collect(),
             camera: plain(camera),
             place: plain(place),
             interoperability: plain(interoperability),
-        }
+        };
+        (exif, xmp)
     }
 
     /// The same without what the maker of the camera keeps to itself, which may be large.
@@ -98,13 +106,6 @@ impl Exif {
     }
 }
 
-/// The packet of XMP in the tags of a TIFF.
-pub(crate) fn read_xmp(file: &[u8]) -> Option<Vec<u8>> {
-    let (reader, first) = Reader::new(file)?;
-    let entries = reader.directory(first, &mut MOST_BYTES.clone());
-    entries.into_iter().find(|e| e.tag == XMP && matches!(e.kind, Type::BYTE | Type::UNDEFINED)).map(|e| e.data)
-}
-
 /// Bytes of one value.
 fn size_of_one(kind: Type) -> u64 {
     match kind {
@@ -130,22 +131,22 @@ fn pointer(entries: &[Entry], tag: u16) -> Option<u64> {
 }
 
 /// A file of directories.
-struct Reader<'a> {
-    file: &'a [u8],
+struct Reader<'a, R> {
+    file: &'a mut R,
     order: ByteOrder,
     /// Whether offsets have 64 bits.
     wide: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, R: Read + Seek> Reader<'a, R> {
     /// The reader, and where the first directory lies.
-    fn new(file: &'a [u8]) -> Option<(Self, u64)> {
-        let order = match file.get(..2)? {
+    fn new(file: &'a mut R) -> Option<(Self, u64)> {
+        let mut reader = Self { file, order: ByteOrder::LittleEndian, wide: false };
+        reader.order = match &reader.bytes(0, 2)?[..] {
             b"II" => ByteOrder::LittleEndian,
             b"MM" => ByteOrder::BigEndian,
             _ => return None,
         };
-        let mut reader = Self { file, order, wide: false };
         let first = match reader.number(2, 2)? {
             42 => reader.number(4, 4)?,
             43 => reader.number(8, 8)?,
@@ -155,19 +156,25 @@ impl<'a> Reader<'a> {
         Some((reader, first))
     }
 
-    fn bytes(&self, at: u64, count: u64) -> Option<&'a [u8]> {
-        let end = usize::try_from(at.checked_add(count)?).ok()?;
-        self.file.get(usize::try_from(at).ok()?..end)
+    /// So many bytes, if they are there and not too many.
+    fn bytes(&mut self, at: u64, count: u64) -> Option<Vec<u8>> {
+        if count > MOST_BYTES as u64 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(at)).ok()?;
+        (&mut *self.file).take(count).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 == count).then_some(bytes)
     }
 
-    fn number(&self, at: u64, size: u64) -> Option<u64> {
+    fn number(&mut self, at: u64, size: u64) -> Option<u64> {
         let bytes = self.bytes(at, size)?;
         let digit = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
         Some(if self.order == ByteOrder::BigEndian { bytes.iter().fold(0, digit) } else { bytes.iter().rev().fold(0, digit) })
     }
 
     /// The entries of a directory that are whole, each tag once, as long as they take no more than what is `left`.
-    fn directory(&self, at: u64, left: &mut usize) -> Vec<Entry> {
+    fn directory(&mut self, at: u64, left: &mut usize) -> Vec<Entry> {
         let (head, wide) = if self.wide { (8, 8) } else { (2, 4) };
         let count = self.number(at, head).unwrap_or(0).min(MOST_ENTRIES);
         let mut entries: Vec<Entry> =
@@ -178,18 +185,18 @@ impl<'a> Reader<'a> {
     }
 
     /// One entry: `None` beyond the end of the file, `Some(None)` where it makes no sense.
-    fn entry(&self, at: u64, wide: u64, left: &mut usize) -> Option<Option<Entry>> {
+    fn entry(&mut self, at: u64, wide: u64, left: &mut usize) -> Option<Option<Entry>> {
+        self.bytes(at, 4 + 2 * wide)?;
         let (tag, kind, count) = (self.number(at, 2)? as u16, self.number(at + 2, 2)? as u16, self.number(at + 4, wide)?);
         let mut value = || {
             let kind = Type::from_u16(kind)?;
             let size = count.checked_mul(size_of_one(kind))?;
             let place = if size <= wide { at + 4 + wide } else { self.number(at + 4 + wide, wide)? };
-            let mut data = self.bytes(place, size).filter(|data| !data.is_empty() && data.len() <= *left)?.to_vec();
+            let mut data = self.bytes(place, size).filter(|data| !data.is_empty() && data.len() <= *left)?;
             *left -= data.len();
             self.order.convert(kind, &mut data, ByteOrder::LittleEndian);
             Some(Entry { tag, kind, data })
         };
-        self.bytes(at, 4 + 2 * wide)?;
         Some(value())
     }
 }
@@ -311,7 +318,8 @@ mod tests {
             crowd.extend(one);
         });
         crowd.resize(1 << 17, 0);
-        let (reader, first) = Reader::new(&crowd).unwrap();
+        let mut file = Cursor::new(&crowd);
+        let (mut reader, first) = Reader::new(&mut file).unwrap();
         let total: usize = reader.directory(first, &mut MOST_BYTES.clone()).iter().map(|e| e.data.len()).sum();
         assert!(total > 1 << 20 && total <= MOST_BYTES, "{total} bytes of {}", crowd.len());
     }
@@ -332,7 +340,6 @@ mod tests {
             bytes.truncate(keep);
             let exif = Exif::read(&bytes);
             prop_assert_eq!(Exif::read(&exif.to_block()), exif);
-            read_xmp(&bytes);
         }
     }
 }

@@ -48,4 +48,26 @@ pub struct Grid {
     pub unit: Option<String>,
     /// Whether pages are moments in time, not slices.
     pub moments: bool,
+    /// Where channels lie if each has pages of its own; `None`: they lie in the pixels.
+    pub channel_pages: Option<PageOrder>,
+}
+
+/// Order of the pages of a stack that has a page for every channel of every slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageOrder {
+    /// All channels of a slice, then those of the next (`XYCZT`, the way of ImageJ).
+    #[default]
+    ChannelsFirst,
+    /// All slices of a channel, then those of the next (`XYZCT`).
+    SlicesFirst,
+}
+
+impl PageOrder {
+    /// Number of a page among `channels` and `slices`.
+    pub(crate) fn page(self, (channel, channels): (usize, usize), (slice, slices): (usize, usize)) -> usize {
+        match self {
+            PageOrder::ChannelsFirst => slice * channels + channel,
+            PageOrder::SlicesFirst => channel * slices + slice,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Folder, ramp};
-use lobcod_image::{Depth, Notes, ReadOptions, WriteOptions, read_picture, write_picture};
+use lobcod_image::{Depth, Notes, PictureRows, ReadOptions, WriteOptions, read_picture, write_picture};
 
 /// A block with tags on the picture, the camera and the place, sorted and tight as lobcod writes them.
 fn block(maker_note: usize) -> Vec<u8> {
@@ -65,6 +65,9 @@ fn notes_go_from_any_format_to_any_other() {
             assert_eq!(through(&folder, to, &[8, 9], Depth::U8, &read), given, "{from} to {to}");
         }
     }
+    let rows = PictureRows::open(&folder.file("a.tif"), &ReadOptions::default()).unwrap().unwrap();
+    let whole = read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
+    assert_eq!(rows.notes(), whole.notes, "a picture read row by row says the same");
     assert_eq!(through(&folder, "deep.png", &[8, 9], Depth::U16, &given), given);
     assert_eq!(through(&folder, "float.tif", &[8, 9], Depth::F32, &given), given);
 }

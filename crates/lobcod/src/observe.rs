@@ -38,7 +38,7 @@ pub enum Control {
 }
 
 /// How long interrupted work may take to find out how good its answer is.
-const LAST_LOOK: Duration = Duration::from_millis(300);
+const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// A question that long work asks between two small steps, from any of its threads: is it to stop? By default it is not.
 #[derive(Clone, Default)]

@@ -125,6 +125,7 @@ impl<'a, T: Real> Banded<'a, T> {
         let report = pursuit.run_in_bands::<T>(&mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
         drop(watcher);
         let BandedShape { extent, channels, .. } = self.shape;
+        let notes = self.picture.rows.notes();
         if let Some(file) = &file {
             let facts = CodesFacts {
                 extent,
@@ -136,6 +137,7 @@ impl<'a, T: Real> Banded<'a, T> {
                 depth: self.picture.rows.depth(),
                 sample_rate: None,
                 dictionary,
+                notes: &notes,
             };
             let mut layer = |rows: Range<usize>| self.picture.split(rows).map(|(_, layer)| layer);
             let base = (args.problem.base != Base::None).then_some(&mut layer as _);
@@ -148,6 +150,7 @@ impl<'a, T: Real> Banded<'a, T> {
             depth: self.picture.rows.depth(),
             sample_rate: None,
             base: None,
+            notes,
         };
         // The codes are on disk; what is told needs only their shape.
         let needles = vec![Needles::new(extent, channels, args.problem.border, Vec::new())];

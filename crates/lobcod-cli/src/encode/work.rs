@@ -57,6 +57,7 @@ impl<T: Real> Work<'_, T> {
                 sample_rate: source.sample_rate,
                 dictionary: self.chosen.dictionary.clone(),
                 base: source.base.clone(),
+                notes: source.notes.clone(),
             };
             write_codes(file, &codes)?;
         }

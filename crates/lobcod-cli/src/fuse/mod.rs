@@ -61,7 +61,9 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     }
     let mut work = Work { args, files, chosen, fused, scores: Scores::default() };
     work.save()?;
-    work.scores = Scores::measure(args, &mut work.files, &work.fused, reference)?;
+    if work.fused.status != Status::Interrupted {
+        work.scores = Scores::measure(args, &mut work.files, &work.fused, reference)?;
+    }
     let shown = work.show();
     work.tell()?;
     warnings::tell(&work.report(), &args.telling);

@@ -1,6 +1,7 @@
 //! TIFF read strip by strip or tile by tile.
 
-use super::read::{Page, check_next_page, describe, level, to_array, unreadable};
+use super::grid;
+use super::read::{Page, check_next_page, describe, level, notes, to_array, unreadable};
 use crate::array::DataType;
 use crate::axes::Axes;
 use crate::bitmap::split_alpha;
@@ -20,6 +21,7 @@ pub(crate) struct TiffRows {
     page: Page,
     /// Width and height of a strip or tile.
     chunk: (usize, usize),
+    notes: Notes,
 }
 
 impl TiffRows {
@@ -28,10 +30,16 @@ impl TiffRows {
     pub(crate) fn open(path: &Path, mut file: File, axes: Option<Axes>) -> Result<Option<Self>> {
         let failed = |error| unreadable(path, error);
         file.seek(SeekFrom::Start(0)).map_err(|source| Error::read(path, source))?;
+        let again = File::open(path).map_err(|source| Error::read(path, source))?;
         let mut decoder = Decoder::new(BufReader::new(file)).map_err(failed)?;
         let page = describe(path, &mut decoder)?;
+        let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
         let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(failed)? == Some(2);
         if matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw)) || (planar && page.samples > 1) || page.bits < 8 {
+            return Ok(None);
+        }
+        let (grid, pages) = grid::read(&mut decoder);
+        if axes.is_none() && pages.is_some_and(|pages| pages.count() > 1) {
             return Ok(None);
         }
         if axes.is_none() && decoder.more_images() {
@@ -39,11 +47,17 @@ impl TiffRows {
             decoder.seek_to_image(0).map_err(failed)?;
         }
         let (width, height) = decoder.chunk_dimensions();
-        Ok(Some(Self { decoder, page, chunk: (width as usize, height as usize) }))
+        let notes = notes(&mut BufReader::new(again), icc, grid);
+        Ok(Some(Self { decoder, page, chunk: (width as usize, height as usize), notes }))
     }
 
     pub(crate) fn height(&self) -> usize {
         self.page.height
+    }
+
+    /// What the page says beside its samples.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
     }
 
     pub(crate) fn has_alpha(&self) -> bool {

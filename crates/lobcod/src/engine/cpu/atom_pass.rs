@@ -48,9 +48,10 @@ pub(super) fn improve_atoms<T: Real>(
         team.each(
             &mut work,
             |work| work.codes(),
-            |work, _| T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next }),
+            |work, _| T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next, stop }),
         );
-        let Some(k) = next else { break };
+        // An atom that was not looked at to the end stays.
+        let Some(k) = next.filter(|_| !stop.is_due()) else { break };
         let change = best_move(dictionary, k, &work);
         dictionary.move_atom(k, &change);
         largest = largest.max(change.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt());

@@ -5,11 +5,14 @@ use super::plane::PlaneState;
 use super::tile::TileState;
 use crate::error::Result;
 use crate::grid::Grid;
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::simd::{AtomRows, Kernel, Vector, add_atom, gather_patch};
 
 /// Codes whose patches are summed in the precision of the signal before the sum goes on in f64.
 const CHAIN: usize = 32;
+/// Codes between two looks at whether it is time to stop.
+const LOOK_UP: usize = 256;
 
 /// A code as the pass sees it.
 #[derive(Clone, Copy)]
@@ -107,8 +110,8 @@ impl<T: Real> Canvas<T> {
         self.first[k] < self.first[k + 1]
     }
 
-    /// Correlates the codes of atom `k` with themselves.
-    fn correlate_codes(&mut self, k: usize) {
+    /// Correlates the codes of atom `k` with themselves, until it is time to stop.
+    fn correlate_codes(&mut self, k: usize, stop: &Stop) {
         let (layout, reach) = (&self.layout, self.reach);
         let sums = &mut self.autocorrelation;
         let (slice, row) = ((2 * reach[1] + 1) * (2 * reach[2] + 1), 2 * reach[2] + 1);
@@ -126,6 +129,9 @@ impl<T: Real> Canvas<T> {
         let strides = layout.strides.map(|s| s as i32);
         let farthest = (reach[0] * strides[1] + reach[1] * strides[0] + reach[2]) as u32;
         for (i, one) in codes.iter().enumerate() {
+            if i.is_multiple_of(LOOK_UP) && stop.is_due() {
+                return;
+            }
             let (here, value) = (at(one), one.value.to_f64());
             add([0; 3], 0.5 * value * value);
             for other in codes[i + 1..].iter().take_while(|other| other.offset - one.offset <= farthest) {
@@ -159,6 +165,7 @@ pub(super) struct FollowAndLook<'a, T> {
     pub(super) moved: Option<(usize, &'a AtomRows<T>)>,
     /// The atom to be looked at.
     pub(super) next: Option<usize>,
+    pub(super) stop: &'a Stop,
 }
 
 impl<T: Real> Kernel<T> for FollowAndLook<'_, T> {
@@ -189,6 +196,6 @@ impl<T: Real> Kernel<T> for FollowAndLook<'_, T> {
             canvas.gradient.iter_mut().zip(&canvas.chain).for_each(|(sum, x)| *sum += x.to_f64());
         }
         canvas.autocorrelation.fill(0.0);
-        canvas.correlate_codes(k);
+        canvas.correlate_codes(k, self.stop);
     }
 }

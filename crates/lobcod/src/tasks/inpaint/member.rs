@@ -55,6 +55,10 @@ impl<T: Real> Member<T> {
         start: &Start<T>,
         pace: &mut Pace,
     ) -> Result<Self> {
+        if pace.is_over() {
+            let (picture, penalty) = (start.base.clone(), params.penalty.unwrap_or(0.0));
+            return Ok(Self { errors: scene.errors(&picture), picture, penalty, path: Vec::new(), nonzeros: 0 });
+        }
         let detail = scene.detail(start.base);
         let fitted = problem(scene, Use::Fitted, start.base, start.dictionary, start.trust);
         let mut fit = Fit::open(engine, fitted, start.base, params.max_memory, pace)?;

@@ -24,7 +24,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::{Error, Result};
 use crate::mask::Mask;
-use crate::observe::Observer;
+use crate::observe::{Observer, Stop};
 use crate::parallel;
 use crate::real::Real;
 use crate::signal::Signal;
@@ -104,8 +104,8 @@ impl Inpaint {
         observer: &mut dyn Observer,
     ) -> Result<Inpainted<T>> {
         check_dictionaries(signal, dictionaries)?;
-        let scene = Scene::new(&self.params, signal, known, dictionaries)?;
         let mut pace = Pace::new(self.params.time_limit, observer);
+        let scene = Scene::new(&self.params, signal, known, dictionaries, pace.asked.clone())?;
         if scene.weights(Use::Known).iter().all(|&w| w != T::ZERO) {
             let report = self.report(engine, &pace, &scene, Vec::new());
             return Ok(Inpainted { picture: signal.clone(), fit: signal.clone(), learnt: None, report });
@@ -137,7 +137,7 @@ impl Inpaint {
     /// Bytes the largest session is expected to need on the CPU.
     pub fn estimate_memory<T: Real>(&self, signal: &Signal<T>, known: &Mask<T>, dictionaries: &[Dictionary<T>]) -> Result<u64> {
         check_dictionaries(signal, dictionaries)?;
-        let scene = Scene::new(&self.params, signal, known, dictionaries)?;
+        let scene = Scene::new(&self.params, signal, known, dictionaries, Stop::default())?;
         let engine = CpuEngine::new(self.params.threads)?;
         let base = Signal::zeros(signal.extent(), signal.channels());
         let needs = dictionaries.iter().map(|d| {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Pace<'a> {
     clock: Instant,
     /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
-    asked: Stop,
+    pub(super) asked: Stop,
     limit: Stop,
     pub(super) stop: Stop,
     observer: &'a mut dyn Observer,
@@ -56,12 +56,13 @@ impl<'a> Pace<'a> {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.ended.is_some()
+        self.ended.is_some() || self.asked.is_due()
     }
 
     /// How the run ended, as far as the clock and the observer are concerned.
     pub(super) fn status(&self) -> Status {
-        self.ended.unwrap_or(Status::Converged)
+        let asked = self.asked.is_due().then_some(Status::Interrupted);
+        self.ended.or(asked).unwrap_or(Status::Converged)
     }
 
     pub(super) fn seconds(&self) -> f64 {

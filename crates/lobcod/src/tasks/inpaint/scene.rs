@@ -9,6 +9,7 @@ use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::mask::Mask;
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
 use std::sync::OnceLock;
@@ -28,6 +29,7 @@ pub(super) struct Scene<T> {
     plate_of_fitted: OnceLock<Signal<T>>,
     /// Are its channels brightness and differences instead of red, green and blue?
     opposed: bool,
+    stop: Stop,
 }
 
 /// Which of the known samples a fit may use.
@@ -45,6 +47,7 @@ impl<T: Real> Scene<T> {
         signal: &Signal<T>,
         known: &Mask<T>,
         dictionaries: &[Dictionary<T>],
+        stop: Stop,
     ) -> Result<Self> {
         known.check_fits(signal)?;
         let (channels, volume) = (signal.channels(), signal.extent().volume());
@@ -75,6 +78,7 @@ impl<T: Real> Scene<T> {
             plate_of_known: OnceLock::new(),
             plate_of_fitted: OnceLock::new(),
             opposed,
+            stop,
         })
     }
 
@@ -86,7 +90,7 @@ impl<T: Real> Scene<T> {
     pub(super) fn plate(&self, samples: Use) -> &Signal<T> {
         // With nothing held out both are the same.
         let place = if samples == Use::Known || self.held_out.is_empty() { &self.plate_of_known } else { &self.plate_of_fitted };
-        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples)))
+        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples), &self.stop))
     }
 
     /// The base layer of the picture filled from a fit.

@@ -5,6 +5,7 @@
 //! conjugate gradients on the hidden samples, started from the plate through a signal of half the size, so that holes of any width are
 //! spanned.
 
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
 
@@ -16,8 +17,8 @@ const ITERATIONS: usize = 300;
 /// Signals of no more samples than this are not halved.
 const SMALL: usize = 16;
 
-/// The plate through the samples whose weight is not 0; every channel must have one.
-pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T]) -> Signal<T> {
+/// The plate through the samples whose weight is not 0; every channel must have one. When it is time to stop, as smooth as it is by then.
+pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T], stop: &Stop) -> Signal<T> {
     let extent = signal.extent();
     let mut filled = signal.clone();
     for (channel, weights) in filled.data_mut().chunks_exact_mut(extent.volume()).zip(weights.chunks_exact(extent.volume())) {
@@ -26,7 +27,7 @@ pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T]) -> Signal<T
             hidden: weights.iter().map(|&w| w == T::ZERO).collect(),
             samples: channel.iter().map(|x| x.to_f64()).collect(),
         };
-        plate.fill();
+        plate.fill(stop);
         let filled = channel.iter_mut().zip(&plate.samples).zip(&plate.hidden).filter(|(_, hidden)| **hidden);
         filled.for_each(|((x, s), _)| *x = T::from_f64(*s));
     }
@@ -42,11 +43,14 @@ struct Plate {
 
 impl Plate {
     /// Fills the hidden samples.
-    fn fill(&mut self) {
+    fn fill(&mut self, stop: &Stop) {
         if !self.hidden.contains(&true) {
             return;
         }
-        self.start();
+        self.start(stop);
+        if stop.is_due() {
+            return;
+        }
         let stencil = Stencil::new(self.size);
         let mut slope = vec![0.0; self.samples.len()];
         let mut energy = 0.0;
@@ -58,7 +62,7 @@ impl Plate {
         let mut bent = vec![0.0; slope.len()];
         let least = FALL * FALL * energy;
         for _ in 0..ITERATIONS {
-            if energy <= least {
+            if energy <= least || stop.is_due() {
                 break;
             }
             let mut along = 0.0;
@@ -81,7 +85,7 @@ impl Plate {
     }
 
     /// First values of the hidden samples: the plate through means of blocks of two along every axis.
-    fn start(&mut self) {
+    fn start(&mut self, stop: &Stop) {
         let known = || self.samples.iter().zip(&self.hidden).filter(|(_, hidden)| !**hidden).map(|(x, _)| *x);
         let mean = known().sum::<f64>() / known().count() as f64;
         if self.samples.len() <= SMALL {
@@ -101,7 +105,7 @@ impl Plate {
         });
         coarse.hidden = counts.iter().map(|&n| n == 0.0).collect();
         coarse.samples.iter_mut().zip(&counts).for_each(|(x, n)| *x /= f64::max(*n, 1.0));
-        coarse.fill();
+        coarse.fill(stop);
         each(size, |i, at| {
             if self.hidden[i] {
                 self.samples[i] = coarse.between(at);
@@ -245,7 +249,7 @@ mod tests {
         let weights: Vec<f64> = (0..extent.volume()).map(|i| f64::from(u8::from(known(i)))).collect();
         let mut damaged = truth.clone();
         damaged.data_mut().iter_mut().zip(&weights).filter(|(_, w)| **w == 0.0).for_each(|(x, _)| *x = 1e6);
-        (thin_plate(&damaged, &weights), truth)
+        (thin_plate(&damaged, &weights, &Stop::default()), truth)
     }
 
     #[test]
