@@ -24,6 +24,7 @@ mod checkpoint;
 mod dictionary;
 pub mod engine;
 mod error;
+pub mod exact;
 mod extent;
 pub mod grid;
 pub mod lasso;
