@@ -19,7 +19,8 @@ const USAGE: &str = "usage: cargo xtask <chore>
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
   paper [--full]       the paper's figures and tables beside its rivals, into paper/results; --quick is usual
   kernels              rate of the correlation against the core's peak
-  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, stream COUNT, precision
+  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, bands SIDE MIB, stream COUNT,
+                       precision
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
 fn main() -> ExitCode {

@@ -28,6 +28,8 @@ pub struct Plan<'a, T> {
     pub output: (&'a str, Option<&'a Path>),
     /// Bytes of working memory.
     pub needed: u64,
+    /// Bands that the picture would be coded in, if it would.
+    pub bands: Option<usize>,
     /// How long it would take.
     pub trial: Trial,
 }
@@ -46,7 +48,7 @@ impl<T: Real> Plan<'_, T> {
         let pictures = self.images.iter().zip(self.shapes);
         if telling.json {
             let image = |(path, (extent, channels)): (&PathBuf, &(Extent, usize))| json!({ "file": path.display().to_string(), "shape": extent.axes(), "channels": channels, "pixels": extent.volume() });
-            let plan = json!({
+            let mut plan = json!({
                 "dry_run": true,
                 "images": pictures.map(image).collect::<Vec<_>>(),
                 "dictionary": chosen.name,
@@ -61,6 +63,9 @@ impl<T: Real> Plan<'_, T> {
                 "max_memory_bytes": limit,
                 "fits": fits,
             });
+            if let Some(bands) = self.bands {
+                plan["bands"] = bands.into();
+            }
             return tell(&format!("{plan:#}"));
         }
         let mut table = Table::default();
@@ -76,7 +81,10 @@ impl<T: Real> Plan<'_, T> {
             Some(limit) if !fits => {
                 format!("about {}, which is more than the {} allowed: it would be refused", words(self.needed), words(limit))
             }
-            _ => format!("about {} of working memory", words(self.needed)),
+            _ => {
+                let bands = self.bands.map_or(String::new(), |bands| format!(", in {}", plural(bands, "band")));
+                format!("about {} of working memory{bands}", words(self.needed))
+            }
         };
         table
             .row(self.dictionary.0, chosen.words())

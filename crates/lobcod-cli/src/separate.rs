@@ -148,6 +148,7 @@ fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>,
         until: until(&format!("the gap is {} of the objective", number(tolerance)), alternations),
         output: ("smooth layer", Some(&args.smooth_out)),
         needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
+        bands: None,
         trial: trial(separator, signal, &chosen.dictionary)?,
     };
     plan.tell(&params, &args.telling)

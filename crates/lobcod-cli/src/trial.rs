@@ -3,6 +3,7 @@
 use crate::progress::duration;
 use anyhow::Result;
 use lobcod::{Extent, Mask, Observed, Real, Signal};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Samples along each axis of the part, for signals of one, two and three axes.
@@ -32,6 +33,12 @@ impl Trial {
         let bound = if self.whole { "about" } else { "more than" };
         format!("{bound} {}, by a trial on a part of {}", duration(self.seconds), self.part)
     }
+}
+
+/// The rows of the first axis in which that middle lies.
+pub fn middle(extent: Extent) -> Range<usize> {
+    let (length, side) = (extent.axes()[0], SIDES[extent.rank() - 1].min(extent.axes()[0]));
+    (length - side) / 2..(length - side) / 2 + side
 }
 
 /// The middle of a signal, small enough for a trial.

@@ -22,6 +22,20 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|source| Error::write(path, source))
 }
 
+/// Writes a file whole or not at all, by a function that is free to go back in it. Devices and pipes are refused.
+pub(crate) fn write_atomically_with<E: From<std::io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut fs::File) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let (target, special) = target(path).map_err(std::io::Error::other)?;
+    if special {
+        return Err(std::io::Error::other("it is a device or pipe").into());
+    }
+    let mut file = AtomicWriteFile::open(&target)?;
+    write(file.as_file_mut())?;
+    Ok(file.commit()?)
+}
+
 /// Error if a file of this name could not be written: no such folder, a folder of that name, a protected file, or a folder in
 /// which no file can be made.
 ///

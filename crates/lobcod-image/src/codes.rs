@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::atomic::write_atomically;
 use crate::axes::Axes;
+use crate::codes_stream::CodesFacts;
 use crate::depth::Depth;
 use crate::dictionary;
 use crate::error::{Error, Result};
@@ -39,8 +40,17 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
     let needles = &codes.needles;
     check(path, needles, &codes.dictionary, codes.base.as_ref())?;
     let (extent, channels, rank) = (needles.extent(), needles.channels(), needles.extent().rank());
-    let axes = codes.axes.fitting(rank, channels);
-    let shape = axes.shape(extent, channels);
+    let of = CodesFacts {
+        extent,
+        channels,
+        border: needles.border(),
+        axes: codes.axes,
+        penalty: codes.penalty,
+        scale: codes.scale,
+        depth: codes.depth,
+        sample_rate: codes.sample_rate,
+        dictionary: &codes.dictionary,
+    };
     let list = needles.codes();
     let count = needles.nonzeros();
     let values: Vec<T> = list.iter().map(|c| c.value).collect();
@@ -48,20 +58,29 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
         ("position", Array::new(&[count, rank], list.iter().flat_map(|c| c.position[3 - rank..].iter().copied()))),
         ("atom", Array::new(&[count], list.iter().map(|c| c.atom as i32))),
         ("value", Array::from_reals(&[count], &values)),
-        ("shape", Array::new(&[shape.len()], shape.iter().map(|&n| n as i64))),
-        ("axes", Array::from_text(&axes.to_string())),
-        ("border", Array::from_text(&needles.border().to_string())),
-        ("penalty", Array::scalar(codes.penalty)),
-        ("scale", Array::scalar(codes.scale)),
-        ("depth", Array::from_text(&codes.depth.to_string())),
-        ("dictionary", dictionary::to_array(&codes.dictionary).0),
     ];
+    arrays.extend(facts(&of));
     if channels > 1 && codes.dictionary.channels() == 1 {
         arrays.push(("channel", Array::new(&[count], list.iter().map(|c| c.channel as i32))));
     }
     arrays.extend(codes.sample_rate.map(|rate| ("sample_rate", Array::scalar(i64::from(rate)))));
-    arrays.extend(codes.base.as_ref().map(|base| ("base", to_array(base, axes))));
+    arrays.extend(codes.base.as_ref().map(|base| ("base", to_array(base, codes.axes))));
     write_atomically(path, &npz::encode(&arrays))
+}
+
+/// What stands beside the codes.
+pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
+    let axes = of.axes.fitting(of.extent.rank(), of.channels);
+    let shape = axes.shape(of.extent, of.channels);
+    vec![
+        ("shape", Array::new(&[shape.len()], shape.iter().map(|&n| n as i64))),
+        ("axes", Array::from_text(&axes.to_string())),
+        ("border", Array::from_text(&of.border.to_string())),
+        ("penalty", Array::scalar(of.penalty)),
+        ("scale", Array::scalar(of.scale)),
+        ("depth", Array::from_text(&of.depth.to_string())),
+        ("dictionary", dictionary::to_array(of.dictionary).0),
+    ]
 }
 
 /// Whether a file is one that [`write_codes`] makes, judged by the names of its arrays; `false` if it cannot be read.

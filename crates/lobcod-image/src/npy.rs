@@ -9,22 +9,32 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// numpy's own limit was 32 axes for decades; more is not worth reading.
 const MAX_AXES: usize = 32;
 
+/// The longest header that files of version 1 have, and what stands before it.
+pub(crate) const LONGEST_HEADER: u64 = (1 << 16) + 12;
+
 /// The bytes of a `.npy` file that holds `array`.
 pub fn encode(array: &Array) -> Vec<u8> {
-    let axes: String = array.shape().iter().map(|n| format!("{n}, ")).collect();
-    let shape = if array.shape().len() == 1 { axes.trim_end() } else { axes.trim_end_matches(", ") };
-    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}", descr(array.dtype()));
+    let mut file = preamble(array.dtype(), array.shape());
+    file.reserve_exact(array.bytes().len());
+    file.extend_from_slice(array.bytes());
+    file
+}
+
+/// What stands before the samples.
+pub(crate) fn preamble(dtype: DataType, shape: &[usize]) -> Vec<u8> {
+    let axes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let shape = if shape.len() == 1 { axes.trim_end() } else { axes.trim_end_matches(", ") };
+    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}", descr(dtype));
     // The samples start at a multiple of 64 bytes, so that the file can be mapped into memory.
     let preamble = MAGIC.len() + 4;
     let padding = (preamble + header.len() + 1).next_multiple_of(64) - (preamble + header.len() + 1);
     header.extend(std::iter::repeat_n(' ', padding).chain(['\n']));
 
-    let mut file = Vec::with_capacity(preamble + header.len() + array.bytes().len());
+    let mut file = Vec::with_capacity(preamble + header.len());
     file.extend_from_slice(MAGIC);
     file.extend_from_slice(&[1, 0]);
     file.extend_from_slice(&(header.len() as u16).to_le_bytes());
     file.extend_from_slice(header.as_bytes());
-    file.extend_from_slice(array.bytes());
     file
 }
 
@@ -45,10 +55,7 @@ pub fn decode(path: &Path, file: &[u8]) -> Result<Array> {
         ));
     }
     let mut bytes = if header.fortran { to_c_order(&header.shape, size, samples) } else { samples.to_vec() };
-    if header.big_endian {
-        let unit = if matches!(header.dtype, DataType::Text(_)) { 4 } else { size };
-        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
-    }
+    header.to_little_endian(&mut bytes);
     Ok(Array::from_bytes(header.dtype, header.shape, bytes))
 }
 
@@ -63,11 +70,19 @@ pub(crate) struct Header {
     pub dtype: DataType,
     pub shape: Vec<usize>,
     big_endian: bool,
-    fortran: bool,
-    offset: usize,
+    pub fortran: bool,
+    pub offset: usize,
 }
 
 impl Header {
+    /// Makes the least significant byte of samples the first.
+    pub(crate) fn to_little_endian(&self, bytes: &mut [u8]) {
+        if self.big_endian {
+            let unit = if matches!(self.dtype, DataType::Text(_)) { 4 } else { self.dtype.size() };
+            bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        }
+    }
+
     pub(crate) fn parse(path: &Path, file: &[u8]) -> Result<Self> {
         let damaged = || Error::format(path, "is not a sound npy file: its header is damaged or cut short; make the file again");
         let (length, start) = match file.get(..8) {

@@ -95,6 +95,19 @@ pub(crate) fn check_scale(scale: f64) -> Result<()> {
 
 /// Sets missing samples to 0 and says which are known; `None` if all are.
 fn take_missing<T: Real>(path: &Path, signal: &mut Signal<T>, opaque: Option<&[bool]>) -> Result<Option<Mask<T>>> {
+    let Some(weights) = missing_weights(path, signal, opaque)? else { return Ok(None) };
+    if weights.data().iter().all(|&w| w == T::ZERO) {
+        return Err(Error::data(path, "every sample is NaN or transparent; at least one must be known"));
+    }
+    Mask::new(weights).map(Some).map_err(Error::content(path))
+}
+
+/// Sets missing samples to 0; the weights of all, one channel for all if they are alike, or `None` if none is missing.
+pub(crate) fn missing_weights<T: Real>(
+    path: &Path,
+    signal: &mut Signal<T>,
+    opaque: Option<&[bool]>,
+) -> Result<Option<Signal<T>>> {
     let (extent, channels) = (signal.extent(), signal.channels());
     let mut known = vec![true; signal.data().len()];
     for (i, sample) in signal.data_mut().iter_mut().enumerate() {
@@ -112,13 +125,9 @@ fn take_missing<T: Real>(path: &Path, signal: &mut Signal<T>, opaque: Option<&[b
     if known.iter().all(|&k| k) {
         return Ok(None);
     }
-    if known.iter().all(|&k| !k) {
-        return Err(Error::data(path, "every sample is NaN or transparent; at least one must be known"));
-    }
     let (first, rest) = known.split_at(extent.volume());
     let alike = rest.chunks_exact(extent.volume()).all(|channel| channel == first);
     let (channels, known) = if alike { (1, first) } else { (channels, &known[..]) };
     let weights = known.iter().map(|&k| if k { T::ONE } else { T::ZERO }).collect();
-    let mask = Signal::from_planar(extent, channels, weights).and_then(Mask::new);
-    mask.map(Some).map_err(Error::content(path))
+    Signal::from_planar(extent, channels, weights).map(Some).map_err(Error::content(path))
 }

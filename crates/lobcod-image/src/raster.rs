@@ -52,7 +52,7 @@ impl Raster {
         }
     }
 
-    fn from_array(path: &Path, array: Array) -> Result<Self> {
+    pub(crate) fn from_array(path: &Path, array: Array) -> Result<Self> {
         let (full, depth) = match array.dtype() {
             DataType::U8 => (Some(255.0), Depth::U8),
             DataType::U16 => (Some(65535.0), Depth::U16),

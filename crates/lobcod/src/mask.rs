@@ -14,13 +14,18 @@ pub struct Mask<T> {
 impl<T: Real> Mask<T> {
     /// A mask from weights; each must lie in [0, 1] and at least one must be above 0.
     pub fn new(weights: Signal<T>) -> Result<Self> {
-        if let Some(w) = weights.data().iter().find(|w| !(**w >= T::ZERO && **w <= T::ONE)) {
-            return Err(Error::parameter("a mask weight", w, "between 0 (missing) and 1 (observed)"));
-        }
         if weights.data().iter().all(|&w| w == T::ZERO) {
             return Err(Error::Data("the mask marks every sample as missing; at least one must be known".into()));
         }
-        Ok(Self { weights })
+        Self::of_part(weights)
+    }
+
+    /// A mask of a part of a signal, where every sample may be missing.
+    pub(crate) fn of_part(weights: Signal<T>) -> Result<Self> {
+        match weights.data().iter().find(|w| !(**w >= T::ZERO && **w <= T::ONE)) {
+            Some(w) => Err(Error::parameter("a mask weight", w, "between 0 (missing) and 1 (observed)")),
+            None => Ok(Self { weights }),
+        }
     }
 
     /// A mask from `true` = observed, one value a sample position.

@@ -162,6 +162,7 @@ const ENCODE_EXAMPLES: &str = "Examples:
   lobcod encode sound.wav --axes t --size 64 -o codes.npz
   lobcod encode photo.png --report report.html         a page to look at
   lobcod encode big.tif --dry-run                      the memory and time it needs
+  lobcod encode big.tif -o big.npz --max-memory 2G     in bands, if it needs more
   lobcod encode big.tif -o big.npz --checkpoint big.checkpoint
   lobcod encode big.tif -o big.npz --resume big.checkpoint";
 

@@ -1,5 +1,6 @@
 //! `lobcod encode`: pictures to sparse needles, with a certificate.
 
+mod bands;
 mod params;
 mod work;
 
@@ -20,6 +21,7 @@ use crate::synthesis::reconstruct;
 use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
 use anyhow::Result;
+use bands::Banded;
 use lobcod::{Checkpoint, Dictionary, Extent, Observed, PursuitParams, Real, Status};
 use lobcod_image::{Depth, Keeper};
 use work::Work;
@@ -37,6 +39,9 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let pursuit = params::pursuit(args)?;
     let files = args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
+    if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
+        return if args.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
+    }
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
     let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
@@ -60,6 +65,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
             until: format!("the gap is {} of the objective, or {}", number(params.tolerance), plural(params.max_sweeps, "sweep")),
             output: ("codes", args.output.as_deref()),
             needed,
+            bands: None,
             trial: trial(params, &observed[0], &chosen.dictionary, &shapes)?,
         };
         return plan.tell(params, &args.telling).map(|()| Outcome::Done);
@@ -73,7 +79,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper)?,
     };
     let kept = keeper.finish(answer.report.status);
-    let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files };
+    let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files, bands: None };
     work.save()?;
 
     let mut sections = Vec::new();

@@ -31,6 +31,8 @@ pub struct Work<'a, T> {
     pub scores: Vec<Score>,
     /// Where the codes go, if they are kept.
     pub files: Option<CodesFiles>,
+    /// Bands the picture was coded in, if it was.
+    pub bands: Option<usize>,
 }
 
 impl<T: Real> Work<'_, T> {
@@ -101,6 +103,9 @@ impl<T: Real> Work<'_, T> {
         if self.args.checkpoints.resume.is_some() {
             fields.insert("resumed".into(), true.into());
         }
+        if let Some(bands) = self.bands {
+            fields.insert("bands".into(), bands.into());
+        }
         if let Some(page) = &self.args.report {
             fields.insert("report".into(), page.display().to_string().into());
         }
@@ -134,6 +139,9 @@ impl<T: Real> Work<'_, T> {
         }
         table.row("dictionary", self.chosen.words());
         table.row("base, border", format!("{}, {}", self.args.problem.base, self.args.problem.border));
+        if let Some(bands) = self.bands {
+            table.row("bands", bands);
+        }
         summary::pursuit(&mut table, report);
         if let Some(score) = Score::together(&self.scores) {
             table.row("PSNR", score.words());

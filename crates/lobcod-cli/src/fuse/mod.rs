@@ -107,6 +107,7 @@ fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fus
         until: until(&format!("each gap is {} of the objective", number(args.run.tolerance)), args.alternations),
         output: ("picture", Some(&args.output)),
         needed: fuser.estimate_memory(files.extent, files.channels, &chosen.dictionary)?,
+        bands: None,
         trial: trial(files, chosen, fuser)?,
     };
     plan.tell(&params, &args.telling)

@@ -73,6 +73,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
             },
             output: ("dictionary", Some(&args.output)),
             needed: learner.estimate_memory(observed, &first.dictionary)?,
+            bands: None,
             trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
         };
         let params = learner.params();

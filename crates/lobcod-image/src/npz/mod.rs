@@ -1,9 +1,11 @@
 //! The `.npz` format of numpy: named arrays in a zip file.
 
 mod read;
+mod stream;
 mod write;
 
 pub use read::Npz;
+pub(crate) use stream::NpzStream;
 pub use write::encode;
 
 const LOCAL: &[u8; 4] = b"PK\x03\x04";

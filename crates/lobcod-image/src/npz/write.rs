@@ -30,58 +30,72 @@ pub fn encode(arrays: &[(&str, Array)]) -> Vec<u8> {
     }
     let (count, start, size) = (arrays.len() as u64, file.len() as u64, directory.len() as u64);
     file.append(&mut directory);
-    append_end(&mut file, count, start, size);
+    file.extend(end_records(count, start, size));
     file
 }
 
 /// Appends one entry to the file, and its line to the directory.
 fn append(file: &mut Vec<u8>, directory: &mut Vec<u8>, name: &str, data: &[u8]) {
-    let (offset, size) = (file.len() as u64, data.len() as u64);
-    let checksum = crc32fast::hash(data);
-    let common = |out: &mut Vec<u8>, extra: u16| {
-        [VERSION, FLAGS, STORED, TIME, DATE].iter().for_each(|x| out.extend(x.to_le_bytes()));
-        [checksum, ELSEWHERE, ELSEWHERE].iter().for_each(|x| out.extend(x.to_le_bytes()));
-        [name.len() as u16, extra].iter().for_each(|x| out.extend(x.to_le_bytes()));
-    };
-    let extra = |out: &mut Vec<u8>, numbers: &[u64]| {
-        [EXTRA_64, 8 * numbers.len() as u16].iter().for_each(|x| out.extend(x.to_le_bytes()));
-        numbers.iter().for_each(|x| out.extend(x.to_le_bytes()));
-    };
-
-    file.extend(LOCAL);
-    common(file, 20);
-    file.extend(name.as_bytes());
-    extra(file, &[size, size]);
+    let (offset, size, checksum) = (file.len() as u64, data.len() as u64, crc32fast::hash(data));
+    file.extend(local_header(name, checksum, size));
     file.extend_from_slice(data);
-
-    directory.extend(CENTRAL);
-    directory.extend(VERSION.to_le_bytes());
-    common(directory, 28);
-    // No comment, first disk, binary data, no attributes.
-    directory.extend([0; 10]);
-    directory.extend(ELSEWHERE.to_le_bytes());
-    directory.extend(name.as_bytes());
-    extra(directory, &[size, size, offset]);
+    directory.extend(directory_line(name, checksum, size, offset));
 }
 
-/// Appends the three records that close a zip file with 64-bit sizes.
-fn append_end(file: &mut Vec<u8>, count: u64, start: u64, size: u64) {
-    let at = file.len() as u64;
-    file.extend(END_64);
-    file.extend(44u64.to_le_bytes());
-    file.extend(VERSION.to_le_bytes());
-    file.extend(VERSION.to_le_bytes());
-    file.extend([0; 8]);
-    [count, count, size, start].iter().for_each(|x| file.extend(x.to_le_bytes()));
+/// Where the checksum lies in the header of an entry.
+pub(super) const CHECKSUM_AT: u64 = 14;
 
-    file.extend(LOCATOR_64);
-    file.extend(0u32.to_le_bytes());
-    file.extend(at.to_le_bytes());
-    file.extend(1u32.to_le_bytes());
+/// What stands before the data of an entry.
+pub(super) fn local_header(name: &str, checksum: u32, size: u64) -> Vec<u8> {
+    let mut out = LOCAL.to_vec();
+    append_common(&mut out, name, checksum, 20);
+    out.extend(name.as_bytes());
+    append_extra(&mut out, &[size, size]);
+    out
+}
 
-    file.extend(END);
-    file.extend([0; 4]);
-    [u16::MAX; 2].iter().for_each(|x| file.extend(x.to_le_bytes()));
-    [ELSEWHERE; 2].iter().for_each(|x| file.extend(x.to_le_bytes()));
-    file.extend([0; 2]);
+/// The line of an entry in the directory.
+pub(super) fn directory_line(name: &str, checksum: u32, size: u64, offset: u64) -> Vec<u8> {
+    let mut out = CENTRAL.to_vec();
+    out.extend(VERSION.to_le_bytes());
+    append_common(&mut out, name, checksum, 28);
+    // No comment, first disk, binary data, no attributes.
+    out.extend([0; 10]);
+    out.extend(ELSEWHERE.to_le_bytes());
+    out.extend(name.as_bytes());
+    append_extra(&mut out, &[size, size, offset]);
+    out
+}
+
+fn append_common(out: &mut Vec<u8>, name: &str, checksum: u32, extra: u16) {
+    [VERSION, FLAGS, STORED, TIME, DATE].iter().for_each(|x| out.extend(x.to_le_bytes()));
+    [checksum, ELSEWHERE, ELSEWHERE].iter().for_each(|x| out.extend(x.to_le_bytes()));
+    [name.len() as u16, extra].iter().for_each(|x| out.extend(x.to_le_bytes()));
+}
+
+fn append_extra(out: &mut Vec<u8>, numbers: &[u64]) {
+    [EXTRA_64, 8 * numbers.len() as u16].iter().for_each(|x| out.extend(x.to_le_bytes()));
+    numbers.iter().for_each(|x| out.extend(x.to_le_bytes()));
+}
+
+/// The three records that close a zip file with 64-bit sizes, whose directory has this size and begins at `start`.
+pub(super) fn end_records(count: u64, start: u64, size: u64) -> Vec<u8> {
+    let mut out = END_64.to_vec();
+    out.extend(44u64.to_le_bytes());
+    out.extend(VERSION.to_le_bytes());
+    out.extend(VERSION.to_le_bytes());
+    out.extend([0; 8]);
+    [count, count, size, start].iter().for_each(|x| out.extend(x.to_le_bytes()));
+
+    out.extend(LOCATOR_64);
+    out.extend(0u32.to_le_bytes());
+    out.extend((start + size).to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+
+    out.extend(END);
+    out.extend([0; 4]);
+    [u16::MAX; 2].iter().for_each(|x| out.extend(x.to_le_bytes()));
+    [ELSEWHERE; 2].iter().for_each(|x| out.extend(x.to_le_bytes()));
+    out.extend([0; 2]);
+    out
 }

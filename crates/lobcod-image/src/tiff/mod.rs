@@ -2,8 +2,10 @@
 
 mod grid;
 mod read;
+mod rows;
 mod write;
 
 pub(crate) use grid::Written;
 pub(crate) use read::decode;
+pub(crate) use rows::TiffRows;
 pub(crate) use write::{Pages, encode};

@@ -12,17 +12,17 @@ use crate::source::Allowance;
 use ::tiff::decoder::{Decoder, DecodingResult, Limits};
 use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError};
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 /// What must agree between the pages of a stack.
 #[derive(Clone, Copy, PartialEq)]
-struct Page {
-    width: usize,
-    height: usize,
-    samples: usize,
-    bits: u8,
-    has_alpha: bool,
+pub(super) struct Page {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) samples: usize,
+    pub(super) bits: u8,
+    pub(super) has_alpha: bool,
 }
 
 impl Page {
@@ -52,17 +52,12 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
     let (dtype, mut bytes) = read_page(path, &mut decoder, page)?;
     let all = matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw));
     let mut pages = 1;
-    while (all || axes.is_none()) && decoder.more_images() {
+    if axes.is_none() && decoder.more_images() {
+        check_next_page(path, &mut decoder, page)?;
+    }
+    while all && decoder.more_images() {
         decoder.next_image().map_err(failed)?;
         let next = describe(path, &mut decoder)?;
-        if !all {
-            if next.shape() == page.shape() {
-                let cure = "say --axes dhw for a volume, chw for channels, or hw (hwc in colour) for the first page alone";
-                return Err(Error::shape(path, format!("has several pages of one size; {cure}")));
-            }
-            // A smaller picture, such as a preview, is not the matter of the file.
-            break;
-        }
         if next != page {
             return Err(Error::shape(path, format!("has a page {} unlike its first; make all pages alike", pages + 1)));
         }
@@ -84,18 +79,34 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
     let stacked = matches!(axes, Some(Axes::Dhw | Axes::Dhwc)) || pages > 1;
     let shape: Vec<usize> = stacked.then_some(pages).into_iter().chain(page.shape()).collect();
     let (array, opaque) = split_alpha(dtype, &shape, bytes, page.has_alpha);
-    let (full, depth) = match dtype {
-        DataType::U8 => (Some((1u32 << page.bits) as f64 - 1.0), Depth::U8),
-        DataType::U16 => (Some(65535.0), Depth::U16),
-        DataType::F64 | DataType::I32 | DataType::U32 | DataType::I64 | DataType::U64 => (None, Depth::F64),
-        _ => (None, Depth::F32),
-    };
+    let (full, depth) = level(dtype, page);
     // Pages as channels are an array of planes, not a colour picture.
     let is_picture = !(axes == Some(Axes::Chw) && pages > 1);
     Ok(Raster { array, opaque, full, depth, is_picture, axes: said, sample_rate: None, notes })
 }
 
-fn describe(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<Page> {
+/// Goes to the next page; error if it is of the size of the first, for then it is not clear what is meant.
+pub(super) fn check_next_page<R: Read + Seek>(path: &Path, decoder: &mut Decoder<R>, page: Page) -> Result<()> {
+    decoder.next_image().map_err(|error| unreadable(path, error))?;
+    // A smaller picture, such as a preview, is not the matter of the file.
+    if describe(path, decoder)?.shape() != page.shape() {
+        return Ok(());
+    }
+    let cure = "say --axes dhw for a volume, chw for channels, or hw (hwc in colour) for the first page alone";
+    Err(Error::shape(path, format!("has several pages of one size; {cure}")))
+}
+
+/// The sample value that stands for full scale, if any, and the depth.
+pub(super) fn level(dtype: DataType, page: Page) -> (Option<f64>, Depth) {
+    match dtype {
+        DataType::U8 => (Some((1u32 << page.bits) as f64 - 1.0), Depth::U8),
+        DataType::U16 => (Some(65535.0), Depth::U16),
+        DataType::F64 | DataType::I32 | DataType::U32 | DataType::I64 | DataType::U64 => (None, Depth::F64),
+        _ => (None, Depth::F32),
+    }
+}
+
+pub(super) fn describe<R: Read + Seek>(path: &Path, decoder: &mut Decoder<R>) -> Result<Page> {
     let failed = |error| unreadable(path, error);
     let (width, height) = decoder.dimensions().map_err(failed)?;
     let color = decoder.colortype().map_err(failed)?;
@@ -128,19 +139,7 @@ fn describe(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>) -> Result<Page> {
 fn read_page(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>, page: Page) -> Result<(DataType, Vec<u8>)> {
     let mut read = DecodingResult::U8(vec![]);
     let layout = decoder.read_image_to_buffer(&mut read).map_err(|e| unreadable(path, e))?;
-    let array = match read {
-        DecodingResult::U8(v) => Array::new(&[v.len()], v),
-        DecodingResult::U16(v) => Array::new(&[v.len()], v),
-        DecodingResult::U32(v) => Array::new(&[v.len()], v),
-        DecodingResult::U64(v) => Array::new(&[v.len()], v),
-        DecodingResult::I8(v) => Array::new(&[v.len()], v),
-        DecodingResult::I16(v) => Array::new(&[v.len()], v),
-        DecodingResult::I32(v) => Array::new(&[v.len()], v),
-        DecodingResult::I64(v) => Array::new(&[v.len()], v),
-        DecodingResult::F32(v) => Array::new(&[v.len()], v),
-        DecodingResult::F64(v) => Array::new(&[v.len()], v),
-        DecodingResult::F16(v) => Array::new(&[v.len()], v.into_iter().map(|x| x.to_f32())),
-    };
+    let array = to_array(read);
     let dtype = array.dtype();
     let mut bytes = if page.bits < 8 { unpack(array.bytes(), page) } else { array.bytes().to_vec() };
     if layout.planes > 1 {
@@ -153,6 +152,23 @@ fn read_page(path: &Path, decoder: &mut Decoder<Cursor<&[u8]>>, page: Page) -> R
         return Err(Error::format(path, reason));
     }
     Ok((dtype, bytes))
+}
+
+/// Samples as an array of one axis.
+pub(super) fn to_array(read: DecodingResult) -> Array {
+    match read {
+        DecodingResult::U8(v) => Array::new(&[v.len()], v),
+        DecodingResult::U16(v) => Array::new(&[v.len()], v),
+        DecodingResult::U32(v) => Array::new(&[v.len()], v),
+        DecodingResult::U64(v) => Array::new(&[v.len()], v),
+        DecodingResult::I8(v) => Array::new(&[v.len()], v),
+        DecodingResult::I16(v) => Array::new(&[v.len()], v),
+        DecodingResult::I32(v) => Array::new(&[v.len()], v),
+        DecodingResult::I64(v) => Array::new(&[v.len()], v),
+        DecodingResult::F32(v) => Array::new(&[v.len()], v),
+        DecodingResult::F64(v) => Array::new(&[v.len()], v),
+        DecodingResult::F16(v) => Array::new(&[v.len()], v.into_iter().map(|x| x.to_f32())),
+    }
 }
 
 /// Samples of less than 8 bits, one a byte; every row starts at a byte.
@@ -173,7 +189,7 @@ fn interleave(planes: &[u8], samples: usize, size: usize) -> Vec<u8> {
     (0..plane * samples).flat_map(item).copied().collect()
 }
 
-fn unreadable(path: &Path, error: TiffError) -> Error {
+pub(super) fn unreadable(path: &Path, error: TiffError) -> Error {
     match error {
         TiffError::UnsupportedError(e) => Error::format(
             path,

@@ -56,6 +56,26 @@ pub fn assert_refused<T: std::fmt::Debug>(answer: lobcod_image::Result<T>, words
 
 /// A TIFF file with these strips of samples and these tags (numbers of 16 bits).
 pub fn tiny_tiff(tags: &[(u16, &[u16])], strips: &[&[u8]]) -> Vec<u8> {
+    tiff_of_chunks(tags, strips, [273, 279])
+}
+
+/// A grey TIFF of 8 bits in square tiles, samples 0, 1, 2, ... (modulo 251).
+pub fn tiled_tiff(height: usize, width: usize, side: usize) -> Vec<u8> {
+    let sample = |y: usize, x: usize| if y < height && x < width { ((y * width + x) % 251) as u8 } else { 0 };
+    let across = width.div_ceil(side);
+    let tile = |t: usize| -> Vec<u8> {
+        (0..side * side).map(|i| sample(t / across * side + i / side, t % across * side + i % side)).collect()
+    };
+    let tiles: Vec<Vec<u8>> = (0..height.div_ceil(side) * across).map(tile).collect();
+    let tiles: Vec<&[u8]> = tiles.iter().map(Vec::as_slice).collect();
+    let (w, h, side) = ([width as u16], [height as u16], [side as u16]);
+    let tags: &[(u16, &[u16])] =
+        &[(256, &w), (257, &h), (258, &[8]), (259, &[1]), (262, &[1]), (277, &[1]), (322, &side), (323, &side)];
+    tiff_of_chunks(tags, &tiles, [324, 325])
+}
+
+/// The same with the tags that tell where the strips or tiles are.
+fn tiff_of_chunks(tags: &[(u16, &[u16])], strips: &[&[u8]], [offsets_tag, lengths_tag]: [u16; 2]) -> Vec<u8> {
     let mut file = b"II*\0\0\0\0\0".to_vec();
     let mut offsets = Vec::new();
     for strip in strips {
@@ -66,8 +86,8 @@ pub fn tiny_tiff(tags: &[(u16, &[u16])], strips: &[&[u8]]) -> Vec<u8> {
     let short = |values: &[u16]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let long = |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
     let mut entries: Vec<(u16, u16, usize, Vec<u8>)> = tags.iter().map(|(tag, v)| (*tag, 3, v.len(), short(v))).collect();
-    entries.push((273, 4, strips.len(), long(&offsets)));
-    entries.push((279, 4, strips.len(), long(&lengths)));
+    entries.push((offsets_tag, 4, strips.len(), long(&offsets)));
+    entries.push((lengths_tag, 4, strips.len(), long(&lengths)));
     entries.sort_unstable();
     // Lists of more than four bytes lie outside the directory.
     for (_, _, _, value) in &mut entries {

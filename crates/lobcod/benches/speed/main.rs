@@ -5,10 +5,12 @@
 //! cargo xtask speed passes fruit-20      the same with every call of one workload
 //! cargo xtask speed threads 4096         1, 2, 4, ... threads on a procedural picture of this side
 //! cargo xtask speed scale 8192           one thread, pictures of 512 up to this side: time and memory a pixel
+//! cargo xtask speed bands 8192 300       a picture of this side in bands of so many MiB, one thread
 //! cargo xtask speed stream 1000          learning from so many pictures of 256x256, one after the other
 //! cargo xtask speed precision            f64 beside f32
 //! ```
 
+mod bands;
 mod ceilings;
 mod scaling;
 mod stages;
@@ -26,6 +28,7 @@ fn main() -> lobcod::Result<()> {
     match words[..] {
         ["threads", word] => return scaling::threads(side(word)),
         ["scale", word] => return scaling::scale(side(word)),
+        ["bands", word, memory] => return bands::bands(side(word), side(memory)),
         ["stream", word] => return streaming::stream(side(word)),
         ["precision"] => return scaling::precision(),
         _ => {}

@@ -1,6 +1,9 @@
 //! An engine that notes what every verb of its sessions cost.
 
-use lobcod::engine::{Discovery, Engine, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
+use lobcod::engine::{
+    Discovery, Engine, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep,
+    Visit,
+};
 use lobcod::{Dictionary, Real, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -113,8 +116,14 @@ impl<T: Real> Session<T> for TimedSession<T> {
         let verb = if what == Measure::Objective { Verb::Objective } else { Verb::Certificate };
         timed(&self.log, verb, || self.session.measure(what), |m| m.iter().map(|m| m.visited).sum())
     }
-    fn better_duals(&mut self, penalty: f64, worth: &[f64]) -> Vec<f64> {
-        timed(&self.log, Verb::Dual, || self.session.better_duals(penalty, worth), |_| 0)
+    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
+        timed(&self.log, Verb::Dual, || self.session.exceeding(penalty, each), |_| 0)
+    }
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        timed(&self.log, Verb::Dual, || self.session.scaled_sums(plane, scaling, part), |_| 0)
+    }
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
+        timed(&self.log, Verb::Dual, || self.session.scaled_reach(plane, scaling, penalty), |_| 0)
     }
     fn fetch(&self) -> State<T> {
         self.session.fetch()

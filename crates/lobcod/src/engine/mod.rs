@@ -5,8 +5,10 @@
 //! exchanges the borders of its part between two colours of a sweep and nowhere else.
 
 mod cpu;
+mod scales;
 
 pub use cpu::{CpuEngine, OpenOnCpu};
+pub use scales::{Lattice, ScaleField};
 
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -16,6 +18,10 @@ use crate::grid::Grouping;
 use crate::needles::Code;
 use crate::pursuit::Local;
 use crate::real::Real;
+use std::ops::Range;
+
+/// A box of samples of a plane, along depth, height and width.
+pub type Part = [Range<usize>; 3];
 
 /// One plane to be coded: a signal, or one channel of it where a one-channel dictionary codes each channel by itself.
 #[derive(Clone, Debug)]
@@ -145,6 +151,24 @@ pub struct Measurement {
     pub visited: usize,
 }
 
+/// Scales `s` of the residual.
+#[derive(Clone, Copy, Debug)]
+pub struct Scaling<'a> {
+    /// The scales.
+    pub field: &'a ScaleField,
+    /// Where the plane's first sample lies in the field.
+    pub origin: [i64; 3],
+}
+
+/// Sums over a scaled residual, in f64.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ScaledSums {
+    /// `<A (Y - B), s r>`.
+    pub dot: f64,
+    /// `||s r||^2`.
+    pub energy: f64,
+}
+
 /// What a session can be taken up from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State<T> {
@@ -185,11 +209,21 @@ pub trait Session<T> {
     fn support(&mut self, sweep: &Support) -> Sweep;
     /// Measures every plane; changes no code and no residual.
     fn measure(&mut self, what: Measure) -> Vec<Measurement>;
-    /// Values of the dual, plane by plane, at feasible points better than the scaled residual; only right after a certificate for
-    /// this penalty. `-inf` where the value would not be above `worth` or no point was sought.
-    fn better_duals(&mut self, penalty: f64, worth: &[f64]) -> Vec<f64> {
-        let _ = penalty;
-        vec![f64::NEG_INFINITY; worth.len()]
+    /// Calls `each(plane, position, ratio)` for every needle whose reach exceeded the penalty, in shares of the penalty; only right
+    /// after a certificate for this penalty. `false` from engines that keep no reaches, and do not measure scaled residuals.
+    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
+        let _ = (penalty, each);
+        false
+    }
+    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the samples, or over all (those around the signal too, for the zero border).
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        let _ = (plane, scaling, part);
+        unimplemented!("only where `exceeding` says so")
+    }
+    /// Largest `|c_ik| / weight_ik` in the scaled residual of needles that the scales are not 1 around; the penalty if none is larger.
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
+        let _ = (plane, scaling, penalty);
+        unimplemented!("only where `exceeding` says so")
     }
     /// The codes of every plane and what is known of its tiles.
     fn fetch(&self) -> State<T>;
@@ -208,6 +242,11 @@ pub trait Session<T> {
     fn energy_along(&mut self, direction: &[f64]) -> f64;
     /// The residual of a plane, weights squared in it: `A^2 (Y - B - sum P_i^T D a_i)` over the signal, channel after channel.
     fn residual(&self, plane: usize) -> Vec<T>;
+    /// The same over a part of the signal.
+    fn residual_part(&self, plane: usize, part: &Part) -> Vec<T> {
+        let _ = (plane, part);
+        unimplemented!("only where `exceeding` says so")
+    }
     /// The dictionary as it stands.
     fn dictionary(&self) -> &Dictionary<T>;
     /// Replaces the dictionary by one of the same shape; follow with [`Session::refresh`].

@@ -13,6 +13,7 @@ pub use layer::{AxisLayer, axis_layers, axis_order};
 use crate::border::Border;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use std::ops::Range;
 
 /// How the positions of a signal are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,16 @@ pub struct Grid {
     pub colours: usize,
 }
 
+/// What is cut into tiles.
+struct Span {
+    domain: [usize; 3],
+    signal_at: [usize; 3],
+    positions: [usize; 3],
+    first: [i64; 3],
+    atom: [usize; 3],
+    periodic: bool,
+}
+
 impl Grid {
     /// The grid of a signal under a border rule.
     pub fn new(signal: Extent, atom: Extent, border: Border, grouping: Grouping) -> Result<Self> {
@@ -92,9 +103,21 @@ impl Grid {
         let domain: [usize; 3] = std::array::from_fn(|a| length[a] + 2 * pad[a]);
         let positions: [usize; 3] = std::array::from_fn(|a| if periodic { length[a] } else { length[a] + margin[a] });
         let first: [i64; 3] = std::array::from_fn(|a| if border == Border::Free { -(margin[a] as i64) } else { 0 });
+        Ok(Self::cut(Span { domain, signal_at: pad, positions, first, atom: box_, periodic }, grouping))
+    }
+
+    /// The grid of the given positions alone, relative to the signal; samples beyond its edge are free.
+    pub(crate) fn of_positions(signal: Extent, atom: Extent, positions: &[Range<i64>; 3], grouping: Grouping) -> Self {
+        let (first, count) = (std::array::from_fn(|a| positions[a].start), std::array::from_fn(|a| positions[a].clone().count()));
+        let (domain, atom) = (signal.padded(), atom.padded());
+        Self::cut(Span { domain, signal_at: [0; 3], positions: count, first, atom, periodic: false }, grouping)
+    }
+
+    fn cut(span: Span, grouping: Grouping) -> Self {
+        let Span { domain, signal_at, positions, first, atom, periodic } = span;
         let cuts: [AxisCut; 3] = std::array::from_fn(|a| {
             let target = if let Grouping::Tiles(target) = grouping { target } else { positions[a] };
-            cut_axis(positions[a], box_[a], target, periodic)
+            cut_axis(positions[a], atom[a], target, periodic)
         });
         let mut tiles = Vec::with_capacity(cuts.iter().map(|c| c.tiles.len()).product());
         for z in &cuts[0].tiles {
@@ -109,19 +132,19 @@ impl Grid {
                 }
             }
         }
-        Ok(Self {
+        Self {
             domain,
-            signal_at: pad,
+            signal_at,
             positions,
             first,
-            atom: box_,
+            atom,
             periodic,
             wraps: std::array::from_fn(|a| cuts[a].wraps),
-            period: if grouping == Grouping::SingleNeedles { positions } else { box_ },
+            period: if grouping == Grouping::SingleNeedles { positions } else { atom },
             tiles,
             tile_counts: std::array::from_fn(|a| cuts[a].tiles.len()),
             colours: cuts.iter().map(|c| c.colours).product(),
-        })
+        }
     }
 
     /// Appends samples of the signal, channel after channel, laid out in the domain, with `with` around them.

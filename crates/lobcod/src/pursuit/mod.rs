@@ -1,5 +1,7 @@
 //! The pursuit: needles of given signals for a given dictionary.
 
+mod bands;
+mod local_dual;
 mod outcome;
 mod params;
 mod setup;
@@ -7,6 +9,7 @@ mod solver;
 
 pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
+pub use bands::{BandedShape, Piece, Rows, Shelf};
 pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;

@@ -1,9 +1,10 @@
 //! What a pursuit measures of itself, and its report.
 
 use super::Answer;
+use super::local_dual::{Excess, dual, lattice};
 use super::setup::{gather_needles, planes_of};
-use super::solver::Solver;
-use crate::engine::{Measure, Measurement};
+use super::solver::{Solver, is_broken_off};
+use crate::engine::{Measure, Measurement, Scaling};
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
@@ -43,17 +44,44 @@ impl<T: Real> Solver<'_, T> {
 
     /// Where the scaled residual does not prove the gap asked for, a better point may.
     fn seek_better_duals(&mut self) {
-        if self.certificates().1.relative_gap() <= self.params.tolerance {
+        if self.certificates().1.relative_gap() <= self.tolerance {
             return;
         }
-        let objective = |m: &Measurement| 0.5 * m.residual_energy + self.penalty * m.weighted_l1;
-        let worth: Vec<f64> = self.last.iter().map(|m| (1.0 - self.params.tolerance) * objective(m)).collect();
-        self.duals = self.session.better_duals(self.penalty, &worth);
+        let atom = self.dictionary.extent();
+        let mut excess = Vec::with_capacity(self.last.len());
+        for observed in self.signals {
+            let lattice = lattice(self.params, observed.signal.extent(), atom);
+            let one = lattice.map(|lattice| Excess::new(lattice, atom));
+            excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
+        }
+        if excess.iter().all(Option::is_none) {
+            return;
+        }
+        let mut note = |plane: usize, position, ratio| {
+            if let Some(excess) = &mut excess[plane] {
+                excess.note(position, ratio);
+            }
+        };
+        if !self.session.exceeding(self.penalty, &mut note) {
+            return;
+        }
+        for (plane, excess) in excess.iter().enumerate() {
+            let Some(excess) = excess else { continue };
+            let field = Excess::field(std::iter::once(excess));
+            let scaling = Scaling { field: &field, origin: [0; 3] };
+            let sums = self.session.scaled_sums(plane, scaling, None);
+            let m = &self.last[plane];
+            // What is not worth the work if all scaled correlations are small enough is not worth it.
+            if dual(sums, 1.0) > (1.0 - self.tolerance) * (0.5 * m.residual_energy + self.penalty * m.weighted_l1) {
+                let reach = self.session.scaled_reach(plane, scaling, self.penalty);
+                self.duals[plane] = dual(sums, reach / self.penalty);
+            }
+        }
     }
 
     pub(super) fn status_of_gap(&self) -> Option<Status> {
         let gap = self.progress.relative_gap.expect("just measured");
-        (gap <= self.params.tolerance).then_some(Status::Converged)
+        (gap <= self.tolerance).then_some(Status::Converged)
     }
 
     /// Certificate of every signal and their sum, from the last measurement.
@@ -78,8 +106,7 @@ impl<T: Real> Solver<'_, T> {
     pub(super) fn finish(mut self, status: Status) -> Answer<T> {
         // A run ended between two measurements is certified as it stands.
         let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
-        let broken_off = matches!(status, Status::Interrupted | Status::TimeLimit);
-        if broken_off || (status == Status::MaxSweeps && !certified) {
+        if is_broken_off(status) || (status == Status::MaxSweeps && !certified) {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
             self.seek_better_duals();
         }
@@ -105,7 +132,7 @@ impl<T: Real> Solver<'_, T> {
 }
 
 /// Primal, and the better of the dual at `theta = s r` with the largest feasible `s <= 1` and a dual that was found otherwise.
-fn certificate(m: &Measurement, better_dual: f64, penalty: f64, penalty_max: f64) -> Certificate {
+pub(super) fn certificate(m: &Measurement, better_dual: f64, penalty: f64, penalty_max: f64) -> Certificate {
     let data_term = 0.5 * m.residual_energy;
     let objective = data_term + penalty * m.weighted_l1;
     let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };

@@ -26,6 +26,15 @@ pub(super) fn planes_of(channels: usize, dictionary_channels: usize) -> usize {
     if dictionary_channels == 1 { channels } else { 1 }
 }
 
+/// How positions of a signal of this rank are grouped.
+pub(super) fn grouping(params: &PursuitParams, rank: usize) -> Grouping {
+    match params.schedule {
+        Schedule::Tiles => params.tile.map_or(Grouping::default_tiles(rank), Grouping::Tiles),
+        Schedule::Layers => Grouping::WholeLayers,
+        Schedule::Needles => Grouping::SingleNeedles,
+    }
+}
+
 pub(crate) fn problem<T: Real>(
     params: &PursuitParams,
     signals: &[Observed<T>],
@@ -50,12 +59,6 @@ pub(crate) fn problem<T: Real>(
     {
         return Err(Error::parameter("the penalty", x, "a number above 0 in the precision of the signal"));
     }
-    let rank = dictionary.extent().rank();
-    let grouping = match params.schedule {
-        Schedule::Tiles => params.tile.map_or(Grouping::default_tiles(rank), Grouping::Tiles),
-        Schedule::Layers => Grouping::WholeLayers,
-        Schedule::Needles => Grouping::SingleNeedles,
-    };
     let mut planes = Vec::new();
     for observed in signals {
         observed_planes(params, observed, dictionary, &mut planes)?;
@@ -64,7 +67,7 @@ pub(crate) fn problem<T: Real>(
         planes,
         dictionary: dictionary.clone(),
         border: params.border,
-        grouping,
+        grouping: grouping(params, dictionary.extent().rank()),
         atom_weights: weights,
         nonnegative: params.nonnegative,
         local: params.local,

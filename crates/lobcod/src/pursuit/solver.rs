@@ -34,6 +34,8 @@ const PATIENCE: usize = 12;
 
 pub(super) struct Solver<'a, T> {
     pub(super) params: &'a PursuitParams,
+    /// Relative gap to reach.
+    pub(super) tolerance: f64,
     pub(super) signals: &'a [Observed<T>],
     pub(super) dictionary: &'a Dictionary<T>,
     pub(super) session: Box<dyn Session<T>>,
@@ -70,58 +72,104 @@ impl<'a, T: Real> Solver<'a, T> {
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
         if !most.is_finite() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
-            let cure = "scale the signal down or use double precision";
-            return Err(Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME)));
+            return Err(too_large::<T>());
         }
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(share) => share * most,
         };
-        let cold = signals.iter().all(|s| matches!(s.start, Start::Zero));
-        let continued = cold && params.schedule == Schedule::Tiles;
-        let stage_penalty = if continued { first_stage(penalty, &penalty_max) } else { penalty };
-        if continued {
+        let means = (engine.name(), engine.threads());
+        let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
+        solver.clock = clock;
+        solver.progress.objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.last = zero;
+        if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
             // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
-            session.measure(Measure::Certificate { penalty: stage_penalty, slack: 0.0 });
+            solver.begin_continuation();
         }
+        Ok(solver)
+    }
+
+    /// A solver of a session whose codes are zero, or will be given.
+    pub(super) fn new(setting: Setting<'a, T>) -> Self {
+        let Setting { params, signals, dictionary, session, penalty, penalty_max, means: (engine, threads) } = setting;
         let schedule = ScheduleState {
-            stage_penalty,
+            stage_penalty: penalty,
             tolerance: STAGE_TOLERANCE,
-            candidate_slack: continued.then_some(0.0),
+            candidate_slack: None,
             best_gap: f64::INFINITY,
             best_objective: f64::INFINITY,
             idle_passes: 0,
         };
         let progress = Progress {
             seconds: 0.0,
-            objective: 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>(),
+            objective: 0.0,
             relative_gap: None,
             tolerance: params.tolerance,
             nonzeros: 0,
             discovery_sweeps: 0,
             support_sweeps: 0,
-            stage_penalty,
+            stage_penalty: penalty,
             pass: None,
         };
-        Ok(Self {
+        Self {
             params,
+            tolerance: params.tolerance,
             signals,
             dictionary,
             session,
-            clock,
+            clock: Instant::now(),
             earlier: 0.0,
-            threads: engine.threads(),
-            engine: engine.name(),
+            threads,
+            engine,
             penalty,
-            penalty_max,
             progress,
             schedule,
             fingerprint: OnceCell::new(),
             history: Vec::new(),
-            duals: vec![f64::NEG_INFINITY; zero.len()],
-            last: zero,
+            duals: vec![f64::NEG_INFINITY; penalty_max.len()],
+            last: Vec::new(),
+            penalty_max,
             peak_memory: 0,
-        })
+        }
+    }
+
+    /// Lets the penalty fall to the asked one from above, beginning with the needles that exceed the first stage. Codes are zero.
+    fn begin_continuation(&mut self) {
+        if self.params.schedule == Schedule::Tiles {
+            let penalty = first_stage(self.penalty, &self.penalty_max);
+            self.session.measure(Measure::Certificate { penalty, slack: 0.0 });
+            (self.schedule.stage_penalty, self.progress.stage_penalty) = (penalty, penalty);
+            self.schedule.candidate_slack = Some(0.0);
+        }
+    }
+
+    /// Solves a part of a larger problem, from the given codes or from zero; given ones with a gap of at most `accepted` are left as
+    /// they are. The last measurement is a certificate.
+    pub(super) fn run_part(&mut self, start: Option<State<T>>, accepted: f64, observer: &mut dyn Observer) -> Status {
+        if let Some(state) = start {
+            self.session.restore(&state);
+            drop(state);
+            let slack = self.candidate_slack();
+            self.tolerance = accepted;
+            let settled = self.certify(slack);
+            self.tolerance = self.params.tolerance;
+            if let Some(status) = settled {
+                return status;
+            }
+            if self.params.schedule == Schedule::Tiles {
+                let gap = self.progress.relative_gap.unwrap_or(1.0);
+                self.schedule.candidate_slack = Some(slack);
+                self.schedule.tolerance = (GAP_SHARE * gap).clamp(smallest_tolerance::<T>(), STAGE_TOLERANCE);
+            }
+        } else {
+            self.begin_continuation();
+        }
+        let status = self.passes(observer);
+        if self.history.last().is_none_or(|point| point.relative_gap.is_none()) || is_broken_off(status) {
+            self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
+        }
+        status
     }
 
     pub(super) fn run(mut self, observer: &mut dyn Observer) -> Answer<T> {
@@ -284,7 +332,7 @@ impl<'a, T: Real> Solver<'a, T> {
 
     /// Excess over the threshold that makes a needle a candidate: small against the gap to be reached.
     fn candidate_slack(&self) -> f64 {
-        (0.2 * self.params.tolerance).max(smallest_tolerance::<T>())
+        (0.2 * self.tolerance).max(smallest_tolerance::<T>())
     }
 
     fn checkpoint(&self) -> Checkpoint {
@@ -320,10 +368,32 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 }
 
+/// What a solver works on.
+pub(super) struct Setting<'a, T> {
+    pub(super) params: &'a PursuitParams,
+    pub(super) signals: &'a [Observed<T>],
+    pub(super) dictionary: &'a Dictionary<T>,
+    pub(super) session: Box<dyn Session<T>>,
+    pub(super) penalty: f64,
+    pub(super) penalty_max: Vec<f64>,
+    /// Name and threads of the engine.
+    pub(super) means: (&'static str, usize),
+}
+
+pub(super) fn too_large<T: Real>() -> Error {
+    let cure = "scale the signal down or use double precision";
+    Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
+}
+
 /// Where the continuation begins: below the penalty that gives nothing.
 fn first_stage(penalty: f64, penalty_max: &[f64]) -> f64 {
     let most = penalty_max.iter().copied().fold(0.0, f64::max);
     (FIRST_STAGE * penalty).min(0.5 * most).max(penalty)
+}
+
+/// Was a run ended between two measurements?
+pub(super) fn is_broken_off(status: Status) -> bool {
+    matches!(status, Status::Interrupted | Status::TimeLimit)
 }
 
 /// Changes below this share of a threshold are rounding.

@@ -50,6 +50,7 @@ pub fn run<T: Real>(
             until: format!("{}, one picture at a time", plural(args.learning.passes(), "pass")),
             output: ("dictionary", Some(&args.output)),
             needed,
+            bands: None,
             trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
         };
         let params = learner.params();

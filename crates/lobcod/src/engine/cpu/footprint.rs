@@ -1,7 +1,8 @@
 //! The samples a tile touches, copied to where they stay in cache.
 
 use super::field::SharedField;
-use super::scales::Scales;
+use super::plane::PlaneState;
+use crate::engine::Scaling;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Tile};
 use crate::real::Real;
@@ -147,21 +148,18 @@ impl Layout {
     }
 
     /// Multiplies a footprint by the scales; gives the lowest and the highest of them.
-    pub(super) fn scale<T: Real>(&self, grid: &Grid, tile: &Tile, scales: &Scales, field: &mut [T]) -> (f64, f64) {
+    pub(super) fn scale<T: Real>(&self, plane: &PlaneState<T>, tile: &Tile, scaling: Scaling, field: &mut [T]) -> (f64, f64) {
         let (mut low, mut high) = (f64::INFINITY, 0.0f64);
-        let (mut row, mut line) = (Vec::new(), usize::MAX);
-        self.for_runs(grid, tile, |at, from, length| {
+        let domain = plane.grid.domain;
+        self.for_runs(&plane.grid, tile, |at, from, length| {
             let Some(start) = from else { return };
-            let first = start % grid.domain[2];
-            if start / grid.domain[2] != line {
-                line = start / grid.domain[2];
-                scales.row(line / grid.domain[1] % grid.domain[0], line % grid.domain[1], &mut row);
-            }
-            for (i, sample) in field[at..at + length].iter_mut().enumerate() {
-                let scale = scales.along(&row, first + i);
+            let line = start / domain[2];
+            let first = [line / domain[1] % domain[0], line % domain[1], start % domain[2]];
+            let run = &mut field[at..at + length];
+            scaling.field.for_row(plane.in_field(scaling.origin, first.map(|x| x as i64)), length, |i, scale| {
                 (low, high) = (low.min(scale), high.max(scale));
-                *sample *= T::from_f64(scale);
-            }
+                run[i] *= T::from_f64(scale);
+            });
         });
         (low, high)
     }

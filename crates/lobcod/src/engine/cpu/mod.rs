@@ -13,7 +13,6 @@ mod gradient;
 mod local_dual;
 mod measure;
 mod plane;
-mod scales;
 mod scratch;
 mod session;
 mod shares;
@@ -33,6 +32,7 @@ use canvas::Canvas;
 use changes::Changes;
 use plane::PlaneState;
 use session::CpuSession;
+use std::ops::Range;
 use std::sync::Arc;
 use threads::Threads;
 use tile::{Candidate, LocalCode, TileState};
@@ -127,38 +127,46 @@ impl<T: Real> Engine<T> for CpuEngine {
     }
 
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
-        T::open_on_cpu(self, problem)
+        T::open_on_cpu(self, problem, None)
     }
 }
+
+/// Positions that codes may be at, relative to the signal; `None`: all there are.
+pub type OpenPositions<'a> = Option<&'a [Range<i64>; 3]>;
 
 /// Opens sessions for one precision. Implemented here for each, so that the kernels are compiled once, with this crate, and not
 /// again wherever a generic caller is.
 pub trait OpenOnCpu: Sized {
     #[doc(hidden)]
-    fn open_on_cpu(engine: &CpuEngine, problem: Problem<Self>) -> Result<Box<dyn Session<Self>>>;
+    fn open_on_cpu(engine: &CpuEngine, problem: Problem<Self>, positions: OpenPositions) -> Result<Box<dyn Session<Self>>>;
 }
 
 impl OpenOnCpu for f32 {
-    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f32>) -> Result<Box<dyn Session<f32>>> {
-        engine.open_session(problem)
+    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f32>, positions: OpenPositions) -> Result<Box<dyn Session<f32>>> {
+        engine.open_session(problem, positions)
     }
 }
 
 impl OpenOnCpu for f64 {
-    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f64>) -> Result<Box<dyn Session<f64>>> {
-        engine.open_session(problem)
+    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f64>, positions: OpenPositions) -> Result<Box<dyn Session<f64>>> {
+        engine.open_session(problem, positions)
     }
 }
 
 impl CpuEngine {
-    fn open_session<T: Real>(&self, mut problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+    /// Opens a session in which codes may be at these positions only; what is beyond the edge of the signal is free.
+    pub(crate) fn open_part<T: Real>(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
+        T::open_on_cpu(self, problem, Some(positions))
+    }
+
+    fn open_session<T: Real>(&self, mut problem: Problem<T>, positions: OpenPositions) -> Result<Box<dyn Session<T>>> {
         if problem.dictionary.len() > usize::from(u16::MAX) {
             return Err(Error::parameter("the number of atoms", problem.dictionary.len(), "at most 65535"));
         }
         let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.manner.level);
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
-        let planes =
-            planes.into_iter().map(|p| PlaneState::new(p, &problem, atoms.rows.width)).collect::<Result<Vec<PlaneState<T>>>>()?;
+        let planes = planes.into_iter().map(|p| PlaneState::new(p, positions, &problem, atoms.rows.width));
+        let planes = planes.collect::<Result<Vec<PlaneState<T>>>>()?;
         let canvases = if problem.learning { &planes[..] } else { &[] }.iter().map(|p| Canvas::new(p, &atoms.rows));
         let canvases = canvases.collect::<Result<Vec<Canvas<T>>>>()?;
         let threads = Arc::clone(&self.threads);

@@ -2,14 +2,14 @@
 
 use super::field::SharedField;
 use super::footprint::{Footprint, Layout};
-use super::scales::Scales;
 use super::team::Team;
 use super::tile::LocalCode;
-use crate::engine::{Plane, Problem};
+use crate::engine::{Part, Plane, Problem, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::grid::{Grid, Tile};
 use crate::needles::Code;
 use crate::real::Real;
+use std::ops::Range;
 
 pub(super) struct PlaneState<T> {
     pub(super) channels: usize,
@@ -31,8 +31,18 @@ pub(super) struct PlaneState<T> {
 }
 
 impl<T: Real> PlaneState<T> {
-    pub(super) fn new(plane: Plane<T>, problem: &Problem<T>, row_width: usize) -> Result<Self> {
-        let grid = Grid::new(plane.extent, problem.dictionary.extent(), problem.border, problem.grouping)?;
+    /// `positions`, where not all are open: those that are, relative to the signal.
+    pub(super) fn new(
+        plane: Plane<T>,
+        positions: Option<&[Range<i64>; 3]>,
+        problem: &Problem<T>,
+        row_width: usize,
+    ) -> Result<Self> {
+        let atom = problem.dictionary.extent();
+        let grid = match positions {
+            None => Grid::new(plane.extent, atom, problem.border, problem.grouping)?,
+            Some(positions) => Grid::of_positions(plane.extent, atom, positions, problem.grouping),
+        };
         let channels = problem.dictionary.channels();
         let layout = Layout::new(&grid, channels, row_width)?;
         let signal = plane.extent.padded();
@@ -89,13 +99,25 @@ impl<T: Real> PlaneState<T> {
         Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
     }
 
-    /// The residual over the signal, without the padding of the zero border.
-    pub(super) fn residual_of_signal(&self) -> Vec<T> {
-        let (signal, domain, at) = (self.signal, self.grid.domain, self.grid.signal_at);
-        let mut out = vec![T::ZERO; self.channels * signal.iter().product::<usize>()];
-        for (row, line) in out.chunks_exact_mut(signal[2]).enumerate() {
-            let (c, z, y) = (row / (signal[0] * signal[1]), row / signal[1] % signal[0], row % signal[1]);
-            let start = ((c * domain[0] + z + at[0]) * domain[1] + y + at[1]) * domain[2] + at[2];
+    /// Size of the signal.
+    pub(super) fn whole(&self) -> Part {
+        self.signal.map(|length| 0..length)
+    }
+
+    /// Where a sample of the domain lies in a field in which the signal begins at `origin`.
+    pub(super) fn in_field(&self, origin: [i64; 3], at: [i64; 3]) -> [i64; 3] {
+        std::array::from_fn(|a| origin[a] + at[a] - self.grid.signal_at[a] as i64)
+    }
+
+    /// The residual over a part of the signal, channel after channel.
+    pub(super) fn residual_part(&self, part: &Part) -> Vec<T> {
+        let (domain, at) = (self.grid.domain, self.grid.signal_at);
+        let size: [usize; 3] = std::array::from_fn(|a| part[a].len());
+        let mut out = vec![T::ZERO; self.channels * size.iter().product::<usize>()];
+        for (row, line) in out.chunks_exact_mut(size[2].max(1)).enumerate() {
+            let (c, z, y) = (row / (size[0] * size[1]), row / size[1] % size[0], row % size[1]);
+            let [z, y, x] = [part[0].start + z + at[0], part[1].start + y + at[1], part[2].start + at[2]];
+            let start = ((c * domain[0] + z) * domain[1] + y) * domain[2] + x;
             // SAFETY: `&self` of a session that is not at work: nobody writes.
             unsafe { self.residual.read(start, line) };
         }
@@ -144,29 +166,47 @@ impl<T: Real> PlaneState<T> {
         blocks.iter().fold((0.0, 0.0), |sum, block| (sum.0 + block.sums.0, sum.1 + block.sums.1))
     }
 
-    /// `<A (Y - B), s r>` and `||s r||^2` in f64 for scales `s` that vary over the signal, added row by row in order.
-    pub(super) fn scaled_energies(&mut self, team: &Team<T>, scales: &Scales) -> (f64, f64) {
-        let [depth, height, width] = self.grid.domain;
-        let residual = self.residual.as_mut_slice();
-        let (target, weights) = (&self.target, self.weights.as_deref());
-        let mut rows: Vec<(usize, f64, f64)> = (0..self.channels * depth * height).map(|row| (row, 0.0, 0.0)).collect();
-        team.each(
-            &mut rows,
-            |_| 1,
-            |(row, dot, energy), _| {
-                let mut values = Vec::new();
-                scales.row(*row / height % depth, *row % height, &mut values);
-                for x in 0..width {
-                    let at = *row * width + x;
-                    let (scale, r) = (scales.along(&values, x), residual[at].to_f64());
-                    *dot += scale * r * target[at].to_f64();
-                    let weight = weights.map_or(1.0, |w| w[at].to_f64());
-                    // The residual carries the squared weight, so its energy is r^2 / w.
-                    *energy += if weight > 0.0 { scale * scale * r * r / weight } else { 0.0 };
-                }
-            },
-        );
-        rows.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.1, sum.1 + row.2))
+    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the signal or the whole domain, added row by row in order.
+    pub(super) fn scaled_sums(&mut self, team: &Team<T>, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        let domain = self.grid.domain;
+        let part: Part = match part {
+            None => domain.map(|length| 0..length),
+            Some(part) => std::array::from_fn(|a| part[a].start + self.grid.signal_at[a]..part[a].end + self.grid.signal_at[a]),
+        };
+        let mut runs = Vec::new();
+        for row in 0..self.channels * part[0].len() * part[1].len() {
+            let (c, z, y) = (row / (part[0].len() * part[1].len()), row / part[1].len() % part[0].len(), row % part[1].len());
+            let (z, y) = (part[0].start + z, part[1].start + y);
+            for x in part[2].clone().step_by(BLOCK) {
+                let length = BLOCK.min(part[2].end - x);
+                runs.push((((c * domain[0] + z) * domain[1] + y) * domain[2] + x, length, ScaledSums::default()));
+            }
+        }
+        let plane = &*self;
+        team.each(&mut runs, |_| 1, |(start, length, sums), _| *sums = plane.scaled_run(*start, *length, scaling));
+        runs.iter().fold(ScaledSums::default(), |sum, (_, _, run)| ScaledSums {
+            dot: sum.dot + run.dot,
+            energy: sum.energy + run.energy,
+        })
+    }
+
+    fn scaled_run(&self, start: usize, length: usize, scaling: Scaling) -> ScaledSums {
+        let domain = self.grid.domain;
+        let line = start / domain[2];
+        let first = [line / domain[1] % domain[0], line % domain[1], start % domain[2]];
+        let mut residual = vec![T::ZERO; length];
+        // SAFETY: in a measurement everybody only reads.
+        unsafe { self.residual.read(start, &mut residual) };
+        let (target, weights) = (&self.target[start..start + length], self.weights.as_ref().map(|w| &w[start..start + length]));
+        let mut sums = ScaledSums::default();
+        scaling.field.for_row(self.in_field(scaling.origin, first.map(|x| x as i64)), length, |i, scale| {
+            let r = residual[i].to_f64();
+            sums.dot += scale * r * target[i].to_f64();
+            let weight = weights.map_or(1.0, |w| w[i].to_f64());
+            // The residual carries the squared weight, so its energy is r^2 / w.
+            sums.energy += if weight > 0.0 { scale * scale * r * r / weight } else { 0.0 };
+        });
+        sums
     }
 
     /// The domain in blocks of some thousand samples.

@@ -8,7 +8,7 @@ use super::changes::{Changes, Seen};
 use super::discovery::DiscoverTile;
 use super::gather::gather_codes;
 use super::gradient::{layer_gradient, whole_gradient};
-use super::local_dual::{Asked, local_dual};
+use super::local_dual::{Asked, scaled_reach};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
 use super::scratch::Scratch;
@@ -18,7 +18,9 @@ use super::team::Team;
 use super::threads::Threads;
 use super::tile::{Layers, LocalCode, TileState};
 use crate::dictionary::Dictionary;
-use crate::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
+use crate::engine::{
+    Discovery, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep, Visit,
+};
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{AtomRows, Level};
@@ -222,15 +224,27 @@ impl<T: Real> Session<T> for CpuSession<T> {
         sums
     }
 
-    fn better_duals(&mut self, penalty: f64, worth: &[f64]) -> Vec<f64> {
-        let (level, nonnegative) = (self.level, self.nonnegative);
-        let Self { team, planes, tiles, atoms, .. } = self;
-        let of_planes = tiles.chunk_by(|a, b| a.plane == b.plane);
-        let found = planes.iter_mut().zip(of_planes).zip(worth).map(|((plane, tiles), &worth)| {
-            let asked = Asked { penalty, nonnegative, worth };
-            local_dual(&asked, level, team, atoms, plane, tiles).unwrap_or(f64::NEG_INFINITY)
-        });
-        found.collect()
+    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
+        let mut needles = Vec::new();
+        for state in self.tiles.iter().filter(|state| state.largest_correlation > penalty) {
+            let plane = &self.planes[state.plane];
+            Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut needles);
+            for (&offset, reach) in needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
+                let at = state.place(&plane.layout, offset).map(i64::from);
+                each(state.plane, plane.in_field([0; 3], at), reach.to_f64() / penalty);
+            }
+        }
+        true
+    }
+
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        self.planes[plane].scaled_sums(&self.team, scaling, part)
+    }
+
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
+        let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
+        let tiles = self.tiles.iter().filter(|state| state.plane == plane);
+        scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)
     }
 
     fn fetch(&self) -> State<T> {
@@ -316,7 +330,11 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn residual(&self, plane: usize) -> Vec<T> {
-        self.planes[plane].residual_of_signal()
+        self.residual_part(plane, &self.planes[plane].whole())
+    }
+
+    fn residual_part(&self, plane: usize, part: &Part) -> Vec<T> {
+        self.planes[plane].residual_part(part)
     }
 
     fn dictionary(&self) -> &Dictionary<T> {

@@ -1,0 +1,224 @@
+//! Pictures larger than the memory allowed, coded in bands.
+
+use super::work::Work;
+use crate::Outcome;
+use crate::args::EncodeArgs;
+use crate::dictionary::Chosen;
+use crate::dry_run::Plan;
+use crate::input::{Source, read_options};
+use crate::output::note;
+use crate::output::paths::CodesFiles;
+use crate::output::table::{number, plural};
+use crate::progress::Watcher;
+use crate::trial;
+use crate::values::{Cap, EngineChoice, StartChoice};
+use anyhow::{Result, bail};
+use lobcod::base::Base;
+use lobcod::memory::words;
+use lobcod::{Answer, BandedShape, Border, Extent, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Signal, Status};
+use lobcod_image::{CodesFacts, CodesShelf, Depth, PictureRows, stream_codes};
+use std::ops::Range;
+
+/// What the program holds beside the solver: itself, files half read, and for every so many pixels what is known of their cell.
+const PROGRAM: u64 = 32 << 20;
+const PIXELS_A_BYTE: u64 = 32;
+
+/// A picture that would not fit into memory as a whole.
+pub struct Banded<'a, T> {
+    args: &'a EncodeArgs,
+    picture: Details,
+    chosen: Chosen<T>,
+    shape: BandedShape,
+    /// Rows of a band.
+    rows: usize,
+}
+
+impl<'a, T: Real> Banded<'a, T> {
+    /// The picture, if it is one that can be coded in bands and must be.
+    pub fn of(args: &'a EncodeArgs, pursuit: &Pursuit) -> Result<Option<Self>> {
+        let ([path], Some(limit)) = (&args.images[..], pursuit.params().max_memory) else { return Ok(None) };
+        // Other engines have memory of their own.
+        if args.run.engine != EngineChoice::Cpu {
+            return Ok(None);
+        }
+        if path.as_os_str() == crate::output::paths::STDOUT || !path.exists() {
+            return Ok(None);
+        }
+        let Some(rows) = PictureRows::open(path, &read_options(&args.picture, &args.run))? else { return Ok(None) };
+        let (extent, channels) = (Rows::<T>::extent(&rows), Rows::<T>::channels(&rows));
+        let chosen = Chosen::of(&args.dictionary, extent.rank())?;
+        chosen.check_fits(extent)?;
+        // Numbers may be NaN, and pixels transparent.
+        let masked =
+            args.problem.base == Base::None && (rows.may_be_transparent() || matches!(rows.depth(), Depth::F32 | Depth::F64));
+        let shape = BandedShape { extent, channels, masked };
+        if pursuit.whole_memory(shape, &chosen.dictionary)? <= limit {
+            return Ok(None);
+        }
+        if let Some((what, cure)) = refused(args) {
+            let size = words(limit);
+            bail!(
+                "{} does not fit into {size}, and coded in bands it cannot have {what}; {cure}, or allow more memory",
+                path.display()
+            );
+        }
+        let aside = PROGRAM + extent.volume() as u64 / PIXELS_A_BYTE;
+        let within = pursuit.rows_within(shape, &chosen.dictionary, limit.saturating_sub(aside)).map_err(|error| match error {
+            lobcod::Error::Limits { needed, .. } => lobcod::Error::Limits { needed: needed + aside, limit },
+            other => other,
+        });
+        let picture = Details { rows, base: args.problem.base, window: chosen.dictionary.extent() };
+        Ok(Some(Self { args, picture, chosen, shape, rows: within? }))
+    }
+
+    /// Tells what would run.
+    pub fn plan(&mut self, pursuit: &Pursuit) -> Result<Outcome> {
+        let params = pursuit.params();
+        let shapes = [(self.shape.extent, self.shape.channels)];
+        let piece: Piece<T> = self.picture.read(trial::middle(self.shape.extent))?;
+        let middle = Observed { mask: piece.weights.map(Mask::new).transpose()?, ..piece.samples.into() };
+        let trial = super::trial(params, &middle, &self.chosen.dictionary, &shapes)?;
+        let aside = PROGRAM + self.shape.extent.volume() as u64 / PIXELS_A_BYTE;
+        let plan = Plan {
+            images: &self.args.images,
+            shapes: &shapes,
+            dictionary: ("dictionary", &self.chosen),
+            base: self.args.problem.base,
+            until: format!("the gap is {} of the objective", number(params.tolerance)),
+            output: ("codes", self.args.output.as_deref()),
+            needed: pursuit.band_memory(self.shape, &self.chosen.dictionary, self.rows)? + aside,
+            bands: Some(self.count(pursuit)),
+            trial,
+        };
+        plan.tell(params, &self.args.telling).map(|()| Outcome::Done)
+    }
+
+    fn count(&self, pursuit: &Pursuit) -> usize {
+        pursuit.bands(self.shape.extent, self.chosen.dictionary.extent(), self.rows)
+    }
+
+    /// Codes the picture.
+    pub fn run(mut self, pursuit: &Pursuit, files: Option<CodesFiles>) -> Result<Outcome> {
+        let (args, bands) = (self.args, self.count(pursuit));
+        let path = &args.images[0];
+        if !args.telling.quiet {
+            self.chosen.warn_if_normalised();
+            let rows = plural(self.rows, if self.shape.extent.rank() == 1 { "sample" } else { "row" });
+            note(&format!(
+                "{} is coded in {} of {rows}, to stay within the memory allowed",
+                path.display(),
+                plural(bands, "band")
+            ));
+        }
+        let file = files.as_ref().map(|files| files.files[0].clone());
+        if let Some(files) = &files {
+            files.make_folder()?;
+        }
+        let beside = file.as_deref().and_then(|file| file.parent()).filter(|folder| !folder.as_os_str().is_empty());
+        let folder = match (&file, beside) {
+            (None, _) => std::env::temp_dir(),
+            (Some(_), beside) => beside.map_or(".".into(), Into::into),
+        };
+        let mut shelf = CodesShelf::new(&folder)?;
+        let mut watcher = Watcher::of(&args.telling, "encode", 1);
+        let dictionary = &self.chosen.dictionary;
+        let report = pursuit.run_in_bands::<T>(&mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
+        drop(watcher);
+        let BandedShape { extent, channels, .. } = self.shape;
+        if let Some(file) = &file {
+            let facts = CodesFacts {
+                extent,
+                channels,
+                border: args.problem.border,
+                axes: self.picture.rows.axes(),
+                penalty: report.penalty,
+                scale: args.picture.scale,
+                depth: self.picture.rows.depth(),
+                sample_rate: None,
+                dictionary,
+            };
+            let mut layer = |rows: Range<usize>| self.picture.split(rows).map(|(_, layer)| layer);
+            let base = (args.problem.base != Base::None).then_some(&mut layer as _);
+            stream_codes(file, &facts, &mut shelf, base)?;
+        }
+        let status = report.status;
+        let source = Source {
+            path: path.clone(),
+            axes: self.picture.rows.axes(),
+            depth: self.picture.rows.depth(),
+            sample_rate: None,
+            base: None,
+        };
+        // The codes are on disk; what is told needs only their shape.
+        let needles = vec![Needles::new(extent, channels, args.problem.border, Vec::new())];
+        let answer = Answer { needles, report };
+        Work { args, sources: vec![source], chosen: self.chosen, answer, scores: Vec::new(), files, bands: Some(bands) }
+            .tell()?;
+        Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+    }
+}
+
+/// What was asked for that bands do not offer, and what to do about it.
+fn refused(args: &EncodeArgs) -> Option<(&'static str, &'static str)> {
+    let (picture, codes, problem) = (&args.picture, &args.codes, &args.problem);
+    let cases = [
+        (!args.reference.is_empty(), "scores", "leave out --reference"),
+        (args.report.is_some(), "a report", "leave out --report"),
+        (args.checkpoints.checkpoint.is_some(), "checkpoints", "leave out --checkpoint"),
+        (args.checkpoints.resume.is_some(), "checkpoints", "leave out --resume"),
+        (!matches!(args.solver.start, StartChoice::Zero), "first codes", "use --start zero"),
+        (codes.penalty_map.is_some(), "a penalty map", "leave out --penalty-map"),
+        (matches!(codes.max_nonzeros, Some(Cap::File(_))), "a map of caps", "give --max-nonzeros one number"),
+        (picture.known.is_some(), "a mask", "leave out --known"),
+        (picture.holes.is_some(), "a mask", "leave out --holes"),
+        (matches!(problem.base, Base::Smooth { .. }), "a smooth base", "use --base local-mean or none"),
+        (problem.border == Border::Periodic, "a periodic border", "use --border free or zero"),
+    ];
+    cases.into_iter().find(|case| case.0).map(|(_, what, cure)| (what, cure))
+}
+
+/// A picture less its base layer, row by row.
+struct Details {
+    rows: PictureRows,
+    base: Base,
+    /// Box of an atom.
+    window: Extent,
+}
+
+impl Details {
+    /// Rows of the picture, and of its base layer; the same numbers as those of the whole.
+    fn split<T: Real>(&mut self, rows: Range<usize>) -> lobcod::Result<(Signal<T>, Signal<T>)> {
+        let (window, length) = (self.window.axes()[0], Rows::<T>::extent(&self.rows).axes()[0]);
+        // A mean reaches half a window to both sides, and as far back again where the edge reflects it.
+        let start = rows.start.saturating_sub(window).min(length.saturating_sub(window));
+        let end = (rows.end + window).max(window).min(length);
+        let Piece { samples, weights } = Rows::<T>::read(&mut self.rows, start..end)?;
+        if weights.is_some() {
+            let cure = "use --base none, or allow more memory";
+            return Err(lobcod::Error::Data(format!("samples are missing, which the local mean in bands cannot have; {cure}")));
+        }
+        let layer = self.base.layer(&samples, None, self.window)?;
+        let inner = rows.start - start..rows.end - start;
+        let part = |signal| Piece { samples: signal, weights: None }.read(inner.clone()).map(|piece| piece.samples);
+        Ok((part(samples)?, part(layer)?))
+    }
+}
+
+impl<T: Real> Rows<T> for Details {
+    fn extent(&self) -> Extent {
+        Rows::<T>::extent(&self.rows)
+    }
+
+    fn channels(&self) -> usize {
+        Rows::<T>::channels(&self.rows)
+    }
+
+    fn read(&mut self, rows: Range<usize>) -> lobcod::Result<Piece<T>> {
+        if self.base == Base::None {
+            return Rows::<T>::read(&mut self.rows, rows);
+        }
+        let (mut samples, layer) = self.split::<T>(rows)?;
+        samples.data_mut().iter_mut().zip(layer.data()).for_each(|(y, b)| *y -= *b);
+        Ok(Piece { samples, weights: None })
+    }
+}

@@ -1,0 +1,85 @@
+//! TIFF read strip by strip or tile by tile.
+
+use super::read::{Page, check_next_page, describe, level, to_array, unreadable};
+use crate::array::DataType;
+use crate::axes::Axes;
+use crate::bitmap::split_alpha;
+use crate::error::{Error, Result};
+use crate::notes::Notes;
+use crate::raster::Raster;
+use ::tiff::decoder::Decoder;
+use ::tiff::tags::Tag;
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+/// The first page of a TIFF file.
+pub(crate) struct TiffRows {
+    decoder: Decoder<BufReader<File>>,
+    page: Page,
+    /// Width and height of a strip or tile.
+    chunk: (usize, usize),
+}
+
+impl TiffRows {
+    /// `None` if the file is laid out in a way that is only read as a whole: volumes and channels in pages, channels in planes of
+    /// their own, several samples in a byte.
+    pub(crate) fn open(path: &Path, mut file: File, axes: Option<Axes>) -> Result<Option<Self>> {
+        let failed = |error| unreadable(path, error);
+        file.seek(SeekFrom::Start(0)).map_err(|source| Error::read(path, source))?;
+        let mut decoder = Decoder::new(BufReader::new(file)).map_err(failed)?;
+        let page = describe(path, &mut decoder)?;
+        let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(failed)? == Some(2);
+        if matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw)) || (planar && page.samples > 1) || page.bits < 8 {
+            return Ok(None);
+        }
+        if axes.is_none() && decoder.more_images() {
+            check_next_page(path, &mut decoder, page)?;
+            decoder.seek_to_image(0).map_err(failed)?;
+        }
+        let (width, height) = decoder.chunk_dimensions();
+        Ok(Some(Self { decoder, page, chunk: (width as usize, height as usize) }))
+    }
+
+    pub(crate) fn height(&self) -> usize {
+        self.page.height
+    }
+
+    pub(crate) fn has_alpha(&self) -> bool {
+        self.page.has_alpha
+    }
+
+    /// The samples of these rows.
+    pub(crate) fn read(&mut self, path: &Path, rows: Range<usize>) -> Result<Raster> {
+        let (page, (width, height)) = (self.page, self.chunk);
+        let damaged = || Error::format(path, "is damaged: a part of it is of another size than promised; make the file again");
+        let across = page.width.div_ceil(width);
+        let mut kind = None;
+        let mut bytes: Vec<u8> = Vec::new();
+        for down in rows.start / height..rows.end.div_ceil(height) {
+            for column in 0..across {
+                let number = (down * across + column) as u32;
+                let (wide, high) = self.decoder.chunk_data_dimensions(number);
+                let (wide, high) = (wide as usize, high as usize);
+                let array = to_array(self.decoder.read_chunk(number).map_err(|e| unreadable(path, e))?);
+                let pixel = page.samples * array.dtype().size();
+                if *kind.get_or_insert(array.dtype()) != array.dtype() || array.bytes().len() != wide * high * pixel {
+                    return Err(damaged());
+                }
+                bytes.resize(rows.len() * page.width * pixel, 0);
+                for (i, line) in array.bytes().chunks_exact(wide * pixel).enumerate() {
+                    let row = down * height + i;
+                    if rows.contains(&row) {
+                        let start = ((row - rows.start) * page.width + column * width) * pixel;
+                        bytes.get_mut(start..start + line.len()).ok_or_else(damaged)?.copy_from_slice(line);
+                    }
+                }
+            }
+        }
+        let dtype = kind.unwrap_or(DataType::U8);
+        let (array, opaque) = split_alpha(dtype, &[rows.len(), page.width, page.samples], bytes, page.has_alpha);
+        let (full, depth) = level(dtype, page);
+        Ok(Raster { array, opaque, full, depth, is_picture: true, sample_rate: None, axes: None, notes: Notes::default() })
+    }
+}

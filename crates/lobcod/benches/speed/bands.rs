@@ -1,0 +1,60 @@
+//! A picture larger than the memory it is coded in.
+
+use crate::workloads;
+use lobcod::{BandedShape, Extent, Penalty, Piece, PursuitParams, Result, Rows, Signal};
+use std::ops::Range;
+use std::time::Instant;
+
+/// Side of the picture that is repeated.
+const TILE: usize = 1024;
+
+/// A procedural picture of any size, never held as a whole: a smaller one again and again.
+struct Repeated {
+    tile: Signal<f32>,
+    extent: Extent,
+}
+
+impl Rows<f32> for Repeated {
+    fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    fn channels(&self) -> usize {
+        1
+    }
+
+    fn read(&mut self, rows: Range<usize>) -> Result<Piece<f32>> {
+        let width = self.extent.axes()[1];
+        let mut samples = Vec::with_capacity(rows.len() * width);
+        for y in rows.clone() {
+            let line = &self.tile.data()[y % TILE * TILE..][..TILE];
+            samples.extend(line.iter().cycle().take(width));
+        }
+        let samples = Signal::from_planar(Extent::new(&[rows.len(), width])?, 1, samples)?;
+        Ok(Piece { samples, weights: None })
+    }
+}
+
+/// Side of the picture, and the MiB that a band may take by the estimate. The codes wait in memory.
+pub fn bands(side: usize, mebibytes: usize) -> Result<()> {
+    let load = workloads::procedural(TILE)?;
+    let extent = Extent::new(&[side, side])?;
+    let mut picture = Repeated { tile: load.signals[0].signal.clone(), extent };
+    let pursuit = PursuitParams { threads: 1, ..PursuitParams::new(Penalty::Absolute(load.penalty)) }.check()?;
+    let shape = BandedShape { extent, channels: 1, masked: false };
+    let rows = pursuit.rows_within(shape, &load.dictionary, (mebibytes as u64) << 20)?;
+    let mut shelf = Vec::new();
+    let clock = Instant::now();
+    let report = pursuit.run_in_bands(&mut picture, &mut shelf, &load.dictionary, rows, &mut ())?;
+    let (seconds, pixels) = (clock.elapsed().as_secs_f64(), extent.volume() as f64);
+    println!(
+        "{extent} in {} bands of {rows} rows, one thread: {seconds:.1} s, {:.0} ns a pixel, {:.0} MiB of working memory, relative gap {:.1e} ({}), {:.3} codes a pixel",
+        shelf.len(),
+        1e9 * seconds / pixels,
+        report.working_memory_bytes as f64 / f64::from(1 << 20),
+        report.total.relative_gap(),
+        report.status,
+        report.total.nonzeros as f64 / pixels,
+    );
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! How tall bands may be.
+
+use super::cut::Cut;
+use crate::border::Border;
+use crate::dictionary::Dictionary;
+use crate::engine::{CpuEngine, Engine, Plane, Problem};
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::needles::Code;
+use crate::pursuit::Pursuit;
+use crate::pursuit::setup::{EXPECTED_DENSITY, grouping, planes_of};
+use crate::real::Real;
+
+/// A signal to be coded in bands, as far as memory depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct BandedShape {
+    /// Size of the whole signal.
+    pub extent: Extent,
+    /// Its channels.
+    pub channels: usize,
+    /// Has it weights?
+    pub masked: bool,
+}
+
+impl Pursuit {
+    /// Bytes of working memory that bands of this many rows are expected to need: the session of a band, its samples, and its codes on
+    /// their way from and to the shelf.
+    pub fn band_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>, rows: usize) -> Result<u64> {
+        let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
+        let extent = cut.extent(&cut.positions(cut.count / 2));
+        let planes = planes_of(shape.channels, dictionary.channels());
+        let session = self.session_memory(BandedShape { extent, ..shape }, Border::Free, dictionary)?;
+        let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
+        let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
+        Ok(session + samples as u64 + codes as u64)
+    }
+
+    /// Bytes of working memory that the signal is expected to need as a whole: what [`Pursuit::estimate_memory`] says once it was read.
+    pub fn whole_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
+        self.session_memory(shape, self.params.border, dictionary)
+    }
+
+    fn session_memory<T: Real>(&self, shape: BandedShape, border: Border, dictionary: &Dictionary<T>) -> Result<u64> {
+        let plane = Plane {
+            extent: shape.extent,
+            target: Vec::new(),
+            weights: shape.masked.then(Vec::new),
+            position_weights: None,
+            position_caps: None,
+        };
+        let problem = Problem {
+            planes: vec![plane; planes_of(shape.channels, dictionary.channels())],
+            dictionary: dictionary.clone(),
+            border,
+            grouping: grouping(&self.params, dictionary.extent().rank()),
+            atom_weights: Vec::new(),
+            nonnegative: self.params.nonnegative,
+            local: self.params.local,
+            cap: self.params.max_nonzeros,
+            learning: false,
+        };
+        CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)
+    }
+
+    /// The most rows a band may have within this many bytes; an error where even the lowest bands need more.
+    pub fn rows_within<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>, bytes: u64) -> Result<usize> {
+        let atom = dictionary.extent();
+        let positions = shape.extent.axes()[0] + atom.axes()[0] - 1;
+        let (mut too_few, mut enough) = (0, Cut::most(shape.extent, atom));
+        let needed = |bands: usize| self.band_memory(shape, dictionary, positions.div_ceil(bands));
+        let least = needed(enough)?;
+        if least > bytes {
+            return Err(Error::Limits { needed: least, limit: bytes });
+        }
+        while enough - too_few > 1 {
+            let middle = (too_few + enough) / 2;
+            if needed(middle)? > bytes { too_few = middle } else { enough = middle }
+        }
+        Ok(positions.div_ceil(enough))
+    }
+}

@@ -1,0 +1,93 @@
+//! The certificate of the whole signal, and the report.
+
+use super::Work;
+use crate::engine::{Engine, Measurement, ScaledSums, Scaling};
+use crate::error::Result;
+use crate::pursuit::local_dual::{Excess, dual};
+use crate::pursuit::outcome::certificate;
+use crate::real::Real;
+use crate::report::{Certificate, HistoryPoint, Report, Status};
+
+impl<T: Real> Work<'_, T> {
+    /// Ends a run that was broken off: what was not measured since it last changed is measured now.
+    pub(super) fn finish(&mut self, status: Status) -> Result<Report> {
+        for band in 0..self.bands.len() {
+            if !self.bands[band].settled {
+                self.measure(band)?;
+            }
+        }
+        let total = self.certificate()?;
+        let (seconds, relative_gap) = (self.clock.elapsed().as_secs_f64(), Some(total.relative_gap()));
+        let point = HistoryPoint { seconds, objective: total.objective, nonzeros: total.nonzeros, relative_gap };
+        self.history.push(point);
+        Ok(self.report(status, total))
+    }
+
+    /// What all bands together prove.
+    pub(super) fn certificate(&mut self) -> Result<Certificate> {
+        let planes: Vec<Measurement> = (0..self.penalty_max.len())
+            .map(|plane| {
+                let add = |sum: Measurement, m: &Measurement| Measurement {
+                    residual_energy: sum.residual_energy + m.residual_energy,
+                    target_dot_residual: sum.target_dot_residual + m.target_dot_residual,
+                    weighted_l1: sum.weighted_l1 + m.weighted_l1,
+                    nonzeros: sum.nonzeros + m.nonzeros,
+                    largest_correlation: sum.largest_correlation.max(m.largest_correlation),
+                    visited: sum.visited + m.visited,
+                };
+                self.bands.iter().map(|band| &band.planes[plane]).fold(Measurement::default(), add)
+            })
+            .collect();
+        let plain = self.total(&planes, &vec![f64::NEG_INFINITY; planes.len()]);
+        if plain.relative_gap() <= self.asked.tolerance || self.lattice.is_none() {
+            return Ok(plain);
+        }
+        let duals = self.better_duals()?;
+        Ok(self.total(&planes, &duals))
+    }
+
+    fn total(&self, planes: &[Measurement], duals: &[f64]) -> Certificate {
+        let mut total = Certificate::default();
+        for ((m, &dual), &penalty_max) in planes.iter().zip(duals).zip(&self.penalty_max) {
+            total.add(&certificate(m, dual, self.penalty, penalty_max));
+        }
+        total.pixels = self.source.signal.extent().volume();
+        total
+    }
+
+    /// Values of the dual at the residual scaled cell by cell. Needles around which no scale is changed were measured with their
+    /// bands and do not exceed the penalty; the others are measured here.
+    fn better_duals(&mut self) -> Result<Vec<f64>> {
+        let fields: Vec<_> =
+            (0..self.penalty_max.len()).map(|plane| Excess::field(self.bands.iter().map(|band| &band.excess[plane]))).collect();
+        let mut sums = vec![(ScaledSums::default(), self.penalty); fields.len()];
+        for band in 0..self.bands.len() {
+            let (window, mut session) = self.reopen(band)?;
+            let origin = self.source.cut.origin(&window.positions);
+            for (plane, (field, (sum, reach))) in fields.iter().zip(&mut sums).enumerate() {
+                let scaling = Scaling { field, origin };
+                let own = window.sums(&mut *session, plane, scaling);
+                (sum.dot, sum.energy) = (sum.dot + own.dot, sum.energy + own.energy);
+                *reach = reach.max(session.scaled_reach(plane, scaling, self.penalty));
+            }
+        }
+        Ok(sums.into_iter().map(|(sums, reach)| dual(sums, reach / self.penalty)).collect())
+    }
+
+    pub(super) fn report(&mut self, status: Status, total: Certificate) -> Report {
+        Report {
+            status,
+            total,
+            signals: vec![total],
+            penalty: self.penalty,
+            discovery_sweeps: self.sweeps.0,
+            support_sweeps: self.sweeps.1,
+            seconds: self.clock.elapsed().as_secs_f64(),
+            working_memory_bytes: self.memory,
+            threads: Engine::<T>::threads(&self.engine),
+            engine: Engine::<T>::name(&self.engine),
+            precision: T::NAME,
+            history: std::mem::take(&mut self.history),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! One band at work.
+
+use super::cut::Cut;
+use super::{Piece, Rows, Shelf};
+use crate::dictionary::Dictionary;
+use crate::engine::{CpuEngine, Part, ScaledSums, Scaling, Session, State};
+use crate::error::Result;
+use crate::mask::Mask;
+use crate::needles::Code;
+use crate::pursuit::setup::{self, planes_of};
+use crate::pursuit::{Observed, PursuitParams};
+use crate::real::Real;
+use crate::signal::Signal;
+use std::ops::Range;
+
+/// The samples that the needles of a range of positions touch, less what all other needles make of them.
+pub(super) struct Window<T> {
+    pub(super) positions: Range<i64>,
+    pub(super) observed: Observed<T>,
+    planes: usize,
+    own: Part,
+    /// Own samples that needles before them touch too, and what these make of them: no part of the residual, but of the
+    /// signal that the dual is measured with.
+    shared: (Part, Vec<T>),
+}
+
+/// What the windows of all bands are made from.
+pub(super) struct Source<'a, T> {
+    pub(super) cut: Cut,
+    pub(super) signal: &'a mut dyn Rows<T>,
+    pub(super) shelf: &'a mut dyn Shelf<T>,
+    pub(super) dictionary: &'a Dictionary<T>,
+}
+
+impl<T: Real> Source<'_, T> {
+    /// The window of a range of positions. `bare`: what other needles make is left in.
+    pub(super) fn window(&mut self, positions: Range<i64>, bare: bool) -> Result<Window<T>> {
+        let cut = self.cut;
+        let piece = self.signal.read(cut.rows(&positions))?;
+        let Piece { mut samples, weights } = cut.window(&positions, piece)?;
+        let shared = cut.shared(&positions);
+        let mut made = part_of(&samples, &shared);
+        if !bare {
+            let (origin, around, dictionary) = (cut.origin(&positions), cut.around(&positions), self.dictionary);
+            for band in cut.bands_in(&around) {
+                if (positions.start..positions.end).contains(&cut.positions(band).start)
+                    && positions.end >= cut.positions(band).end
+                {
+                    continue;
+                }
+                self.shelf.show(band, &mut |code| {
+                    let at = i64::from(code.position[cut.axis]);
+                    if around.contains(&at) && !positions.contains(&at) {
+                        take_off(&mut samples, origin, code, dictionary);
+                    }
+                })?;
+            }
+        }
+        made.iter_mut().zip(part_of(&samples, &shared)).for_each(|(before, after)| *before -= after);
+        let planes = planes_of(samples.channels(), self.dictionary.channels());
+        let observed = Observed { mask: weights.map(Mask::of_part).transpose()?, ..samples.into() };
+        let own = cut.own(&positions);
+        Ok(Window { positions, observed, planes, own, shared: (shared, made) })
+    }
+
+    /// The codes on the shelf at the positions of a window, relative to it.
+    pub(super) fn codes(&mut self, window: &Window<T>) -> Result<State<T>> {
+        let (axis, origin) = (self.cut.axis, self.cut.origin(&window.positions));
+        let mut codes = vec![Vec::new(); window.planes];
+        for band in self.cut.bands_in(&window.positions) {
+            self.shelf.show(band, &mut |code| {
+                if window.positions.contains(&i64::from(code.position[axis])) {
+                    let position = std::array::from_fn(|a| (i64::from(code.position[a]) - origin[a]) as i32);
+                    codes[code.channel as usize].push(Code { position, channel: 0, ..code });
+                }
+            })?;
+        }
+        Ok(State { codes, pending: Vec::new() })
+    }
+
+    /// Puts the codes of a window on the shelf, in place of those that were at its positions.
+    pub(super) fn keep(&mut self, positions: Range<i64>, mut state: State<T>) -> Result<()> {
+        let (axis, origin) = (self.cut.axis, self.cut.origin(&positions));
+        for (channel, plane) in state.codes.iter_mut().enumerate() {
+            plane.retain(|code| code.value != T::ZERO);
+            for code in plane {
+                code.position = std::array::from_fn(|a| (i64::from(code.position[a]) + origin[a]) as i32);
+                code.channel = channel as u32;
+            }
+        }
+        for band in self.cut.bands_in(&positions) {
+            let all = self.cut.positions(band);
+            let mut codes: Vec<Code<T>> = Vec::new();
+            if all.start < positions.start || all.end > positions.end {
+                self.shelf.show(band, &mut |code| {
+                    if !positions.contains(&i64::from(code.position[axis])) {
+                        codes.push(code);
+                    }
+                })?;
+            }
+            for plane in &state.codes {
+                codes.extend(plane.iter().filter(|code| all.contains(&i64::from(code.position[axis]))));
+            }
+            codes.sort_unstable_by_key(|code| (code.position, code.atom, code.channel));
+            self.shelf.keep(band, codes)?;
+        }
+        Ok(())
+    }
+
+    /// A session of the window, all codes zero.
+    pub(super) fn open(&self, engine: &CpuEngine, params: &PursuitParams, window: &Window<T>) -> Result<Box<dyn Session<T>>> {
+        let problem = setup::problem(params, std::slice::from_ref(&window.observed), self.dictionary)?;
+        engine.open_part(problem, &self.cut.open_positions(&window.positions))
+    }
+}
+
+impl<T: Real> Window<T> {
+    /// Sums over the window's own samples, with the signal as it is.
+    pub(super) fn sums(&self, session: &mut dyn Session<T>, plane: usize, scaling: Scaling) -> ScaledSums {
+        let mut sums = session.scaled_sums(plane, scaling, Some(&self.own));
+        let (part, made) = &self.shared;
+        let residual = session.residual_part(plane, part);
+        let size: [usize; 3] = std::array::from_fn(|a| part[a].len());
+        // Planes of one channel each, or one of all.
+        let made = made[if self.planes > 1 { plane * residual.len() } else { 0 }..].chunks(size[2].max(1));
+        for (row, (residual, made)) in residual.chunks(size[2].max(1)).zip(made).enumerate() {
+            let first = [row / size[1] % size[0], row % size[1], 0];
+            let first = std::array::from_fn(|a| scaling.origin[a] + (part[a].start + first[a]) as i64);
+            scaling.field.for_row(first, residual.len(), |i, scale| {
+                sums.dot += scale * residual[i].to_f64() * made[i].to_f64();
+            });
+        }
+        sums
+    }
+}
+
+/// The samples of a part, channel after channel; 0 where they are no numbers.
+fn part_of<T: Real>(signal: &Signal<T>, part: &Part) -> Vec<T> {
+    let size = signal.extent().padded();
+    let mut samples = Vec::new();
+    for c in 0..signal.channels() {
+        for z in part[0].clone() {
+            for y in part[1].clone() {
+                let row = ((c * size[0] + z) * size[1] + y) * size[2];
+                let line = &signal.data()[row + part[2].start..row + part[2].end];
+                samples.extend(line.iter().map(|&x| if x.is_finite() { x } else { T::ZERO }));
+            }
+        }
+    }
+    samples
+}
+
+/// Takes what a code makes off a window that begins at `origin`.
+fn take_off<T: Real>(window: &mut Signal<T>, origin: [i64; 3], code: Code<T>, dictionary: &Dictionary<T>) {
+    let (size, [depth, height, width]) = (window.extent().padded(), dictionary.extent().padded());
+    let by_channel = planes_of(window.channels(), dictionary.channels()) > 1;
+    let inside = |axis: usize, offset: usize| {
+        let at = i64::from(code.position[axis]) + offset as i64 - origin[axis];
+        (0..size[axis] as i64).contains(&at).then_some(at as usize)
+    };
+    for (row, line) in dictionary.atom(code.atom as usize).chunks_exact(width).enumerate() {
+        let (c, z, y) = (row / (depth * height), row / height % depth, row % height);
+        let (Some(z), Some(y)) = (inside(0, z), inside(1, y)) else { continue };
+        let c = if by_channel { code.channel as usize } else { c };
+        let start = ((c * size[0] + z) * size[1] + y) * size[2];
+        for (x, &sample) in line.iter().enumerate() {
+            if let Some(x) = inside(2, x) {
+                window.data_mut()[start + x] -= code.value * sample;
+            }
+        }
+    }
+}
