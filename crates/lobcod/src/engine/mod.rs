@@ -5,6 +5,7 @@
 //! exchanges the borders of its part between two colours of a sweep and nowhere else.
 
 mod cpu;
+pub mod ranks;
 mod scales;
 
 pub use cpu::{CpuEngine, OpenOnCpu};
@@ -36,6 +37,9 @@ pub struct Plane<T> {
     pub position_weights: Option<Vec<T>>,
     /// Cap on the non-zeros of every position; `None`: the cap of the problem.
     pub position_caps: Option<Vec<u32>>,
+    /// The box of samples that target and weights hold, where a rank is given only what it works on; `None`: all. It may go on
+    /// counting beyond the end of a periodic signal.
+    pub held: Option<[Range<i64>; 3]>,
 }
 
 /// Everything an engine must know to open a session.

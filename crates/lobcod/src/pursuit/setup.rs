@@ -143,7 +143,8 @@ fn observed_planes<T: Real>(
         }
         let weights = weights.filter(|w| w.iter().any(|&w| w != T::ONE));
         let position_weights = position_weights.clone();
-        planes.push(Plane { extent: signal.extent(), target, weights, position_weights, position_caps: position_caps.clone() });
+        let position_caps = position_caps.clone();
+        planes.push(Plane { extent: signal.extent(), target, weights, position_weights, position_caps, held: None });
     }
     Ok(())
 }

@@ -133,7 +133,7 @@ impl<T: Real> Canvas<T> {
                 add(std::array::from_fn(|a| there[a] - here[a]), value * other.value.to_f64());
             }
         }
-        if !self.grid.periodic {
+        if self.grid.periodic == [false; 3] {
             return;
         }
         // Every code once more, one turn around the domain: of a turn and its opposite one is enough.

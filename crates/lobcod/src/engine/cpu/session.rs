@@ -6,7 +6,8 @@ use super::atoms::Atoms;
 use super::canvas::Canvas;
 use super::changes::{Changes, Seen};
 use super::discovery::DiscoverTile;
-use super::gather::gather_codes;
+use super::exchange::Exchange;
+use super::fetched::{OwnState, exceeding_from_bytes, exceeding_to_bytes};
 use super::gradient::{layer_gradient, whole_gradient};
 use super::local_dual::{Asked, scaled_reach};
 use super::measure::{Goal, MeasureTile};
@@ -16,11 +17,12 @@ use super::shares::Shares;
 use super::support::{SupportTile, SynthesiseTile};
 use super::team::Team;
 use super::threads::Threads;
-use super::tile::{Layers, LocalCode, TileState};
+use super::tile::{Layers, TileState};
 use crate::dictionary::Dictionary;
 use crate::engine::{
     Discovery, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep, Visit,
 };
+use crate::exact::ExactSum;
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{AtomRows, Level};
@@ -28,21 +30,28 @@ use std::sync::Arc;
 
 /// A pursuit on the threads of this machine.
 pub(super) struct CpuSession<T> {
-    team: Team<T>,
+    pub(super) team: Team<T>,
     level: Level,
     skipping: bool,
     nonnegative: bool,
     local: Local,
     atoms: Atoms<T>,
-    planes: Vec<PlaneState<T>>,
+    pub(super) planes: Vec<PlaneState<T>>,
     /// Each plane laid out for the pass over the atoms; none unless the session is for learning.
     canvases: Vec<Canvas<T>>,
     /// Tiles of all planes, in order.
-    tiles: Vec<TileState<T>>,
+    pub(super) tiles: Vec<TileState<T>>,
     /// The tiles of every colour, and all of them, as the threads share them.
-    colours: Vec<Shares>,
+    colours: Vec<Colour>,
     all: Shares,
-    changes: Changes,
+    pub(super) changes: Changes,
+    exchange: Exchange,
+}
+
+/// The tiles of a colour: those away from other ranks' tiles, which run while borders travel, and those beside them.
+struct Colour {
+    inner: Shares,
+    border: Shares,
 }
 
 impl<T: Real> CpuSession<T> {
@@ -53,25 +62,30 @@ impl<T: Real> CpuSession<T> {
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
         canvases: Vec<Canvas<T>>,
+        exchange: Exchange,
     ) -> Self {
         let places = planes.iter().enumerate().flat_map(|(p, plane)| (0..plane.grid.tiles.len()).map(move |index| (p, index)));
         let tile = |(number, (p, index)): (usize, (usize, usize))| TileState::new(p, number, index, planes[p].grid.tiles[index]);
         let tiles: Vec<TileState<T>> = places.enumerate().map(tile).collect();
-        let changes = Changes::new(&planes);
+        let changes = exchange.traffic().map_or_else(|| Changes::new(&planes), |t| Changes::of(&t.around, t.slots));
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local) = (problem.nonnegative, problem.local);
         let Manner { level, skipping, reversed } = manner;
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
-        tiles.iter().for_each(|state| lists[state.tile.colour].push(state.number as u32));
-        lists.push((0..tiles.len() as u32).collect());
-        if reversed {
-            lists.iter_mut().for_each(|list| list.reverse());
+        let mut lists = vec![[Vec::new(), Vec::new()]; planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
+        for state in &tiles {
+            lists[state.tile.colour][usize::from(exchange.is_at_border(state.number))].push(state.number as u32);
         }
-        let mut colours: Vec<Shares> = lists.iter().map(|list| team.shares(list, |_| 1)).collect();
-        let all = colours.pop().expect("the list of all tiles");
+        let share = |mut list: Vec<u32>| {
+            if reversed {
+                list.reverse();
+            }
+            team.shares(&list, |_| 1)
+        };
+        let all = share((0..tiles.len() as u32).collect());
+        let colours = lists.into_iter().map(|[inner, border]| Colour { inner: share(inner), border: share(border) }).collect();
         let mut session =
-            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes };
+            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes, exchange };
         session.refresh();
         session
     }
@@ -82,7 +96,7 @@ impl<T: Real> CpuSession<T> {
         if team.threads() == 1 {
             return;
         }
-        for shares in colours.iter_mut().chain([all]) {
+        for shares in colours.iter_mut().flat_map(|colour| [&mut colour.inner, &mut colour.border]).chain([all]) {
             let mut items = shares.items().to_vec();
             items.sort_unstable();
             *shares = team.shares(&items, |i| tiles[i as usize].cost());
@@ -99,35 +113,80 @@ impl<T: Real> CpuSession<T> {
         wanted: impl Fn(&TileState<T>, &dyn Fn() -> f64) -> bool + Sync,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
     ) -> Sweep {
-        let Self { team, atoms, planes, tiles, colours, changes, .. } = self;
-        for colour in colours {
-            team.each_of(tiles, colour, |state, scratch| {
-                if !wanted(state, &|| changes.pending(state)) {
-                    return;
-                }
-                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
-                work(atoms, &planes[state.plane], state, scratch);
-                scratch.tally.largest_change = scratch.tally.largest_change.max(state.largest_change);
-                scratch.tally.visited += state.visited;
-                changes.note(state, whole);
-            });
-        }
+        self.run_colours(|atoms, changes, planes, state, scratch| {
+            if !wanted(state, &|| changes.pending(state)) {
+                return;
+            }
+            (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
+            work(atoms, &planes[state.plane], state, scratch);
+            scratch.tally.largest_change = scratch.tally.largest_change.max(state.largest_change);
+            scratch.tally.visited += state.visited;
+            changes.note(state, whole);
+        });
         let together = |sum: Sweep, part: Sweep| Sweep {
             largest_change: sum.largest_change.max(part.largest_change),
             visited: sum.visited + part.visited,
         };
-        team.tallies().fold(Sweep::default(), together)
+        self.exchange.together(self.team.tallies().fold(Sweep::default(), together))
+    }
+
+    /// Runs `work` on all tiles, colour after colour. What the ranks beside this one did to samples of both is waited for where it
+    /// is needed: before the tiles at the border of the next colour, and at the end.
+    fn run_colours(
+        &mut self,
+        work: impl Fn(&Atoms<T>, &Changes, &[PlaneState<T>], &mut TileState<T>, &mut Scratch<T>) + Sync,
+    ) {
+        let Self { team, atoms, planes, tiles, colours, changes, exchange, .. } = self;
+        let last = colours.len() - 1;
+        for (number, colour) in colours.iter_mut().enumerate() {
+            team.each_of(tiles, &mut colour.inner, |state, scratch| work(atoms, changes, planes, state, scratch));
+            if number > 0 {
+                exchange.receive(number - 1, planes, changes);
+            }
+            team.each_of(tiles, &mut colour.border, |state, scratch| work(atoms, changes, planes, state, scratch));
+            exchange.send(number, planes, changes);
+        }
+        exchange.receive(last, planes, changes);
     }
 
     /// Takes what the codes make of `atoms` off the residuals.
     fn synthesise(&mut self, atoms: Option<&AtomRows<T>>) {
-        let Self { team, planes, tiles, colours, level, .. } = self;
-        let atoms = atoms.unwrap_or(&self.atoms.rows);
-        for colour in colours {
-            team.each_of(tiles, colour, |state, scratch| {
-                T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
-            });
+        let level = self.level;
+        self.run_colours(|own, _, planes, state, scratch| {
+            let atoms = atoms.unwrap_or(&own.rows);
+            T::dispatch(level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
+        });
+    }
+
+    /// Measurements of every plane from those of its tiles on all ranks, by exact sums.
+    fn add_up(&self, of: impl Fn(&TileState<T>) -> Measurement) -> Vec<Measurement> {
+        let planes = self.planes.len();
+        let mut sums = vec![ExactSum::default(); 3 * planes];
+        let (mut counts, mut largest) = (vec![0; 2 * planes], vec![0.0f64; planes]);
+        for state in &self.tiles {
+            let (p, m) = (state.plane, of(state));
+            [m.residual_energy, m.target_dot_residual, m.weighted_l1].iter().enumerate().for_each(|(i, &x)| sums[3 * p + i].add(x));
+            counts[2 * p] += m.nonzeros;
+            counts[2 * p + 1] += m.visited;
+            largest[p] = largest[p].max(m.largest_correlation);
         }
+        let sums = self.exchange.sums(sums, &mut counts);
+        self.exchange.largest(&mut largest);
+        let plane = |p: usize| Measurement {
+            residual_energy: sums[3 * p],
+            target_dot_residual: sums[3 * p + 1],
+            weighted_l1: sums[3 * p + 2],
+            nonzeros: counts[2 * p],
+            largest_correlation: largest[p],
+            visited: counts[2 * p + 1],
+        };
+        (0..planes).map(plane).collect()
+    }
+
+    /// The tiles of a plane.
+    pub(super) fn tiles_of(&self, plane: usize) -> &[TileState<T>] {
+        let before = |p: usize| self.tiles.partition_point(|state| state.plane < p);
+        &self.tiles[before(plane)..before(plane + 1)]
     }
 
     /// Forgets what was known about the surroundings: every tile is swept and measured again.
@@ -181,7 +240,6 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 Some(Goal::Above { penalty: T::from_f64(penalty), bound: T::from_f64(penalty * (1.0 + slack)) })
             }
         };
-        let mut visited = vec![0; self.planes.len()];
         if let Some(goal) = goal {
             let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
             let Self { team, atoms, planes, tiles, all, changes, .. } = self;
@@ -196,28 +254,22 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
                 changes.note_measured(state);
             });
-            tiles.iter().for_each(|state| visited[state.plane] += state.visited);
             planes.iter_mut().for_each(|plane| plane.keep_measured(team));
         }
         let Self { team, planes, tiles, atoms, all, .. } = self;
-        let mut sums: Vec<Measurement> = planes
-            .iter_mut()
-            .zip(visited)
-            .map(|(plane, visited)| {
-                let (residual_energy, target_dot_residual) = plane.energies(team);
-                Measurement { residual_energy, target_dot_residual, visited, ..Measurement::default() }
-            })
-            .collect();
         team.each_of(tiles, all, |state, _| state.weigh(&planes[state.plane], &atoms.weights));
-        // In the order of the tiles, whatever the order they ran in: the norms are added up.
-        for state in tiles {
-            let sum = &mut sums[state.plane];
-            sum.weighted_l1 += state.weighted_l1;
-            sum.nonzeros += state.codes.len();
+        let sums = self.add_up(|state| {
             // Codes may have changed since a certificate: what it measured then bounds nothing now.
-            let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
-            sum.largest_correlation = sum.largest_correlation.max(largest);
-        }
+            let measured = what != Measure::Objective;
+            Measurement {
+                residual_energy: state.energies.0,
+                target_dot_residual: state.energies.1,
+                weighted_l1: state.weighted_l1,
+                nonzeros: state.codes.len(),
+                largest_correlation: if measured { state.largest_correlation } else { f64::INFINITY },
+                visited: if measured { state.visited } else { 0 },
+            }
+        });
         if what == Measure::Objective {
             self.share_out();
         }
@@ -226,71 +278,54 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
         let mut needles = Vec::new();
+        let mut own = Vec::new();
         for state in self.tiles.iter().filter(|state| state.largest_correlation > penalty) {
             let plane = &self.planes[state.plane];
             Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut needles);
             for (&offset, reach) in needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
                 let at = state.place(&plane.layout, offset).map(i64::from);
-                each(state.plane, plane.in_field([0; 3], at), reach.to_f64() / penalty);
+                own.push((state.plane, plane.in_field([0; 3], at), reach.to_f64() / penalty));
             }
+        }
+        match self.exchange.gather(|| exceeding_to_bytes(&own)) {
+            None => own.into_iter().for_each(|(plane, at, ratio)| each(plane, at, ratio)),
+            Some(parts) => parts.iter().for_each(|part| exceeding_from_bytes(part, each)),
         }
         true
     }
 
     fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
-        self.planes[plane].scaled_sums(&self.team, scaling, part)
+        let sums = self.planes[plane].scaled_sums(&self.team, scaling, part);
+        let sums = self.exchange.sums(sums.into(), &mut []);
+        ScaledSums { dot: sums[0], energy: sums[1] }
     }
 
     fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
         let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
         let tiles = self.tiles.iter().filter(|state| state.plane == plane);
-        scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)
+        let mut reach = [scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)];
+        self.exchange.largest(&mut reach);
+        reach[0]
     }
 
     fn fetch(&self) -> State<T> {
-        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
-        let planes = of_planes.map(|tiles| gather_codes(&self.team, &self.planes[tiles[0].plane], tiles)).collect();
-        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
-        let pending = of_planes.map(|tiles| tiles.iter().map(|state| self.changes.pending(state)).collect()).collect();
-        State { codes: planes, pending }
+        let own = self.own_state();
+        if self.exchange.keeps_to_itself() {
+            let pending = own.pending.into_iter().map(|tiles| tiles.into_iter().map(|(_, pending)| pending).collect()).collect();
+            return State { codes: own.codes, pending };
+        }
+        let parts = self.exchange.gather(|| own.to_bytes()).expect("the ranks share what they have");
+        OwnState::join(&parts, self.planes.len())
     }
 
     fn restore(&mut self, given: &State<T>) {
-        for state in self.tiles.iter_mut() {
-            state.codes.clear();
-            state.candidates.clear();
-        }
-        for (p, codes) in given.codes.iter().enumerate() {
-            let plane = &self.planes[p];
-            let mut sorted: Vec<(usize, LocalCode<T>)> = Vec::with_capacity(codes.len());
-            // Where the tiles begin along every axis, to find the tile of a position.
-            let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
-                let mut s: Vec<i64> = plane.grid.tiles.iter().map(|t| t.origin[a]).collect();
-                s.sort_unstable();
-                s.dedup();
-                s
-            });
-            for code in codes {
-                let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + plane.grid.signal_at[a] as i64);
-                let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
-                let tile = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
-                let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
-                let offset = plane.layout.offset(local) as u32;
-                let atom = code.atom as u16;
-                sorted.push((tile, LocalCode { offset, atom, cut: false, value: code.value, curvature: T::ONE }));
-            }
-            sorted.sort_by_key(|(tile, _)| *tile);
-            for state in self.tiles.iter_mut().filter(|s| s.plane == p) {
-                let from = sorted.partition_point(|(tile, _)| *tile < state.index);
-                let to = sorted.partition_point(|(tile, _)| *tile <= state.index);
-                state.codes.extend(sorted[from..to].iter().map(|(_, code)| *code));
-                state.sort(&plane.grid, &plane.layout);
-                state.curvature_holds = false;
-            }
-        }
+        self.place_codes(&given.codes);
         self.forget();
-        for (state, &pending) in self.tiles.iter_mut().zip(given.pending.iter().flatten()) {
-            self.changes.set_pending(state, pending);
+        for state in self.tiles.iter_mut() {
+            let whole = self.planes[state.plane].whole_index(state.index);
+            if let Some(&pending) = given.pending.get(state.plane).and_then(|tiles| tiles.get(whole)) {
+                self.changes.set_pending(state, pending);
+            }
         }
         self.share_out();
     }
@@ -305,8 +340,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn layers(&self, plane: usize) -> usize {
-        let grid = &self.planes[plane].grid;
-        grid.tiles.iter().map(|tile| Layers::of(grid, tile).count()).max().unwrap_or(0)
+        self.planes[plane].layers
     }
 
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
@@ -325,8 +359,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let team = &self.team;
         self.planes.iter_mut().for_each(|plane| plane.clear_residual(team));
         self.synthesise(Some(&rows));
-        let team = &self.team;
-        self.planes.iter_mut().map(|plane| plane.energies(team).0).sum()
+        let Self { team, planes, tiles, all, .. } = self;
+        team.each_of(tiles, all, |state, _| state.energies = planes[state.plane].energies(&state.tile));
+        let sum = self.tiles.iter().map(|state| state.energies.0).collect();
+        self.exchange.sums(vec![sum], &mut [])[0]
     }
 
     fn residual(&self, plane: usize) -> Vec<T> {
