@@ -1,10 +1,9 @@
 //! Ranks that are threads of one process: what the engine over ranks is tested on where there is no MPI.
 
 use lobcod::engine::ranks::World;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 /// One of several ranks.
 pub struct LocalWorld {
@@ -15,8 +14,8 @@ pub struct LocalWorld {
     to_all: Vec<Sender<Vec<u8>>>,
     from_all: Vec<Receiver<Vec<u8>>>,
     sent: Cell<usize>,
-    /// Time taken before every message is sent.
-    pub slowness: Cell<Duration>,
+    /// Called before every message is sent.
+    pub before_sending: RefCell<Box<dyn Fn()>>,
 }
 
 impl LocalWorld {
@@ -53,8 +52,8 @@ pub fn on_ranks<R: Send>(ranks: usize, work: impl Fn(Rc<LocalWorld>) -> R + Sync
         let threads: Vec<_> = ends
             .map(|(rank, ((to, from), (to_all, from_all)))| {
                 scope.spawn(move || {
-                    let (sent, slowness) = (Cell::new(0), Cell::new(Duration::ZERO));
-                    work(Rc::new(LocalWorld { rank, to, from, to_all, from_all, sent, slowness }))
+                    let (sent, before_sending) = (Cell::new(0), RefCell::new(Box::new(|| ()) as Box<dyn Fn()>));
+                    work(Rc::new(LocalWorld { rank, to, from, to_all, from_all, sent, before_sending }))
                 })
             })
             .collect();
@@ -76,7 +75,7 @@ impl World for LocalWorld {
     }
 
     fn send(&self, to: usize, message: Vec<u8>) {
-        std::thread::sleep(self.slowness.get());
+        self.before_sending.borrow()();
         self.sent.set(self.sent.get() + message.len());
         self.to[to].send(message).expect("the rank is there");
     }
@@ -85,24 +84,25 @@ impl World for LocalWorld {
         self.from[from].recv().expect("the rank is there")
     }
 
-    fn sum(&self, numbers: &mut [i64]) {
-        let all = self.gather(numbers.iter().flat_map(|x| x.to_le_bytes()).collect());
-        numbers.fill(0);
+    fn reduce(&self, sums: &mut [i64], maxima: &mut [f64]) {
+        let own = sums.iter().flat_map(|x| x.to_le_bytes()).chain(maxima.iter().flat_map(|x| x.to_le_bytes()));
+        let all = self.gather(own.collect());
+        sums.fill(0);
         for part in all {
-            let theirs = part.chunks_exact(8).map(|x| i64::from_le_bytes(x.try_into().expect("eight bytes")));
-            numbers.iter_mut().zip(theirs).for_each(|(sum, x)| *sum += x);
-        }
-    }
-
-    fn largest(&self, numbers: &mut [f64]) {
-        for part in self.gather(numbers.iter().flat_map(|x| x.to_le_bytes()).collect()) {
-            let theirs = part.chunks_exact(8).map(|x| f64::from_le_bytes(x.try_into().expect("eight bytes")));
-            numbers.iter_mut().zip(theirs).for_each(|(most, x)| *most = most.max(x));
+            let (theirs, behind) = part.split_at(8 * sums.len());
+            let bytes = |x: &[u8]| -> [u8; 8] { x.try_into().expect("eight bytes") };
+            sums.iter_mut().zip(theirs.chunks_exact(8)).for_each(|(sum, x)| *sum += i64::from_le_bytes(bytes(x)));
+            maxima.iter_mut().zip(behind.chunks_exact(8)).for_each(|(most, x)| *most = most.max(f64::from_le_bytes(bytes(x))));
         }
     }
 
     fn gather(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
         self.to_all.iter().for_each(|rank| rank.send(own.clone()).expect("the rank is there"));
         self.from_all.iter().map(|rank| rank.recv().expect("the rank is there")).collect()
+    }
+
+    fn gather_at_first(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
+        let all = self.gather(own);
+        if self.rank == 0 { all } else { Vec::new() }
     }
 }

@@ -1,10 +1,16 @@
 //! Answers do not depend on the number of ranks, nor on how they share the tiles, to the last bit.
 
-use lobcod::engine::ranks::RankEngine;
-use lobcod::{Answer, Border, Dictionary, Local, Observed, Penalty, PursuitParams, Real, Schedule, Start};
+use lobcod::engine::ranks::{RankEngine, World as _};
+use lobcod::engine::{Discovery, Engine as _, Plane, Visit};
+use lobcod::grid::Grouping;
+use lobcod::{Answer, Border, Checkpoint, Control, Dictionary, Extent, Local, Mask, Observed, Observer, PartOf, Penalty, Progress};
+use lobcod::{PursuitParams, Real, Schedule, Signal, Start, Status};
 use lobcod_conformance::problems::{Extra, Observation, Problem, Shape};
 use lobcod_conformance::ranks::{LocalWorld, on_ranks};
+use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 const SHAPES: [Shape; 4] = [
     Shape { signal: &[37, 41], atom: &[5, 4], channels: (1, 1), atoms: 9, tile: 8 },
@@ -139,4 +145,139 @@ fn own_codes_make_up_the_whole() {
     assert!(answers.iter().all(|answer| answer.needles[0].nonzeros() > 0 && answer.report.total == alone.report.total));
     codes.sort_by_key(|code| (code.position, code.atom));
     assert_eq!(codes, alone.needles[0].codes());
+}
+
+/// The part of a signal that a rank works on, and no more.
+fn part_of<T: Real>(observed: &Observed<T>, held: &[Range<i64>; 3]) -> Observed<T> {
+    let (signal, size) = (&observed.signal, observed.signal.extent().padded());
+    let rank = signal.extent().rank();
+    let lengths: Vec<usize> = held.iter().map(|range| (range.end - range.start) as usize).collect();
+    let extent = Extent::new(&lengths[3 - rank..]).expect("a part");
+    let cut = |from: &Signal<T>| {
+        let mut data = Vec::new();
+        for c in 0..from.channels() {
+            for z in held[0].clone() {
+                for y in held[1].clone() {
+                    data.extend(held[2].clone().map(|x| {
+                        let [z, y, x] = [(z, 0), (y, 1), (x, 2)].map(|(i, a)| i.rem_euclid(size[a] as i64) as usize);
+                        from.channel(c)[(z * size[1] + y) * size[2] + x]
+                    }));
+                }
+            }
+        }
+        Signal::from_planar(extent, from.channels(), data).expect("a part")
+    };
+    let part = Some(PartOf { whole: signal.extent(), start: held.each_ref().map(|range| range.start) });
+    let mask = observed.mask.as_ref().map(|mask| Mask::new(cut(mask.weights())).expect("something is known"));
+    Observed { signal: cut(signal), mask, part, ..observed.clone() }
+}
+
+#[test]
+fn ranks_that_hold_only_their_part_give_the_same_bits() {
+    for (shape, border) in SHAPES.into_iter().flat_map(|shape| Border::ALL.map(|border| (shape, border))) {
+        let problem = Problem::new(13, shape, border, Observation::Known, Extra::PositionWeights).expect("the atom fits");
+        let (observed, dictionary) = (problem.observed::<f32>(), problem.dictionary.cast());
+        let pursuit = PursuitParams { threads: 1, ..problem.params.clone() }.check().expect("valid parameters");
+        let alone = bits(&pursuit.run(std::slice::from_ref(&observed), &dictionary, &mut ()).expect("an answer"));
+        let grid = layouts(shape.signal.len())[3].1;
+        let answers = on_ranks(6, |world| {
+            let engine = engine(world, grid, 1);
+            let held = pursuit.part_on_rank(&engine, observed.extent(), dictionary.extent()).expect("a part");
+            let part = part_of(&observed, &held);
+            assert!(part.signal.data().len() < observed.signal.data().len());
+            bits(&pursuit.run_on(&engine, &[part], &dictionary, &mut ()).expect("an answer"))
+        });
+        assert!(answers.iter().all(|answer| *answer == alone), "{problem}");
+    }
+}
+
+/// Breaks a run off after some sweeps, and keeps the last checkpoint.
+struct BreakOff {
+    after: usize,
+    kept: Option<Checkpoint>,
+}
+
+impl Observer for BreakOff {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        if progress.discovery_sweeps >= self.after { Control::Stop } else { Control::Continue }
+    }
+
+    fn between_passes(&mut self, take: &mut dyn FnMut() -> Checkpoint) {
+        self.kept = Some(take());
+    }
+}
+
+#[test]
+fn a_broken_off_run_goes_on_on_another_number_of_ranks() {
+    let problem = Problem::new(21, SHAPES[0], Border::Free, Observation::Known, Extra::Plain).expect("the atom fits");
+    let (observed, dictionary) = ([problem.observed::<f32>()], problem.dictionary.cast());
+    let params = PursuitParams { tolerance: 1e-6, threads: 1, ..problem.params.clone() };
+    let pursuit = params.check().expect("valid parameters");
+    let alone = pursuit.run(&observed, &dictionary, &mut ()).expect("an answer");
+    let broken = on_ranks(4, |world| {
+        // Only one rank wants to stop; all do.
+        let mut observer = BreakOff { after: if world.rank() == 2 { 5 } else { usize::MAX }, kept: None };
+        let engine = engine(world, Some([1, 2, 2]), 1).with_own_codes();
+        let answer = pursuit.run_on(&engine, &observed, &dictionary, &mut observer).expect("an answer");
+        assert_eq!(answer.report.status, Status::Interrupted);
+        observer.kept.expect("a checkpoint")
+    });
+    for (ranks, grid) in [(1, [1, 1, 1]), (3, [1, 3, 1]), (6, [1, 2, 3])] {
+        let answers = on_ranks(ranks, |world| {
+            let engine = engine(world, Some(grid), 1);
+            let answer = pursuit.resume_on(&engine, &broken[0], &observed, &dictionary, &mut ()).expect("an answer");
+            (answer.needles, answer.report.total, answer.report.discovery_sweeps)
+        });
+        for (needles, total, sweeps) in answers {
+            assert!(needles == alone.needles && total == alone.report.total, "{ranks} ranks");
+            assert_eq!(sweeps, alone.report.discovery_sweeps);
+        }
+    }
+}
+
+#[test]
+fn ranks_beyond_the_neighbours_of_a_slow_one_run_ahead() {
+    let shape = Shape { signal: &[400], atom: &[6], channels: (1, 1), atoms: 7, tile: 9 };
+    let problem = Problem::new(1, shape, Border::Free, Observation::Full, Extra::Plain).expect("the atom fits");
+    let dictionary = problem.dictionary.cast::<f32>();
+    let sent: Arc<[AtomicUsize; 6]> = Arc::default();
+    on_ranks(6, |world| {
+        let engine = engine(Rc::clone(&world), Some([1, 1, 6]), 1);
+        let mut session = engine.open(problem_of(&problem, &dictionary)).expect("a session");
+        // The first rank sends nothing before all ranks that are not beside it have sent everything that a sweep asks
+        // of them: a message to each neighbour, in the colour of the tile beside it. If they had to wait, this would not end.
+        let (rank, sent) = (world.rank(), Arc::clone(&sent));
+        *world.before_sending.borrow_mut() = Box::new(move || {
+            sent[rank].fetch_add(1, SeqCst);
+            let are_done = || (2..6).all(|other| sent[other].load(SeqCst) == if other == 5 { 1 } else { 2 });
+            while rank == 0 && !are_done() {
+                std::thread::yield_now();
+            }
+        });
+        let sweep = Discovery { penalty: 0.5, visit: Visit::All, local_tolerance: 1e-3, layer_seed: None };
+        assert!(session.discover(&sweep).largest_change > 0.0);
+    });
+}
+
+fn problem_of(problem: &Problem, dictionary: &Dictionary<f32>) -> lobcod::engine::Problem<f32> {
+    let signal = problem.observed::<f32>().signal;
+    let plane = Plane {
+        extent: signal.extent(),
+        target: signal.data().to_vec(),
+        weights: None,
+        position_weights: None,
+        position_caps: None,
+        held: None,
+    };
+    lobcod::engine::Problem {
+        planes: vec![plane],
+        dictionary: dictionary.clone(),
+        border: problem.params.border,
+        grouping: Grouping::Tiles(problem.shape.tile),
+        atom_weights: vec![1.0; dictionary.len()],
+        nonnegative: false,
+        local: Local::Coordinate,
+        cap: None,
+        learning: false,
+    }
 }

@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, same_file};
 use crate::output::warn;
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::score::{Asked, References};
 use crate::trial::{self, Trial, part_of, part_of_mask};
 use crate::values::{DictionaryChoice, Precision, Preset};
@@ -54,6 +55,9 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let mut watcher = Watcher::of(&args.telling, "inpaint", 1);
     let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
     drop(watcher);
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
+    }
     if answer.report.answers.is_empty() && !args.telling.quiet {
         warn("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");
     }

@@ -19,6 +19,7 @@ use crate::grid::Grouping;
 use crate::needles::Code;
 use crate::pursuit::Local;
 use crate::real::Real;
+use crate::report::Status;
 use std::ops::Range;
 
 /// A box of samples of a plane, along depth, height and width.
@@ -231,6 +232,14 @@ pub trait Session<T> {
     }
     /// The codes of every plane and what is known of its tiles.
     fn fetch(&self) -> State<T>;
+    /// The same where a session over ranks leaves codes on their ranks: all of them, on the first rank.
+    fn fetch_for_keeping(&self) -> State<T> {
+        self.fetch()
+    }
+    /// What all ranks of a session agree on where each has its own clock and observer: an end that one of them wants.
+    fn agree(&self, end: Option<Status>) -> Option<Status> {
+        end
+    }
     /// Replaces the state; follow with [`Session::refresh`].
     fn restore(&mut self, state: &State<T>);
     /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The

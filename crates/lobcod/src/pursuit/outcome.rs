@@ -50,7 +50,7 @@ impl<T: Real> Solver<'_, T> {
         let atom = self.dictionary.extent();
         let mut excess = Vec::with_capacity(self.last.len());
         for observed in self.signals {
-            let lattice = lattice(self.params, observed.signal.extent(), atom);
+            let lattice = lattice(self.params, observed.extent(), atom);
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
             excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
         }
@@ -96,7 +96,7 @@ impl<T: Real> Solver<'_, T> {
             {
                 sum.add(&certificate(m, dual, self.penalty, penalty_max));
             }
-            sum.pixels = observed.signal.extent().volume();
+            sum.pixels = observed.extent().volume();
             total.add(&sum);
             signals.push(sum);
         }

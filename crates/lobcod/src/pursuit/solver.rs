@@ -49,6 +49,8 @@ pub(super) struct Solver<'a, T> {
     pub(super) penalty_max: Vec<f64>,
     pub(super) progress: Progress,
     schedule: ScheduleState,
+    /// Objective of zero codes, where it was measured.
+    zero_objective: f64,
     /// Made when first asked for: it reads every sample.
     fingerprint: OnceCell<u64>,
     pub(super) history: Vec<HistoryPoint>,
@@ -81,7 +83,8 @@ impl<'a, T: Real> Solver<'a, T> {
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
         solver.clock = clock;
-        solver.progress.objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.zero_objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.progress.objective = solver.zero_objective;
         solver.last = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
             // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
@@ -125,6 +128,7 @@ impl<'a, T: Real> Solver<'a, T> {
             penalty,
             progress,
             schedule,
+            zero_objective: 0.0,
             fingerprint: OnceCell::new(),
             history: Vec::new(),
             duals: vec![f64::NEG_INFINITY; penalty_max.len()],
@@ -191,7 +195,7 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        check_fingerprint(checkpoint.fingerprint, fingerprint(self.params, self.signals, self.dictionary))?;
+        check_fingerprint(checkpoint.fingerprint, self.fingerprint())?;
         let state: State<T> = checkpoint.state.cast();
         check_codes(self.params, self.signals, self.dictionary, &state.codes)?;
         self.earlier = checkpoint.seconds;
@@ -335,14 +339,23 @@ impl<'a, T: Real> Solver<'a, T> {
         (0.2 * self.tolerance).max(smallest_tolerance::<T>())
     }
 
+    /// Hash of the problem. Of signals that lie on several ranks it takes what was measured of them with all codes zero.
+    fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let whole = fingerprint(self.params, self.signals, self.dictionary);
+            let measured = self.zero_objective.to_bits().rotate_left(1) ^ self.penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
+            if self.signals.iter().any(|signal| signal.part.is_some()) { whole ^ measured } else { whole }
+        })
+    }
+
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            fingerprint: *self.fingerprint.get_or_init(|| fingerprint(self.params, self.signals, self.dictionary)),
+            fingerprint: self.fingerprint(),
             seconds: self.seconds(),
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,
             schedule: self.schedule,
-            state: self.session.fetch().cast(),
+            state: self.session.fetch_for_keeping().cast(),
             history: self.history.clone(),
         }
     }
@@ -360,11 +373,9 @@ impl<'a, T: Real> Solver<'a, T> {
     /// Shows the progress; `Some` when the observer or the clock ends the run.
     fn pause(&mut self, observer: &mut dyn Observer) -> Option<Status> {
         self.progress.seconds = self.seconds();
-        if observer.progress(&self.progress) == Control::Stop {
-            return Some(Status::Interrupted);
-        }
+        let stop = observer.progress(&self.progress) == Control::Stop;
         let over = self.params.time_limit.is_some_and(|limit| self.clock.elapsed() >= limit);
-        over.then_some(Status::TimeLimit)
+        self.session.agree(if stop { Some(Status::Interrupted) } else { over.then_some(Status::TimeLimit) })
     }
 }
 

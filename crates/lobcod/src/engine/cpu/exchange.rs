@@ -46,7 +46,7 @@ impl Exchange {
             if parcel.tell.is_empty() {
                 continue;
             }
-            let mut message = Vec::with_capacity(Changes::TOLD * parcel.tell.len() + size_of::<T>() * samples(&parcel.send, planes));
+            let mut message = Vec::with_capacity(message_bytes::<T>(&parcel.tell, &parcel.send, planes));
             parcel.tell.iter().for_each(|&tile| changes.tell(tile, &mut message));
             for strip in &parcel.send {
                 planes[strip.plane].each_row_of(strip, |row| T::append_bytes(row, &mut message));
@@ -73,21 +73,33 @@ impl Exchange {
         }
     }
 
+    /// Makes room for what the neighbours will send in a sweep.
+    pub(super) fn begin<T: Real>(&self, planes: &[PlaneState<T>]) {
+        let Some(Ranks { world, traffic, .. }) = &self.ranks else { return };
+        for neighbour in &traffic.neighbours {
+            for parcel in neighbour.colours.iter().filter(|parcel| !parcel.hear.is_empty()) {
+                world.expect(neighbour.rank, message_bytes::<T>(&parcel.hear, &parcel.receive, planes));
+            }
+        }
+    }
+
     /// What a sweep did on all ranks.
     pub(super) fn together(&self, sweep: Sweep) -> Sweep {
-        let Some(Ranks { world, .. }) = &self.ranks else { return sweep };
-        let mut largest = [sweep.largest_change];
-        let mut visited = [sweep.visited as i64];
-        world.largest(&mut largest);
-        world.sum(&mut visited);
+        let (mut visited, mut largest) = ([sweep.visited as i64], [sweep.largest_change]);
+        self.reduce(&mut visited, &mut largest);
         Sweep { largest_change: largest[0], visited: visited[0] as usize }
+    }
+
+    /// Sums and maxima over all ranks.
+    pub(super) fn reduce(&self, sums: &mut [i64], maxima: &mut [f64]) {
+        if let Some(Ranks { world, .. }) = &self.ranks {
+            world.reduce(sums, maxima);
+        }
     }
 
     /// The largest numbers of all ranks.
     pub(super) fn largest(&self, numbers: &mut [f64]) {
-        if let Some(Ranks { world, .. }) = &self.ranks {
-            world.largest(numbers);
-        }
+        self.reduce(&mut [], numbers);
     }
 
     /// Sums and counts over all ranks.
@@ -96,7 +108,7 @@ impl Exchange {
         let mut numbers: Vec<i64> = sums.into_iter().flat_map(ExactSum::parts).collect();
         let behind = numbers.len();
         numbers.extend(counts.iter().map(|&count| count as i64));
-        world.sum(&mut numbers);
+        world.reduce(&mut numbers, &mut []);
         counts.iter_mut().zip(&numbers[behind..]).for_each(|(count, &sum)| *count = sum as usize);
         numbers[..behind].chunks_exact(ExactSum::PARTS).map(|parts| ExactSum::from_parts(parts).value()).collect()
     }
@@ -106,12 +118,19 @@ impl Exchange {
         self.ranks.as_ref().map(|ranks| ranks.world.gather(own()))
     }
 
+    /// The same, on the first rank alone; nothing comes to the others.
+    pub(super) fn gather_at_first(&self, own: impl FnOnce() -> Vec<u8>) -> Option<Vec<Vec<u8>>> {
+        self.ranks.as_ref().map(|ranks| ranks.world.gather_at_first(own()))
+    }
+
     /// Are the codes of other ranks left where they are?
     pub(super) fn keeps_to_itself(&self) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.own_codes)
     }
 }
 
-fn samples<T>(strips: &[Strip], planes: &[PlaneState<T>]) -> usize {
-    strips.iter().map(|strip| strip.volume() * planes[strip.plane].channels).sum()
+/// Bytes of a message with these counters and strips.
+fn message_bytes<T>(counters: &[u32], strips: &[Strip], planes: &[PlaneState<T>]) -> usize {
+    let samples: usize = strips.iter().map(|strip| strip.volume() * planes[strip.plane].channels).sum();
+    Changes::TOLD * counters.len() + size_of::<T>() * samples
 }

@@ -198,7 +198,9 @@ impl CpuEngine {
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
         let planes = planes.into_iter().enumerate().map(|(i, p)| PlaneState::new(p, tiles(i), &problem, atoms.rows.width));
         let planes = planes.collect::<Result<Vec<PlaneState<T>>>>()?;
-        let canvases = if problem.learning { &planes[..] } else { &[] }.iter().map(|p| Canvas::new(p, &atoms.rows));
+        let learnt = if problem.learning { &planes[..] } else { &[] }.iter().enumerate();
+        let here = learnt.filter(|(_, plane)| !plane.grid.tiles.is_empty());
+        let canvases = here.map(|(number, plane)| Canvas::new(number, plane, &atoms.rows));
         let canvases = canvases.collect::<Result<Vec<Canvas<T>>>>()?;
         let threads = Arc::clone(&self.threads);
         Ok(Box::new(CpuSession::new(threads, self.manner, &problem, atoms, planes, canvases, exchange)))

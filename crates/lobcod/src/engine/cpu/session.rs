@@ -8,7 +8,7 @@ use super::changes::{Changes, Seen};
 use super::discovery::DiscoverTile;
 use super::exchange::Exchange;
 use super::fetched::{OwnState, exceeding_from_bytes, exceeding_to_bytes};
-use super::gradient::{layer_gradient, whole_gradient};
+use super::gradient::{Codes, Survey, gradient, survey};
 use super::local_dual::{Asked, scaled_reach};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
@@ -25,6 +25,7 @@ use crate::engine::{
 use crate::exact::ExactSum;
 use crate::pursuit::Local;
 use crate::real::Real;
+use crate::report::Status;
 use crate::simd::{AtomRows, Level};
 use std::sync::Arc;
 
@@ -37,7 +38,8 @@ pub(super) struct CpuSession<T> {
     local: Local,
     atoms: Atoms<T>,
     pub(super) planes: Vec<PlaneState<T>>,
-    /// Each plane laid out for the pass over the atoms; none unless the session is for learning.
+    learning: bool,
+    /// Each plane with tiles here, laid out for the pass over the atoms; none unless the session is for learning.
     canvases: Vec<Canvas<T>>,
     /// Tiles of all planes, in order.
     pub(super) tiles: Vec<TileState<T>>,
@@ -70,7 +72,7 @@ impl<T: Real> CpuSession<T> {
         let changes = exchange.traffic().map_or_else(|| Changes::new(&planes), |t| Changes::of(&t.around, t.slots));
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
-        let (nonnegative, local) = (problem.nonnegative, problem.local);
+        let (nonnegative, local, learning) = (problem.nonnegative, problem.local, problem.learning);
         let Manner { level, skipping, reversed } = manner;
         let mut lists = vec![[Vec::new(), Vec::new()]; planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
         for state in &tiles {
@@ -84,8 +86,22 @@ impl<T: Real> CpuSession<T> {
         };
         let all = share((0..tiles.len() as u32).collect());
         let colours = lists.into_iter().map(|[inner, border]| Colour { inner: share(inner), border: share(border) }).collect();
-        let mut session =
-            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes, exchange };
+        let mut session = CpuSession {
+            team,
+            level,
+            skipping,
+            nonnegative,
+            local,
+            atoms,
+            planes,
+            learning,
+            canvases,
+            tiles,
+            colours,
+            all,
+            changes,
+            exchange,
+        };
         session.refresh();
         session
     }
@@ -138,6 +154,7 @@ impl<T: Real> CpuSession<T> {
     ) {
         let Self { team, atoms, planes, tiles, colours, changes, exchange, .. } = self;
         let last = colours.len() - 1;
+        exchange.begin(planes);
         for (number, colour) in colours.iter_mut().enumerate() {
             team.each_of(tiles, &mut colour.inner, |state, scratch| work(atoms, changes, planes, state, scratch));
             if number > 0 {
@@ -308,6 +325,14 @@ impl<T: Real> Session<T> for CpuSession<T> {
         reach[0]
     }
 
+    fn agree(&self, end: Option<Status>) -> Option<Status> {
+        let wishes = [Status::TimeLimit, Status::Interrupted];
+        let wish = end.and_then(|end| wishes.iter().position(|&wish| wish == end)).map_or(0.0, |i| i as f64 + 1.0);
+        let mut most = [wish];
+        self.exchange.largest(&mut most);
+        wishes.get((most[0] as usize).wrapping_sub(1)).copied()
+    }
+
     fn fetch(&self) -> State<T> {
         let own = self.own_state();
         if self.exchange.keeps_to_itself() {
@@ -316,6 +341,13 @@ impl<T: Real> Session<T> for CpuSession<T> {
         }
         let parts = self.exchange.gather(|| own.to_bytes()).expect("the ranks share what they have");
         OwnState::join(&parts, self.planes.len())
+    }
+
+    fn fetch_for_keeping(&self) -> State<T> {
+        match self.exchange.gather_at_first(|| self.own_state().to_bytes()) {
+            None => self.fetch(),
+            Some(parts) => OwnState::join(&parts, self.planes.len()),
+        }
     }
 
     fn restore(&mut self, given: &State<T>) {
@@ -331,10 +363,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn improve_atoms(&mut self) -> f64 {
-        assert_eq!(self.canvases.len(), self.planes.len(), "the session was opened for learning");
+        assert!(self.learning, "the session was opened for learning");
         let mut dictionary = self.atoms.dictionary.clone();
-        let Self { canvases, planes, tiles, team, level, .. } = self;
-        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level);
+        let Self { canvases, planes, tiles, team, level, exchange, .. } = self;
+        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level, exchange);
         self.set_dictionary(dictionary);
         moved
     }
@@ -344,12 +376,17 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
-        let Self { team, planes, tiles, level, atoms, .. } = self;
+        let Self { team, planes, tiles, level, atoms, exchange, .. } = self;
+        let codes = Codes { tiles, layer: of.map(|of| (of.plane, of.layer)) };
+        let own = survey(*level, team, planes, codes);
+        let (mut largest, mut count) = ([own.largest], [own.codes as i64]);
+        exchange.reduce(&mut count, &mut largest);
+        let all = Survey { largest: largest[0], codes: count[0] as usize };
         let numbers = atoms.dictionary.data().len();
-        match of {
-            Some(PlaneLayer { plane, layer }) => layer_gradient(*level, &mut planes[plane], tiles, plane, layer, numbers),
-            None => whole_gradient(*level, team, planes, tiles, numbers),
-        }
+        let Some(scale) = all.scale() else { return vec![if all.largest == 0.0 { 0.0 } else { f64::NAN }; numbers] };
+        let mut sums = gradient(*level, team, planes, codes, scale, numbers);
+        exchange.reduce(&mut sums, &mut []);
+        sums.into_iter().map(|sum| sum as f64 / scale).collect()
     }
 
     fn energy_along(&mut self, direction: &[f64]) -> f64 {
@@ -366,7 +403,11 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn residual(&self, plane: usize) -> Vec<T> {
-        self.residual_part(plane, &self.planes[plane].whole())
+        let own = &self.planes[plane];
+        match self.exchange.gather(|| own.own_residual()) {
+            None => self.residual_part(plane, &own.whole()),
+            Some(parts) => own.join_residual(&parts),
+        }
     }
 
     fn residual_part(&self, plane: usize, part: &Part) -> Vec<T> {

@@ -48,6 +48,10 @@ impl RankEngine {
         &self.world
     }
 
+    pub(crate) fn process_grid(&self) -> Option<[usize; 3]> {
+        self.process_grid
+    }
+
     pub(super) fn cpu(&self) -> &CpuEngine {
         &self.cpu
     }

@@ -42,11 +42,10 @@ impl<'a> Pace<'a> {
         self.progress.stage_penalty = penalty;
         self.progress.seconds = self.seconds();
         self.peak_memory = self.peak_memory.max(session.memory());
-        if self.observer.progress(&self.progress) == Control::Stop {
-            self.ended = self.ended.or(Some(Status::Interrupted));
-        } else if self.limit.is_some_and(|limit| self.clock.elapsed() >= limit) {
-            self.ended = self.ended.or(Some(Status::TimeLimit));
-        }
+        let stop = self.observer.progress(&self.progress) == Control::Stop;
+        let over = self.limit.is_some_and(|limit| self.clock.elapsed() >= limit);
+        let end = session.agree(if stop { Some(Status::Interrupted) } else { over.then_some(Status::TimeLimit) });
+        self.ended = self.ended.or(end);
     }
 
     pub(super) fn is_over(&self) -> bool {
