@@ -15,11 +15,9 @@ fn mpirun(desk: &Desk, ranks: usize, line: &str) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--oversubscribe", "-n", &ranks.to_string(), env!("CARGO_BIN_EXE_lobcod")]).args(line.split_whitespace());
     command.args(["--engine", "mpi"]).current_dir(desk.path("."));
-    for (name, value) in [
-        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-        ("OMPI_MCA_mpi_yield_when_idle", "1"),
-    ] {
+    for (name, value) in
+        [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("OMPI_MCA_mpi_yield_when_idle", "1")]
+    {
         command.env(name, value);
     }
     command

@@ -27,7 +27,9 @@ impl MpiWorld {
     pub fn join() -> Result<Rc<Self>> {
         let joined = mpi::initialize_with_threading(Threading::Funneled);
         let cure = "join once, and start the program with mpirun";
-        let Some((universe, threading)) = joined else { return Err(Error::Unavailable(format!("MPI was joined before; {cure}"))) };
+        let Some((universe, threading)) = joined else {
+            return Err(Error::Unavailable(format!("MPI was joined before; {cure}")));
+        };
         if threading < Threading::Funneled {
             return Err(Error::Unavailable("this MPI library does not allow threads; build it with them".into()));
         }

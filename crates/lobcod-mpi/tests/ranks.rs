@@ -74,9 +74,10 @@ fn bits<T: Real>(answer: &Answer<T>) -> Vec<u64> {
 
 fn same_bits<T: Real>(engine: &RankEngine, problem: &Problem) {
     let (observed, dictionary) = ([problem.observed::<T>()], problem.dictionary.cast::<T>());
-    let params = PursuitParams { tolerance: 1e-5, ..problem.params.clone() };
+    let params = PursuitParams { tolerance: 1e-4, ..problem.params.clone() };
     let alone = CpuEngine::new(1).expect("an engine");
-    let [ours, theirs] = [engine as &dyn Engine<T>, &alone].map(|engine| bits(&run(engine, params.clone(), &observed, &dictionary, problem)));
+    let [ours, theirs] =
+        [engine as &dyn Engine<T>, &alone].map(|engine| bits(&run(engine, params.clone(), &observed, &dictionary, problem)));
     assert!(ours == theirs, "{problem}");
 }
 
@@ -94,16 +95,15 @@ fn conform() {
         Shape { signal: &[33, 29], atom: &[5, 4], channels: (1, 1), atoms: 9, tile: 8 },
         Shape { signal: &[25, 26], atom: &[3, 3], channels: (3, 1), atoms: 6, tile: 6 },
     ];
-    for engine in engines(&world) {
-        for (shape, border) in shapes.into_iter().flat_map(|shape| Border::ALL.map(|border| (shape, border))) {
-            let problem = Problem::new(11, shape, border, Observation::Known, Extra::Everything).expect("the atom fits");
-            same_bits::<f32>(&engine, &problem);
-        }
+    let problems = shapes.into_iter().flat_map(|shape| Border::ALL.map(|border| (shape, border)));
+    for ((shape, border), engine) in problems.zip(engines(&world).iter().cycle()) {
+        let problem = Problem::new(11, shape, border, Observation::Known, Extra::Everything).expect("the atom fits");
+        same_bits::<f32>(engine, &problem);
+        same_bits::<f64>(engine, &problem);
     }
     let engine = RankEngine::new(Rc::clone(&world) as Rc<_>, 2).expect("an engine").with_process_grid([1, 1, world.ranks()]);
-    for problem in problems::some(12) {
+    for problem in problems::some(23) {
         agrees_with_oracle::<f32>(&engine, &problem);
-        agrees_with_oracle::<f64>(&engine, &problem);
     }
     let problem = Problem::new(4, shapes[0], Border::Free, Observation::Full, Extra::Plain).expect("the atom fits");
     let (observed, first) = ([problem.observed::<f32>(), problem.observed::<f32>()], problem.dictionary.cast());

@@ -52,7 +52,9 @@ pub use learn::{Decay, LearnParams, LearnPoint, LearnReport, Learner, Learnt, Me
 pub use mask::Mask;
 pub use needles::{Code, Needles};
 pub use observe::{Control, Observer, Progress};
-pub use pursuit::{Answer, BandedShape, Local, Observed, PartOf, Penalty, Piece, Pursuit, PursuitParams, Rows, Schedule, Shelf, Start};
+pub use pursuit::{
+    Answer, BandedShape, Local, Observed, PartOf, Penalty, Piece, Pursuit, PursuitParams, Rows, Schedule, Shelf, Start,
+};
 pub use real::Real;
 pub use report::{Certificate, HistoryPoint, Report, Status};
 pub use signal::Signal;

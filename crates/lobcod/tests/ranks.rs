@@ -3,7 +3,9 @@
 use lobcod::engine::ranks::{RankEngine, World as _};
 use lobcod::engine::{Discovery, Engine as _, Plane, Visit};
 use lobcod::grid::Grouping;
-use lobcod::{Answer, Border, Checkpoint, Control, Dictionary, Extent, Local, Mask, Observed, Observer, PartOf, Penalty, Progress};
+use lobcod::{
+    Answer, Border, Checkpoint, Control, Dictionary, Extent, Local, Mask, Observed, Observer, PartOf, Penalty, Progress,
+};
 use lobcod::{PursuitParams, Real, Schedule, Signal, Start, Status};
 use lobcod_conformance::problems::{Extra, Observation, Problem, Shape};
 use lobcod_conformance::ranks::{LocalWorld, on_ranks};
@@ -107,7 +109,13 @@ fn planes_that_are_not_cut_are_bit_identical() {
     let dictionary = problem.dictionary.cast::<f32>();
     for schedule in [Schedule::Layers, Schedule::Needles] {
         let params = PursuitParams { schedule, max_sweeps: 12, ..problem.params.clone() };
-        ranks_change_nothing(&params, &[problem.observed::<f32>()], &dictionary, &[(2, None, 1), (2, Some([1, 2, 1]), 1)], &problem);
+        ranks_change_nothing(
+            &params,
+            &[problem.observed::<f32>()],
+            &dictionary,
+            &[(2, None, 1), (2, Some([1, 2, 1]), 1)],
+            &problem,
+        );
     }
     for border in Border::ALL {
         let problems = [[37, 41], [12, 60], [9, 9], [25, 25]].map(|size| {
@@ -127,7 +135,13 @@ fn the_dual_of_many_cells_is_bit_identical() {
         let problem = Problem::new(2, shape, border, Observation::Full, Extra::Plain).expect("the atom fits");
         let params = PursuitParams { penalty: Penalty::Relative(0.05), tolerance: 1e-4, ..problem.params.clone() };
         let dictionary = problem.dictionary.cast();
-        ranks_change_nothing(&params, &[problem.observed::<f32>()], &dictionary, &[(4, None, 1), (3, Some([1, 3, 1]), 1)], &problem);
+        ranks_change_nothing(
+            &params,
+            &[problem.observed::<f32>()],
+            &dictionary,
+            &[(4, None, 1), (3, Some([1, 3, 1]), 1)],
+            &problem,
+        );
     }
 }
 

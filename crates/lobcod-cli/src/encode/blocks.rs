@@ -82,7 +82,8 @@ impl<'a, T: Real> Cut<'a, T> {
         // A rank without work looks at one row, so that it has something to say about the picture's kind.
         let rows = if held[axis].is_empty() { 0..1 } else { held[axis].start as usize..held[axis].end as usize };
         let Piece { samples, weights } = self.picture.read(rows.clone())?;
-        let known = weights.as_ref().map_or(samples.data().len(), |w: &Signal<T>| w.data().iter().filter(|w| **w > T::ZERO).count());
+        let known =
+            weights.as_ref().map_or(samples.data().len(), |w: &Signal<T>| w.data().iter().filter(|w| **w > T::ZERO).count());
         let mut counts = [i64::from(weights.is_some()), known as i64];
         world.reduce(&mut counts, &mut []);
         let path = self.args.images[0].display();
@@ -99,7 +100,8 @@ impl<'a, T: Real> Cut<'a, T> {
     fn write(&mut self, file: &std::path::Path, answer: &Answer<T>, world: &dyn World) -> Result<()> {
         let (rows, ranks) = (self.extent.axes()[0], world.ranks());
         let own = world.rank() * rows / ranks..(world.rank() + 1) * rows / ranks;
-        let layer = if self.args.problem.base == Base::None || own.is_empty() { None } else { Some(self.picture.split::<T>(own)?.1) };
+        let layer =
+            if self.args.problem.base == Base::None || own.is_empty() { None } else { Some(self.picture.split::<T>(own)?.1) };
         let facts = CodesFacts {
             extent: self.extent,
             channels: self.channels,

@@ -124,10 +124,16 @@ pub fn doctor() -> Result<String, String> {
 /// The usual reasons for ranks that do not start.
 fn explain(words: &str) -> String {
     let cases = [
-        ("run as root", "mpirun refuses to run as root; use another account, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"),
+        (
+            "run as root",
+            "mpirun refuses to run as root; use another account, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+        ),
         ("not enough slots", "there are fewer cores than ranks; add --oversubscribe to mpirun, or start fewer"),
         ("ssh", "mpirun does not reach another machine; it needs ssh without a password"),
-        ("error while loading shared libraries", "a library of MPI is missing on this machine; install the one this program was built with"),
+        (
+            "error while loading shared libraries",
+            "a library of MPI is missing on this machine; install the one this program was built with",
+        ),
     ];
     let cause = cases.iter().find(|(sign, _)| words.contains(sign)).map(|(_, cause)| cause.to_string());
     cause.unwrap_or_else(|| {

@@ -84,7 +84,12 @@ fn write_own(file: &mut File, arrays: &[SharedArray], places: &[Place], world: &
             }
         }
         if at != place.start + place.size {
-            return Err(io::Error::other(format!("{} is {} bytes long in place of {}", array.name, at - place.start, place.size)));
+            return Err(io::Error::other(format!(
+                "{} is {} bytes long in place of {}",
+                array.name,
+                at - place.start,
+                place.size
+            )));
         }
         first += array.own.len();
         checksums.push(hasher.finalize());

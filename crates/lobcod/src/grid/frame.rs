@@ -52,7 +52,15 @@ impl Frame {
         let domain: [usize; 3] = std::array::from_fn(|a| length[a] + 2 * pad[a]);
         let positions: [usize; 3] = std::array::from_fn(|a| if periodic { length[a] } else { length[a] + margin[a] });
         let first: [i64; 3] = std::array::from_fn(|a| if border == Border::Free { -(margin[a] as i64) } else { 0 });
-        Ok(Self { domain, signal_at: pad, positions, first, atom: box_, periodic, ..Self::cut(positions, box_, periodic, grouping) })
+        Ok(Self {
+            domain,
+            signal_at: pad,
+            positions,
+            first,
+            atom: box_,
+            periodic,
+            ..Self::cut(positions, box_, periodic, grouping)
+        })
     }
 
     /// The frame of the given positions alone, relative to the signal; samples beyond its edge are free.

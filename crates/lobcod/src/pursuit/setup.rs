@@ -208,9 +208,8 @@ pub(crate) fn check_codes<T: Real, U: Real>(
     dictionary: &Dictionary<T>,
     planes: &[Vec<Code<U>>],
 ) -> Result<()> {
-    let extents = signals
-        .iter()
-        .flat_map(|s| std::iter::repeat_n(s.extent(), planes_of(s.signal.channels(), dictionary.channels())));
+    let extents =
+        signals.iter().flat_map(|s| std::iter::repeat_n(s.extent(), planes_of(s.signal.channels(), dictionary.channels())));
     let extents: Vec<Extent> = extents.collect();
     if extents.len() != planes.len() {
         return Err(Error::Data("the checkpoint holds codes of another number of signals; it is damaged".into()));

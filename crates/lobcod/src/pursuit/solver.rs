@@ -343,7 +343,8 @@ impl<'a, T: Real> Solver<'a, T> {
     fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| {
             let whole = fingerprint(self.params, self.signals, self.dictionary);
-            let measured = self.zero_objective.to_bits().rotate_left(1) ^ self.penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
+            let measured =
+                self.zero_objective.to_bits().rotate_left(1) ^ self.penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
             if self.signals.iter().any(|signal| signal.part.is_some()) { whole ^ measured } else { whole }
         })
     }

@@ -59,8 +59,7 @@ impl Cut<'_> {
         if own == all {
             return data;
         }
-        let first: [usize; 3] =
-            std::array::from_fn(|a| (self.grid.start[a] + self.grid.first[a] - self.frame.first[a]) as usize);
+        let first: [usize; 3] = std::array::from_fn(|a| (self.grid.start[a] + self.grid.first[a] - self.frame.first[a]) as usize);
         let mut out = Vec::with_capacity(own.iter().product());
         for z in first[0]..first[0] + own[0] {
             for y in first[1]..first[1] + own[1] {

@@ -118,7 +118,8 @@ impl<T: Real> CpuSession<T> {
             });
             let (grid, first) = (&plane.grid, plane.grid.first);
             for code in codes {
-                let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + grid.signal_at[a] as i64 - grid.start[a]);
+                let at: [i64; 3] =
+                    std::array::from_fn(|a| i64::from(code.position[a]) + grid.signal_at[a] as i64 - grid.start[a]);
                 if !(0..3).all(|a| (first[a]..first[a] + grid.positions[a] as i64).contains(&at[a])) {
                     continue;
                 }

@@ -78,8 +78,13 @@ impl<'a, T: Real> Codes<'a, T> {
             let place = |p: usize| self.tiles.partition_point(|s| s.plane < p);
             let tiles = &self.tiles[place(index)..place(index + 1)];
             let layer = self.layer.map(|(_, layer)| layer);
-            (wanted && !tiles.is_empty()).then(|| {
-                Part { plane, tiles, layer, survey: Survey::default(), scale, sums: vec![0; numbers] }
+            (wanted && !tiles.is_empty()).then(|| Part {
+                plane,
+                tiles,
+                layer,
+                survey: Survey::default(),
+                scale,
+                sums: vec![0; numbers],
             })
         };
         planes.iter_mut().enumerate().filter_map(part).collect()
@@ -114,7 +119,9 @@ impl<T: Real> Part<'_, T> {
             survey.codes += range.len();
             for code in &state.codes[range] {
                 let (atom, value) = (code.atom as usize * n, code.value.to_f64());
-                plane.with_patch(state.place(&plane.layout, code.offset), |p, residual| f(sums, survey, atom + p, value, residual));
+                plane.with_patch(state.place(&plane.layout, code.offset), |p, residual| {
+                    f(sums, survey, atom + p, value, residual)
+                });
             }
         }
     }

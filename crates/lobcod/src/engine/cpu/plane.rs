@@ -113,7 +113,8 @@ impl<T: Real> PlaneState<T> {
     /// A code of a tile as one of the signal.
     pub(super) fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
         let at = self.layout.coordinates(code.offset as usize);
-        let position = std::array::from_fn(|a| (self.grid.start[a] + tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
+        let position =
+            std::array::from_fn(|a| (self.grid.start[a] + tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
         Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
     }
 

@@ -148,10 +148,7 @@ impl<T: Real> CpuSession<T> {
 
     /// Runs `work` on all tiles, colour after colour. What the ranks beside this one did to samples of both is waited for where it
     /// is needed: before the tiles at the border of the next colour, and at the end.
-    fn run_colours(
-        &mut self,
-        work: impl Fn(&Atoms<T>, &Changes, &[PlaneState<T>], &mut TileState<T>, &mut Scratch<T>) + Sync,
-    ) {
+    fn run_colours(&mut self, work: impl Fn(&Atoms<T>, &Changes, &[PlaneState<T>], &mut TileState<T>, &mut Scratch<T>) + Sync) {
         let Self { team, atoms, planes, tiles, colours, changes, exchange, .. } = self;
         let last = colours.len() - 1;
         exchange.begin(planes);
@@ -182,7 +179,10 @@ impl<T: Real> CpuSession<T> {
         let (mut counts, mut largest) = (vec![0; 2 * planes], vec![0.0f64; planes]);
         for state in &self.tiles {
             let (p, m) = (state.plane, of(state));
-            [m.residual_energy, m.target_dot_residual, m.weighted_l1].iter().enumerate().for_each(|(i, &x)| sums[3 * p + i].add(x));
+            [m.residual_energy, m.target_dot_residual, m.weighted_l1]
+                .iter()
+                .enumerate()
+                .for_each(|(i, &x)| sums[3 * p + i].add(x));
             counts[2 * p] += m.nonzeros;
             counts[2 * p + 1] += m.visited;
             largest[p] = largest[p].max(m.largest_correlation);

@@ -118,12 +118,15 @@ mod tests {
     fn every_tile_has_one_rank() {
         for border in Border::ALL {
             for ranks in [1, 2, 3, 4, 6, 7] {
-                let frames = vec![frame(&[200, 130], &[4, 4], border), frame(&[30, 30], &[4, 4], border), frame(&[9, 9], &[4, 4], border)];
+                let frames =
+                    vec![frame(&[200, 130], &[4, 4], border), frame(&[30, 30], &[4, 4], border), frame(&[9, 9], &[4, 4], border)];
                 for blocks in share_out(frames, ranks, None, false) {
                     let mut seen = 0;
                     for rank in 0..ranks {
                         let [z, y, x] = blocks.of(rank);
-                        for tile in z.flat_map(|z| y.clone().map(move |y| (z, y))).flat_map(|(z, y)| x.clone().map(move |x| [z, y, x])) {
+                        for tile in
+                            z.flat_map(|z| y.clone().map(move |y| (z, y))).flat_map(|(z, y)| x.clone().map(move |x| [z, y, x]))
+                        {
                             assert_eq!(blocks.owner(tile), rank);
                             seen += 1;
                         }

@@ -196,7 +196,9 @@ fn shared_along(frame: &Frame, axis: usize, tile: usize, from: &TileRange, to: &
         let wrapped = (end - length).clamp(0, start);
         let runs = [(0, wrapped), (start, end.min(length))];
         let runs = runs.into_iter().filter(|(start, end)| start < end);
-        return runs.map(|(start, end)| AxisShared { from: start as usize, to: start as usize, length: (end - start) as usize }).collect();
+        return runs
+            .map(|(start, end)| AxisShared { from: start as usize, to: start as usize, length: (end - start) as usize })
+            .collect();
     }
     let (mine, theirs) = (frame.footprint(from)[axis].clone(), frame.footprint(to)[axis].clone());
     let turns = if frame.periodic { -1..2 } else { 0..1 };
@@ -248,7 +250,8 @@ mod tests {
                 for &y in &span[1] {
                     for &x in &span[2] {
                         let at = [z, y, x];
-                        let w: [usize; 3] = std::array::from_fn(|a| (grid.start[a] + at[a] as i64).rem_euclid(whole[a] as i64) as usize);
+                        let w: [usize; 3] =
+                            std::array::from_fn(|a| (grid.start[a] + at[a] as i64).rem_euclid(whole[a] as i64) as usize);
                         f(&mut self.values[rank][Self::place(grid, at)], (w[0] * whole[1] + w[1]) * whole[2] + w[2]);
                     }
                 }
