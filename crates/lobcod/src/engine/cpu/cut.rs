@@ -26,7 +26,7 @@ impl Cut<'_> {
         let held = self.held.unwrap_or(&all);
         let size = held.each_ref().map(|range| (range.end - range.start) as usize);
         let volume = size.iter().product::<usize>();
-        let channels = if volume == 0 { 0 } else { data.len() / volume };
+        let channels = data.len().checked_div(volume).unwrap_or(0);
         let mut out = Vec::with_capacity(channels * grid.domain.iter().product::<usize>());
         // Where sample `i` of the domain lies in the box; `None`: outside the signal.
         let place = |axis: usize, i: usize| {

@@ -2,6 +2,7 @@
 
 mod atom_pass;
 mod atoms;
+mod borders;
 mod bounds;
 mod canvas;
 mod changes;
@@ -19,7 +20,9 @@ mod plane;
 mod scratch;
 mod session;
 mod shares;
+mod sums;
 mod support;
+mod sweeps;
 mod team;
 mod threads;
 mod tile;

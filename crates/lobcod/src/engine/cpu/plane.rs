@@ -5,10 +5,8 @@ use super::field::SharedField;
 use super::footprint::{Footprint, Layout};
 use super::team::Team;
 use super::tile::LocalCode;
-use crate::engine::ranks::Strip;
-use crate::engine::{Part, Plane, Problem, ScaledSums, Scaling};
+use crate::engine::{Part, Plane, Problem};
 use crate::error::Result;
-use crate::exact::ExactSum;
 use crate::grid::{Frame, Grid, Tile, TileRange};
 use crate::needles::Code;
 use crate::real::Real;
@@ -17,7 +15,7 @@ use std::ops::Range;
 pub(super) struct PlaneState<T> {
     pub(super) channels: usize,
     /// Size of the signal.
-    signal: [usize; 3],
+    pub(super) signal: [usize; 3],
     pub(super) grid: Grid,
     pub(super) layout: Layout,
     /// `Y - B` over the domain.
@@ -143,43 +141,6 @@ impl<T: Real> PlaneState<T> {
         out
     }
 
-    /// The box of samples counted with this block, in samples of the signal, and their residual, as a message.
-    pub(super) fn own_residual(&self) -> Vec<u8> {
-        let part: Part = std::array::from_fn(|a| {
-            // The padding of the zero border is no part of the signal.
-            let signal = (self.grid.signal_at[a] as i64 - self.grid.start[a]).max(0) as usize;
-            let end = (self.grid.signal_at[a] as i64 + self.signal[a] as i64 - self.grid.start[a]).max(0) as usize;
-            signal.min(self.grid.own_end[a])..end.min(self.grid.own_end[a])
-        });
-        let mut bytes = Vec::new();
-        for a in 0..3 {
-            bytes.extend((part[a].start as i64 + self.grid.start[a] - self.grid.signal_at[a] as i64).to_le_bytes());
-            bytes.extend((part[a].len() as i64).to_le_bytes());
-        }
-        self.for_rows(&part, |start, length| {
-            // SAFETY: `&self` of a session that is not at work: nobody writes.
-            T::append_bytes(unsafe { self.residual.view(start..start + length) }, &mut bytes);
-        });
-        bytes
-    }
-
-    /// The residual over the whole signal from the messages of all ranks.
-    pub(super) fn join_residual(&self, parts: &[Vec<u8>]) -> Vec<T> {
-        let size = self.signal;
-        let mut out = vec![T::ZERO; self.channels * size.iter().product::<usize>()];
-        for part in parts {
-            let (head, mut rest) = part.split_at(48);
-            let number = |i: usize| i64::from_le_bytes(head[8 * i..8 * i + 8].try_into().expect("eight bytes")) as usize;
-            let (at, length) = ([number(0), number(2), number(4)], [number(1), number(3), number(5)]);
-            for row in 0..self.channels * length.iter().take(2).product::<usize>() {
-                let (c, z, y) = (row / (length[0] * length[1]), row / length[1] % length[0], row % length[1]);
-                let start = ((c * size[0] + at[0] + z) * size[1] + at[1] + y) * size[2] + at[2];
-                T::take_bytes(&mut rest, &mut out[start..start + length[2]]);
-            }
-        }
-        out
-    }
-
     /// Fills the footprint of a tile.
     pub(super) fn load(&self, tile: &Tile, into: &mut Footprint<T>) {
         self.layout.load(&self.grid, tile, &self.residual, self.weights.as_deref(), into);
@@ -215,20 +176,8 @@ impl<T: Real> PlaneState<T> {
         team.each(&mut self.blocks(), |_| 1, |block, _| block.residual.fill(T::ZERO));
     }
 
-    /// `||r||^2` and `<A (Y - B), r>` over a tile's own samples, in f64.
-    pub(super) fn energies(&self, tile: &Tile) -> (f64, f64) {
-        let mut sums = Chains::default();
-        self.for_rows(&self.grid.own_samples(tile), |start, length| {
-            let range = start..start + length;
-            // SAFETY: in a measurement everybody only reads.
-            let residual = unsafe { self.residual.view(range.clone()) };
-            sums.add(residual, &self.target[range.clone()], self.weights.as_ref().map(|w| &w[range]));
-        });
-        sums.sums()
-    }
-
     /// Calls `f(start in the domain, length)` for the rows of a box of samples, channel after channel.
-    fn for_rows(&self, part: &Part, mut f: impl FnMut(usize, usize)) {
+    pub(super) fn for_rows(&self, part: &Part, mut f: impl FnMut(usize, usize)) {
         let domain = self.grid.domain;
         if part.iter().any(|range| range.is_empty()) {
             return;
@@ -240,60 +189,6 @@ impl<T: Real> PlaneState<T> {
                 }
             }
         }
-    }
-
-    /// Calls `f` for the rows of a strip of the residual, channel after channel.
-    pub(super) fn each_row_of(&mut self, strip: &Strip, mut f: impl FnMut(&mut [T])) {
-        let part = std::array::from_fn(|a| strip.at[a]..strip.at[a] + strip.size[a]);
-        let mut rows = Vec::with_capacity(self.channels * strip.size[0] * strip.size[1]);
-        self.for_rows(&part, |start, length| rows.push(start..start + length));
-        let residual = self.residual.as_mut_slice();
-        rows.into_iter().for_each(|row| f(&mut residual[row]));
-    }
-
-    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the signal, or over the tiles' own samples; exact sums of what is measured
-    /// row by row or tile by tile.
-    pub(super) fn scaled_sums(&mut self, team: &Team<T>, scaling: Scaling, part: Option<&Part>) -> [ExactSum; 2] {
-        let mut boxes: Vec<(Part, ScaledSums)> = match part {
-            None => self.grid.tiles.iter().map(|tile| (self.grid.own_samples(tile), ScaledSums::default())).collect(),
-            Some(part) => {
-                let at = self.grid.signal_at;
-                let [z, y, x]: Part = std::array::from_fn(|a| part[a].start + at[a]..part[a].end + at[a]);
-                let rows = z.flat_map(|z| y.clone().map(move |y| (z, y)));
-                rows.map(|(z, y)| ([z..z + 1, y..y + 1, x.clone()], ScaledSums::default())).collect()
-            }
-        };
-        let plane = &*self;
-        team.each(
-            &mut boxes,
-            |_| 1,
-            |(part, sums), _| {
-                plane.for_rows(part, |start, length| {
-                    let row = plane.scaled_run(start, length, scaling);
-                    *sums = ScaledSums { dot: sums.dot + row.dot, energy: sums.energy + row.energy };
-                });
-            },
-        );
-        [boxes.iter().map(|(_, sums)| sums.dot).collect(), boxes.iter().map(|(_, sums)| sums.energy).collect()]
-    }
-
-    fn scaled_run(&self, start: usize, length: usize, scaling: Scaling) -> ScaledSums {
-        let domain = self.grid.domain;
-        let line = start / domain[2];
-        let first = [line / domain[1] % domain[0], line % domain[1], start % domain[2]];
-        let mut residual = vec![T::ZERO; length];
-        // SAFETY: in a measurement everybody only reads.
-        unsafe { self.residual.read(start, &mut residual) };
-        let (target, weights) = (&self.target[start..start + length], self.weights.as_ref().map(|w| &w[start..start + length]));
-        let mut sums = ScaledSums::default();
-        scaling.field.for_row(self.in_field(scaling.origin, first.map(|x| x as i64)), length, |i, scale| {
-            let r = residual[i].to_f64();
-            sums.dot += scale * r * target[i].to_f64();
-            let weight = weights.map_or(1.0, |w| w[i].to_f64());
-            // The residual carries the squared weight, so its energy is r^2 / w.
-            sums.energy += if weight > 0.0 { scale * scale * r * r / weight } else { 0.0 };
-        });
-        sums
     }
 
     /// The domain in blocks of some thousand samples.
@@ -363,41 +258,4 @@ struct Block<'a, T> {
     residual: &'a mut [T],
     target: &'a [T],
     weights: Option<&'a [T]>,
-}
-
-/// Energy of the residual and its product with the target, each in eight chains, which the compiler can vectorise.
-#[derive(Default)]
-struct Chains {
-    energy: [f64; 8],
-    dot: [f64; 8],
-}
-
-impl Chains {
-    #[inline(always)]
-    fn add<T: Real>(&mut self, residual: &[T], target: &[T], weights: Option<&[T]>) {
-        let (dot, energy) = (&mut self.dot, &mut self.energy);
-        add_up(dot, residual.len(), |x| residual[x].to_f64() * target[x].to_f64());
-        match weights {
-            None => add_up(energy, residual.len(), |x| residual[x].to_f64() * residual[x].to_f64()),
-            // The residual carries the squared weight, so its energy is r^2 / w.
-            Some(w) => add_up(energy, residual.len(), |x| {
-                if w[x] > T::ZERO { residual[x].to_f64() * residual[x].to_f64() / w[x].to_f64() } else { 0.0 }
-            }),
-        }
-    }
-
-    fn sums(&self) -> (f64, f64) {
-        (self.energy.iter().sum(), self.dot.iter().sum())
-    }
-}
-
-#[inline(always)]
-fn add_up(chains: &mut [f64; 8], count: usize, f: impl Fn(usize) -> f64) {
-    let whole = count / 8 * 8;
-    for x in (0..whole).step_by(8) {
-        for (i, chain) in chains.iter_mut().enumerate() {
-            *chain += f(x + i);
-        }
-    }
-    (whole..count).for_each(|x| chains[0] += f(x));
 }
