@@ -98,7 +98,7 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
         };
         let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom).map_err(about(path))?;
         prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base, notes });
-        prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start });
+        prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None });
     }
     Ok(prepared)
 }

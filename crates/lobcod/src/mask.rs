@@ -21,7 +21,7 @@ impl<T: Real> Mask<T> {
     }
 
     /// A mask of a part of a signal, where every sample may be missing.
-    pub(crate) fn of_part(weights: Signal<T>) -> Result<Self> {
+    pub fn of_part(weights: Signal<T>) -> Result<Self> {
         match weights.data().iter().find(|w| !(**w >= T::ZERO && **w <= T::ONE)) {
             Some(w) => Err(Error::parameter("a mask weight", w, "between 0 (missing) and 1 (observed)")),
             None => Ok(Self { weights }),

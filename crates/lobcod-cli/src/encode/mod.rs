@@ -1,6 +1,9 @@
 //! `lobcod encode`: pictures to sparse needles, with a certificate.
 
 mod bands;
+#[cfg(feature = "mpi")]
+mod blocks;
+mod details;
 mod params;
 mod work;
 
@@ -16,6 +19,7 @@ use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
 use crate::output::warnings;
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::report::View;
 use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
@@ -42,6 +46,10 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     args.report.as_deref().map(check_page).transpose()?;
     if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
         return if args.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
+    }
+    #[cfg(feature = "mpi")]
+    if let Some(cut) = blocks::Cut::<T>::of(args)? {
+        return cut.run(&pursuit, files);
     }
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
@@ -80,6 +88,9 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper)?,
     };
     let kept = keeper.finish(answer.report.status);
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
+    }
     let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files, bands: None };
     work.save()?;
 

@@ -12,6 +12,7 @@ use crate::input::{about, read_pictures};
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, same_file};
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::score::{Asked, References};
 use crate::trial::{self, Trial, part_of, part_of_mask};
 use crate::values::{DictionaryChoice, Precision, Preset};
@@ -53,6 +54,9 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let mut watcher = Watcher::of(&args.telling, "inpaint", 1);
     let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
     drop(watcher);
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
+    }
     let interrupted = answer.report.status == Status::Interrupted;
     Work { args, params: inpaint.params(), signal, known, chosen, answer, depth, axes, sample_rate, notes }
         .finish(&references)?;

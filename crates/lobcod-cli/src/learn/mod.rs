@@ -20,6 +20,7 @@ use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::{number, plural};
 use crate::output::warnings;
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::score::peak;
 use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
@@ -91,6 +92,9 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let closeness = Closeness::new(observed, peak);
     let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };
     let kept = keeper.finish(work.status());
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
+    }
     work.save()?;
     let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
     work.tell()?;

@@ -67,11 +67,10 @@ impl<T: Real> Pass<'_, '_, T> {
     /// Tells the observer where the work stands; `Err` when it is to be stopped.
     pub(super) fn go_on(&mut self) -> Result<(), Stopped> {
         self.progress.seconds = (self.clock)();
-        if self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due() {
-            return Err(Stopped(Status::Interrupted));
-        }
+        let stop = self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due();
         let over = self.params.time_limit.is_some_and(|limit| self.progress.seconds >= limit.as_secs_f64());
-        if over { Err(Stopped(Status::TimeLimit)) } else { Ok(()) }
+        let end = if stop { Some(Status::Interrupted) } else { over.then_some(Status::TimeLimit) };
+        self.session.agree(end).map_or(Ok(()), |status| Err(Stopped(status)))
     }
 
     /// Synthesises the residual anew and measures.
@@ -216,7 +215,7 @@ impl<'a, T: Real> Course<'a, T> {
             seconds: self.seconds(),
             penalty: self.penalty,
             dictionary: self.session.dictionary().data().iter().map(|x| x.to_f64()).collect(),
-            codes: self.session.fetch().cast::<f64>().codes,
+            codes: self.session.fetch_for_keeping().cast::<f64>().codes,
             history: self.history.clone(),
             memory: self.way.remember(),
         }

@@ -10,7 +10,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Discovery, Engine, Measure, Session, Support, Visit};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::pursuit::{EXPECTED_DENSITY, Observed, check_memory, problem};
 use crate::real::Real;
 use crate::signal::Signal;
@@ -109,7 +109,7 @@ impl<T: Real> Stream<T> {
         check_memory(engine, &problem, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
         let mut session = engine.open(problem)?;
-        let stop = observer.stop();
+        let stop = if engine.ranks() == 1 { observer.stop() } else { Stop::default() };
         session.heed(stop.clone());
         let penalty = match self.penalty {
             Some(penalty) => penalty,

@@ -10,16 +10,20 @@ mod solver;
 pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
 pub use bands::{BandedShape, Piece, Rows, Shelf};
-pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
+pub use params::{Local, Observed, PartOf, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
+use crate::engine::ranks::{RankEngine, share_out};
 use crate::engine::{CpuEngine, Engine, Measure, Measurement, State};
 use crate::error::Result;
+use crate::extent::Extent;
+use crate::grid::Frame;
 use crate::needles::Needles;
 use crate::observe::{Observer, Stop};
 use crate::real::Real;
 use crate::report::Report;
+use std::ops::Range;
 
 /// A pursuit whose parameters were checked.
 ///
@@ -103,6 +107,20 @@ impl Pursuit {
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
         Ok(self.open(engine, signals, dictionary, observer.stop())?.run(observer))
+    }
+
+    /// The box of samples of a signal of this size that a rank works on; it may go on counting beyond the end of a periodic signal.
+    /// Empty where it has no part of the signal.
+    pub fn part_on_rank(&self, engine: &RankEngine, signal: Extent, atom: Extent) -> Result<[Range<i64>; 3]> {
+        let frame = Frame::new(signal, atom, self.params.border, setup::grouping(&self.params, signal.rank()))?;
+        let blocks = share_out(vec![frame], engine.world().ranks(), engine.process_grid(), false).remove(0);
+        let (frame, length) = (blocks.frame(), signal.padded());
+        let touched = frame.footprint(&blocks.of(engine.world().rank()));
+        Ok(std::array::from_fn(|a| {
+            let at = frame.signal_at[a] as i64;
+            let (start, end) = (touched[a].start - at, touched[a].end - at);
+            if frame.periodic { start..end } else { start.clamp(0, length[a] as i64)..end.clamp(0, length[a] as i64) }
+        }))
     }
 
     fn open<'a, T: Real>(

@@ -5,6 +5,7 @@ use super::local_dual::{Excess, dual, lattice};
 use super::setup::{gather_needles, planes_of};
 use super::solver::{Solver, is_broken_off};
 use crate::engine::{Measure, Measurement, Scaling};
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
@@ -60,16 +61,16 @@ impl<T: Real> Solver<'_, T> {
         let atom = self.dictionary.extent();
         let mut excess = Vec::with_capacity(self.last.len());
         for observed in self.signals {
-            let lattice = lattice(self.params, observed.signal.extent(), atom);
+            let lattice = lattice(self.params, observed.extent(), atom);
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
             excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
         }
         if excess.iter().all(Option::is_none) {
             return;
         }
-        let mut note = |plane: usize, position, ratio| {
+        let mut note = |plane: usize, found| {
             if let Some(excess) = &mut excess[plane] {
-                excess.note(position, ratio);
+                excess.note([0; 3], found);
             }
         };
         if !self.session.exceeding(self.penalty, &mut note) {
@@ -106,7 +107,7 @@ impl<T: Real> Solver<'_, T> {
             {
                 sum.add(&certificate(m, dual, self.penalty, penalty_max));
             }
-            sum.pixels = observed.signal.extent().volume();
+            sum.pixels = observed.extent().volume();
             total.add(&sum);
             signals.push(sum);
         }
@@ -116,7 +117,7 @@ impl<T: Real> Solver<'_, T> {
     /// Measures what a run that was broken off came to. After an interruption there is little time for that; where it does not suffice,
     /// what was proved of the optimum before still holds.
     fn measure_end(&mut self) {
-        let stop = self.asked.last_look();
+        let stop = if self.ranks == 1 { self.asked.last_look() } else { Stop::default() };
         self.session.heed(stop.clone());
         self.session.refresh();
         self.last = self.session.measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 });

@@ -53,6 +53,10 @@ pub(super) struct Solver<'a, T> {
     pub(super) penalty_max: Vec<f64>,
     pub(super) progress: Progress,
     schedule: ScheduleState,
+    /// Processes that must agree on when to stop.
+    pub(super) ranks: usize,
+    /// Objective of zero codes, where it was measured.
+    zero_objective: f64,
     /// Made when first asked for: it reads every sample.
     fingerprint: OnceCell<u64>,
     pub(super) history: Vec<HistoryPoint>,
@@ -91,8 +95,9 @@ impl<'a, T: Real> Solver<'a, T> {
         };
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
-        solver.begin(clock, asked);
-        solver.progress.objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.begin(clock, asked, engine.ranks());
+        solver.zero_objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.progress.objective = solver.zero_objective;
         solver.last = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
             // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
@@ -139,6 +144,8 @@ impl<'a, T: Real> Solver<'a, T> {
             penalty,
             progress,
             schedule,
+            ranks: 1,
+            zero_objective: 0.0,
             fingerprint: OnceCell::new(),
             history: Vec::new(),
             duals: vec![f64::NEG_INFINITY; penalty_max.len()],
@@ -149,11 +156,12 @@ impl<'a, T: Real> Solver<'a, T> {
         }
     }
 
-    /// From now on the run ends when the observer asks for it, or a time after `clock`, also in the middle of a sweep.
-    pub(super) fn begin(&mut self, clock: Instant, asked: Stop) {
+    /// From now on the run ends when the observer asks for it, or a time after `clock`, also in the middle of a sweep; where several
+    /// ranks must agree on it, after one.
+    pub(super) fn begin(&mut self, clock: Instant, asked: Stop, ranks: usize) {
         self.limit = self.params.time_limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
-        self.stop = asked.clone().or(self.limit.clone());
-        (self.clock, self.asked) = (clock, asked);
+        self.stop = if ranks == 1 { asked.clone().or(self.limit.clone()) } else { Stop::default() };
+        (self.clock, self.asked, self.ranks) = (clock, asked, ranks);
         self.session.heed(self.stop.clone());
     }
 
@@ -216,7 +224,7 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        check_fingerprint(checkpoint.fingerprint, fingerprint(self.params, self.signals, self.dictionary))?;
+        check_fingerprint(checkpoint.fingerprint, self.fingerprint())?;
         let state: State<T> = checkpoint.state.cast();
         check_codes(self.params, self.signals, self.dictionary, &state.codes)?;
         self.earlier = checkpoint.seconds;
@@ -366,14 +374,24 @@ impl<'a, T: Real> Solver<'a, T> {
         (0.2 * self.tolerance).max(smallest_tolerance::<T>())
     }
 
+    /// Hash of the problem. Of signals that lie on several ranks it takes what was measured of them with all codes zero.
+    fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let whole = fingerprint(self.params, self.signals, self.dictionary);
+            let measured =
+                self.zero_objective.to_bits().rotate_left(1) ^ self.penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
+            if self.signals.iter().any(|signal| signal.part.is_some()) { whole ^ measured } else { whole }
+        })
+    }
+
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            fingerprint: *self.fingerprint.get_or_init(|| fingerprint(self.params, self.signals, self.dictionary)),
+            fingerprint: self.fingerprint(),
             seconds: self.seconds(),
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,
             schedule: self.schedule,
-            state: self.session.fetch().cast(),
+            state: self.session.fetch_for_keeping().cast(),
             history: self.history.clone(),
         }
     }
@@ -391,10 +409,8 @@ impl<'a, T: Real> Solver<'a, T> {
     /// Shows the progress; `Some` when the observer or the clock ends the run.
     fn pause(&mut self, observer: &mut dyn Observer) -> Option<Status> {
         self.progress.seconds = self.seconds();
-        if observer.progress(&self.progress) == Control::Stop || self.asked.is_due() {
-            return Some(Status::Interrupted);
-        }
-        self.limit.is_due().then_some(Status::TimeLimit)
+        let stop = observer.progress(&self.progress) == Control::Stop || self.asked.is_due();
+        self.session.agree(if stop { Some(Status::Interrupted) } else { self.limit.is_due().then_some(Status::TimeLimit) })
     }
 }
 

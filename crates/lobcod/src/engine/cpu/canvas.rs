@@ -26,6 +26,8 @@ struct PlacedCode<T> {
 
 /// One plane: its residual, and its codes by atom.
 pub(super) struct Canvas<T> {
+    /// Number of the plane.
+    pub(super) plane: usize,
     /// The plane as a single tile.
     grid: Grid,
     layout: Layout,
@@ -43,11 +45,12 @@ pub(super) struct Canvas<T> {
 }
 
 impl<T: Real> Canvas<T> {
-    pub(super) fn new(plane: &PlaneState<T>, atoms: &AtomRows<T>) -> Result<Self> {
+    pub(super) fn new(number: usize, plane: &PlaneState<T>, atoms: &AtomRows<T>) -> Result<Self> {
         let grid = plane.grid.as_one_tile();
         let layout = Layout::new(&grid, plane.channels, atoms.width)?;
         let span: usize = grid.atom.iter().map(|h| 2 * h - 1).product();
         Ok(Self {
+            plane: number,
             footprint: Footprint::new(layout.len),
             codes: Vec::new(),
             first: Vec::new(),
@@ -139,7 +142,7 @@ impl<T: Real> Canvas<T> {
                 add(std::array::from_fn(|a| there[a] - here[a]), value * other.value.to_f64());
             }
         }
-        if !self.grid.periodic {
+        if self.grid.periodic == [false; 3] {
             return;
         }
         // Every code once more, one turn around the domain: of a turn and its opposite one is enough.

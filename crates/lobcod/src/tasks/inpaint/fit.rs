@@ -119,6 +119,7 @@ pub(super) fn problem<T: Real>(
         weights: Some(weights.to_vec()),
         position_weights: None,
         position_caps: None,
+        held: None,
     };
     Problem {
         planes: target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect(),

@@ -104,7 +104,7 @@ impl Inpaint {
         observer: &mut dyn Observer,
     ) -> Result<Inpainted<T>> {
         check_dictionaries(signal, dictionaries)?;
-        let mut pace = Pace::new(self.params.time_limit, observer);
+        let mut pace = Pace::new(self.params.time_limit, engine.ranks(), observer);
         let scene = Scene::new(&self.params, signal, known, dictionaries, pace.asked.clone())?;
         if scene.weights(Use::Known).iter().all(|&w| w != T::ZERO) {
             let report = self.report(engine, &pace, &scene, Vec::new());

@@ -20,7 +20,7 @@ pub(super) struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    pub(super) fn new(limit: Option<Duration>, observer: &'a mut dyn Observer) -> Self {
+    pub(super) fn new(limit: Option<Duration>, ranks: usize, observer: &'a mut dyn Observer) -> Self {
         let progress = Progress {
             seconds: 0.0,
             objective: 0.0,
@@ -32,9 +32,11 @@ impl<'a> Pace<'a> {
             stage_penalty: 0.0,
             pass: None,
         };
-        let (clock, asked) = (Instant::now(), observer.stop());
+        let clock = Instant::now();
+        // Several ranks agree on it between two sweeps.
+        let asked = if ranks == 1 { observer.stop() } else { Stop::default() };
         let limit = limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
-        let stop = asked.clone().or(limit.clone());
+        let stop = if ranks == 1 { asked.clone().or(limit.clone()) } else { Stop::default() };
         Self { clock, asked, limit, stop, observer, progress, ended: None, peak_memory: 0 }
     }
 
@@ -48,11 +50,9 @@ impl<'a> Pace<'a> {
         self.progress.stage_penalty = penalty;
         self.progress.seconds = self.seconds();
         self.peak_memory = self.peak_memory.max(session.memory());
-        if self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due() {
-            self.ended = self.ended.or(Some(Status::Interrupted));
-        } else if self.limit.is_due() {
-            self.ended = self.ended.or(Some(Status::TimeLimit));
-        }
+        let stop = self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due();
+        let end = session.agree(if stop { Some(Status::Interrupted) } else { self.limit.is_due().then_some(Status::TimeLimit) });
+        self.ended = self.ended.or(end);
     }
 
     pub(super) fn is_over(&self) -> bool {
