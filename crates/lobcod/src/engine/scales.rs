@@ -12,7 +12,7 @@ pub struct Lattice {
 impl Lattice {
     /// Cells of about `cell` samples along every axis over the samples from `start` on.
     pub fn new(start: [i64; 3], length: [usize; 3], cell: usize, periodic: bool) -> Self {
-        let counts = length.map(|l| ((2 * l + cell) / (2 * cell)).max(1));
+        let counts = length.map(|l| (l / cell + usize::from(l % cell >= cell.div_ceil(2))).max(1));
         Self { start, length, counts, periodic }
     }
 

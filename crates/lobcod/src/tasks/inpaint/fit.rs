@@ -7,7 +7,6 @@ use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Plane, Problem, Session, State, Support, Visit};
 use crate::error::Result;
 use crate::grid::Grouping;
-use crate::needles::{Code, Needles};
 use crate::pursuit::{Local, check_memory};
 use crate::real::Real;
 use crate::signal::Signal;
@@ -19,8 +18,10 @@ const ROUNDS: usize = 2;
 
 /// A session on the scene less a base layer.
 pub(super) struct Fit<T> {
-    base: Signal<T>,
     pub(super) session: Box<dyn Session<T>>,
+    /// What the session codes and its base layer, and one over the squared weight of every sample.
+    target: Signal<T>,
+    inverse: Vec<T>,
 }
 
 impl<T: Real> Fit<T> {
@@ -28,14 +29,20 @@ impl<T: Real> Fit<T> {
     pub(super) fn open(
         engine: &dyn Engine<T>,
         problem: Problem<T>,
-        base: Signal<T>,
+        base: &Signal<T>,
         max_memory: Option<u64>,
         pace: &Pace,
     ) -> Result<Self> {
         check_memory(engine, &problem, max_memory)?;
+        let (mut target, mut inverse) = (base.clone(), Vec::with_capacity(base.data().len()));
+        for plane in &problem.planes {
+            let whole = &mut target.data_mut()[inverse.len()..];
+            whole.iter_mut().zip(&plane.target).for_each(|(x, &detail)| *x += detail);
+            inverse.extend(plane.weights.as_deref().unwrap_or_default().iter().map(|&w| T::ONE / (w * w)));
+        }
         let mut session = engine.open(problem)?;
         session.heed(pace.stop.clone());
-        Ok(Self { base, session })
+        Ok(Self { session, target, inverse })
     }
 
     /// Dense first codes: every needle codes its share of its patch, none seeing the others.
@@ -77,12 +84,18 @@ impl<T: Real> Fit<T> {
         self.session.refresh();
     }
 
-    /// The picture the codes stand for, base layer included.
-    pub(super) fn picture(&self) -> Result<Signal<T>> {
-        let planes = self.session.fetch().codes.into_iter().enumerate();
-        let codes = planes.flat_map(|(plane, codes)| codes.into_iter().map(move |c| Code { channel: plane as u32, ..c }));
-        let needles = Needles::new(self.base.extent(), self.base.channels(), Border::Free, codes.collect());
-        needles.synthesise(self.session.dictionary())?.plus(&self.base)
+    /// The picture the codes stand for, base layer included: what the residual leaves of the target. All weights must be above 0.
+    pub(super) fn picture(&mut self) -> Signal<T> {
+        self.session.refresh();
+        let mut picture = self.target.clone();
+        let length = self.session.dictionary().channels() * picture.extent().volume();
+        let planes = picture.data_mut().chunks_exact_mut(length).zip(self.inverse.chunks_exact(length));
+        for (plane, (samples, inverse)) in planes.enumerate() {
+            // The residual carries the squared weight.
+            let residual = self.session.residual(plane);
+            samples.iter_mut().zip(&residual).zip(inverse).for_each(|((x, &r), &inverse)| *x -= r * inverse);
+        }
+        picture
     }
 }
 

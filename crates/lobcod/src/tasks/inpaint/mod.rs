@@ -25,6 +25,7 @@ use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::observe::{Observer, Stop};
+use crate::parallel;
 use crate::real::Real;
 use crate::signal::Signal;
 use answers::Answers;
@@ -109,10 +110,17 @@ impl Inpaint {
             let report = self.report(engine, &pace, &scene, Vec::new());
             return Ok(Inpainted { picture: signal.clone(), fit: signal.clone(), learnt: None, report });
         }
-        let mut answers = Answers::default();
-        for (number, dictionary) in dictionaries.iter().enumerate() {
-            answers.add(&self.params, engine, &scene, (number, dictionary), &mut pace)?;
-        }
+        let mut answers = std::thread::scope(|scope| -> Result<Answers<T>> {
+            if parallel::count(self.params.threads) > 1 {
+                // Asked for only after the first half of the work.
+                scope.spawn(|| scene.plate(Use::Known));
+            }
+            let mut answers = Answers::default();
+            for (number, dictionary) in dictionaries.iter().enumerate() {
+                answers.add(&self.params, engine, &scene, (number, dictionary), &mut pace)?;
+            }
+            Ok(answers)
+        })?;
         answers.add_plate(&scene);
         let fit = answers.average(&scene)?;
         let mut picture = fit.clone();

@@ -12,7 +12,7 @@ use crate::mask::Mask;
 use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// The damaged signal in the colours it is coded in; samples of weight 0 are 0 and were never read.
 pub(super) struct Scene<T> {
@@ -25,8 +25,8 @@ pub(super) struct Scene<T> {
     /// Places of the samples held out.
     pub(super) held_out: Vec<usize>,
     /// The thin plates through the samples of weight other than 0, and through those that are not held out, once they are asked for.
-    plate_of_known: OnceCell<Signal<T>>,
-    plate_of_fitted: OnceCell<Signal<T>>,
+    plate_of_known: OnceLock<Signal<T>>,
+    plate_of_fitted: OnceLock<Signal<T>>,
     /// Are its channels brightness and differences instead of red, green and blue?
     opposed: bool,
     stop: Stop,
@@ -75,8 +75,8 @@ impl<T: Real> Scene<T> {
             known: weights,
             fitted,
             held_out,
-            plate_of_known: OnceCell::new(),
-            plate_of_fitted: OnceCell::new(),
+            plate_of_known: OnceLock::new(),
+            plate_of_fitted: OnceLock::new(),
             opposed,
             stop,
         })
