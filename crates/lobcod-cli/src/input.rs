@@ -1,6 +1,7 @@
 //! Pictures to be coded, with their masks, maps, first codes and base layers.
 
 use crate::args::{EncodeArgs, PictureArgs, RunArgs};
+use crate::interrupt;
 use crate::output::log;
 use crate::output::paths::codes_names;
 use crate::output::summary;
@@ -44,6 +45,8 @@ pub fn read_pictures<T: Real>(images: &[PathBuf], args: &PictureArgs, run: &RunA
             check_alike((&images[0], shape(first)), (path, shape(&picture)))?;
         }
         pictures.push(picture);
+        // Nothing has been worked out yet.
+        ensure!(!interrupt::asked(), lobcod::Error::Stopped);
     }
     Ok(pictures)
 }

@@ -48,13 +48,16 @@ fn codes_keep_what_the_file_said() {
     };
     let options = WriteOptions { notes: notes.clone(), depth: Depth::U16, ..WriteOptions::default() };
     write_picture(&desk.path("a.tif"), &texture(&[40, 30], 1, 0.0), &options).unwrap();
+    // EXIF says the resolution as well, for formats that have no other place for it.
+    let read = read_picture::<f32>(&desk.path("a.tif"), &ReadOptions::default()).unwrap().notes;
+    assert_eq!((&read.icc, &read.xmp, &read.grid), (&notes.icc, &notes.xmp, &notes.grid));
     desk.succeed("encode a.tif -o codes.npz --quiet");
     desk.succeed("decode codes.npz -o back.tif --quiet");
     let back = read_picture::<f32>(&desk.path("back.tif"), &ReadOptions::default()).unwrap();
-    assert_eq!((&back.notes, back.depth), (&notes, Depth::U16));
+    assert_eq!((&back.notes, back.depth), (&read, Depth::U16));
     desk.succeed("decode codes.npz -o back.png --quiet");
     let png = read_picture::<f32>(&desk.path("back.png"), &ReadOptions::default()).unwrap();
-    assert_eq!((&png.notes.icc, &png.notes.xmp), (&notes.icc, &notes.xmp));
+    assert_eq!((&png.notes.icc, &png.notes.xmp, &png.notes.exif), (&notes.icc, &notes.xmp, &read.exif));
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl<'a, T: Real> Banded<'a, T> {
             lobcod::Error::Limits { needed, .. } => lobcod::Error::Limits { needed: needed + aside, limit },
             other => other,
         });
-        let picture = Details { rows, base: args.problem.base, window: chosen.dictionary.extent() };
+        let picture = Details::new(args, rows, chosen.dictionary.extent());
         Ok(Some(Self { args, picture, chosen, shape, rows: within? }))
     }
 

@@ -39,7 +39,7 @@ impl<'a, T: Real> Cut<'a, T> {
         let (extent, channels) = (Rows::<T>::extent(&rows), Rows::<T>::channels(&rows));
         let chosen = Chosen::of(&args.dictionary, extent.rank())?;
         chosen.check_fits(extent)?;
-        let picture = Details { rows, base: args.problem.base, window: chosen.dictionary.extent() };
+        let picture = Details::new(args, rows, chosen.dictionary.extent());
         Ok(Some(Self { args, picture, chosen, extent, channels }))
     }
 

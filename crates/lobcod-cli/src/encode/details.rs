@@ -1,6 +1,7 @@
 //! Pictures read piece by piece, less their base layer.
 
 use crate::args::EncodeArgs;
+use crate::machine;
 use crate::values::{Cap, StartChoice};
 use lobcod::base::Base;
 use lobcod::{Border, Extent, Piece, Real, Rows, Signal};
@@ -26,31 +27,73 @@ pub(super) fn refused(args: &EncodeArgs, checkpoints: bool) -> Option<(&'static 
     cases.into_iter().find(|case| case.0).map(|(_, what, cure)| (what, cure))
 }
 
+/// Fewer rows of a base layer than this are not worth a thread.
+const LEAST_ROWS: usize = 128;
+
 /// A picture less its base layer, row by row.
 pub(super) struct Details {
     pub(super) rows: PictureRows,
     pub(super) base: Base,
     /// Box of an atom.
     pub(super) window: Extent,
+    pub(super) threads: usize,
 }
 
 impl Details {
+    pub(super) fn new(args: &EncodeArgs, rows: PictureRows, window: Extent) -> Self {
+        let threads = if args.run.threads == 0 { machine::threads() } else { args.run.threads };
+        Self { rows, base: args.problem.base, window, threads }
+    }
+
     /// Rows of the picture, and of its base layer; the same numbers as those of the whole.
     pub(super) fn split<T: Real>(&mut self, rows: Range<usize>) -> lobcod::Result<(Signal<T>, Signal<T>)> {
-        let (window, length) = (self.window.axes()[0], Rows::<T>::extent(&self.rows).axes()[0]);
-        // A mean reaches half a window to both sides, and as far back again where the edge reflects it.
-        let start = rows.start.saturating_sub(window).min(length.saturating_sub(window));
-        let end = (rows.end + window).max(window).min(length);
-        let Piece { samples, weights } = Rows::<T>::read(&mut self.rows, start..end)?;
+        let read = self.around::<T>(&rows);
+        let Piece { samples, weights } = Rows::<T>::read(&mut self.rows, read.clone())?;
         if weights.is_some() {
             let cure = "use --base none, or allow more memory";
             return Err(lobcod::Error::Data(format!("samples are missing, which the local mean in bands cannot have; {cure}")));
         }
-        let layer = self.base.layer(&samples, None, self.window)?;
-        let inner = rows.start - start..rows.end - start;
-        let part = |signal| Piece { samples: signal, weights: None }.read(inner.clone()).map(|piece| piece.samples);
-        Ok((part(samples)?, part(layer)?))
+        let layer = self.layer(&samples, read.start, &rows)?;
+        Ok((cut(&samples, rows.start - read.start..rows.end - read.start)?, layer))
     }
+
+    /// Rows that those of the base layer depend on: a mean reaches half a window to both sides, and as far back again where the
+    /// edge reflects it.
+    fn around<T: Real>(&self, rows: &Range<usize>) -> Range<usize> {
+        let (window, length) = (self.window.axes()[0], Rows::<T>::extent(&self.rows).axes()[0]);
+        let start = rows.start.saturating_sub(window).min(length.saturating_sub(window));
+        start..(rows.end + window).max(window).min(length)
+    }
+
+    /// Rows of the base layer from samples that begin at row `first`, a part of them on every thread.
+    fn layer<T: Real>(&self, samples: &Signal<T>, first: usize, rows: &Range<usize>) -> lobcod::Result<Signal<T>> {
+        let each = rows.len().div_ceil(self.threads).max(LEAST_ROWS);
+        let parts = (0..rows.len().div_ceil(each)).map(|i| rows.start + i * each..(rows.start + (i + 1) * each).min(rows.end));
+        let (base, window) = (self.base, self.window);
+        let layers = std::thread::scope(|scope| {
+            let started = parts.map(|part| (self.around::<T>(&part), part)).map(|(near, part)| {
+                scope.spawn(move || {
+                    let samples = cut(samples, near.start - first..near.end - first)?;
+                    cut(&base.layer(&samples, None, window)?, part.start - near.start..part.end - near.start)
+                })
+            });
+            let started: Vec<_> = started.collect();
+            let layers = started.into_iter().map(|thread| thread.join().expect("a mean does not panic"));
+            layers.collect::<lobcod::Result<Vec<Signal<T>>>>()
+        })?;
+        let extent = Extent::new(&[&[rows.len()], &samples.extent().axes()[1..]].concat())?;
+        let channel = |c: usize| layers.iter().flat_map(move |layer| layer.channel(c)).copied();
+        Signal::from_planar(extent, samples.channels(), (0..samples.channels()).flat_map(channel).collect())
+    }
+}
+
+/// Rows of a signal.
+fn cut<T: Real>(signal: &Signal<T>, rows: Range<usize>) -> lobcod::Result<Signal<T>> {
+    let axes = signal.extent().axes().to_vec();
+    let line = signal.extent().volume() / axes[0];
+    let channel = |c: usize| &signal.channel(c)[rows.start * line..rows.end * line];
+    let data = (0..signal.channels()).map(channel).collect::<Vec<_>>().concat();
+    Signal::from_planar(Extent::new(&[&[rows.len()], &axes[1..]].concat())?, signal.channels(), data)
 }
 
 impl<T: Real> Rows<T> for Details {

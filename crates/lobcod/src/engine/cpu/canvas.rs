@@ -209,18 +209,34 @@ impl<T: Real> Canvas<T> {
         };
         let codes = &self.codes[self.first[k]..self.first[k + 1]];
         let at = |code: &PlacedCode<T>| layout.coordinates(code.offset as usize).map(|x| x as i32);
-        // No patches farther apart in the raster overlap.
-        let strides = layout.strides.map(|s| s as i32);
-        let farthest = (reach[0] * strides[1] + reach[1] * strides[0] + reach[2]) as u32;
+        // The rows of the raster in which a patch that begins later may overlap, and the first code that may in each.
+        let [row_stride, slice_stride, _] = layout.strides.map(|s| s as i64);
+        let rows = (0..=reach[0]).flat_map(|z| {
+            let first = if z == 0 { 0 } else { -reach[1] };
+            (first..=reach[1]).map(move |y| (z, y))
+        });
+        let mut rows: Vec<([i32; 2], i64, usize)> =
+            rows.map(|(z, y)| ([z, y], i64::from(z) * slice_stride + i64::from(y) * row_stride, 0)).collect();
+        let aside = i64::from(reach[2]);
         for (i, one) in codes.iter().enumerate().filter(|(_, one)| one.own) {
             if i.is_multiple_of(LOOK_UP) && stop.is_due() {
                 return;
             }
             let (here, value) = (at(one), one.value.to_f64());
             add([0; 3], 0.5 * value * value);
-            for other in codes[i + 1..].iter().take_while(|other| other.offset - one.offset <= farthest) {
-                let there = at(other);
-                add(std::array::from_fn(|a| there[a] - here[a]), value * other.value.to_f64());
+            for ([z, y], away, next) in &mut rows {
+                let beside = i64::from(one.offset) + *away;
+                // Of two codes in one row the first sees the second.
+                let from = if (*z, *y) == (0, 0) { beside + 1 } else { beside - aside };
+                *next += codes[*next..].iter().take_while(|other| i64::from(other.offset) < from).count();
+                let near = codes[*next..].iter().take_while(|other| i64::from(other.offset) <= beside + aside);
+                for other in near {
+                    let there = at(other);
+                    // What follows the end of a row in the raster lies in the next one.
+                    if there[0] - here[0] == *z && there[1] - here[1] == *y {
+                        add(std::array::from_fn(|a| there[a] - here[a]), value * other.value.to_f64());
+                    }
+                }
             }
         }
         if self.grid.periodic == [false; 3] {
