@@ -14,6 +14,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
   test                 all tests: the Rust workspace, the pages, then the Python package
   docs                 the pages: links lead somewhere, commands run as written
   gallery              the pictures of docs/gallery.md, made anew by its commands
+  mpi                  lints and tests of the engine over ranks, under mpirun on 1 to 4 ranks; needs MPI
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         ["test"] => cargo(&["test", "--workspace"]).and_then(|()| docs::check()).and_then(|()| python::test()),
         ["docs"] => docs::check(),
         ["gallery"] => docs::gallery(),
+        ["mpi"] => mpi(),
         ["python"] => python::test(),
         ["wheel"] => python::wheel(),
         ["instructions"] => instructions::compare(false),
@@ -47,6 +49,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What needs MPI, and so is no part of `cargo xtask test`.
+fn mpi() -> Result<(), String> {
+    let packages = ["--package", "lobcod-mpi", "--package", "lobcod-cli", "--features", "lobcod-mpi/mpi,lobcod-cli/mpi"];
+    cargo(&[&["clippy"], &packages[..], &["--all-targets", "--quiet", "--", "-D", "warnings"]].concat())?;
+    cargo(&["test", "--package", "lobcod-mpi", "--features", "mpi"])?;
+    cargo(&["test", "--package", "lobcod-cli", "--features", "mpi", "--test", "mpi", "--", "--test-threads", "1"])
 }
 
 fn root() -> PathBuf {

@@ -4,6 +4,7 @@ use crate::args::TellingArgs;
 use crate::interrupt;
 use crate::output::table::{count, number};
 use crate::output::{is_coloured, log};
+use crate::ranks;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lobcod::{Control, Observer, Progress, Stop};
 use std::io::IsTerminal as _;
@@ -65,7 +66,8 @@ impl Observer for Watcher {
     }
 
     fn stop(&self) -> Stop {
-        Stop::when(interrupt::asked)
+        // Ranks end together, between two sweeps.
+        if ranks::count().is_some() { Stop::default() } else { Stop::when(interrupt::asked) }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Learning does not depend on the number of ranks, to the last bit.
 
 use lobcod::engine::ranks::RankEngine;
-use lobcod::{Border, LearnParams, Learnt, Method, Penalty, Step};
+use lobcod::engine::{CpuEngine, Discovery, Engine, Measure, Plane, Problem as EngineProblem, Session, Support, Visit};
+use lobcod::grid::Grouping;
+use lobcod::{Border, LearnParams, Learnt, Local, Method, Penalty, Step};
 use lobcod_conformance::problems::{Extra, Observation, Problem, Shape};
 use lobcod_conformance::ranks::on_ranks;
 
@@ -54,5 +56,67 @@ fn gradients_of_planes_that_are_cut_are_the_same() {
     let stochastic = Method::Stochastic { step: Step::ADAM, decay: Default::default() };
     for method in [stochastic, Method::Batch] {
         ranks_change_nothing(method, &SIZES[..2], &[(2, None), (4, Some([1, 2, 2])), (3, Some([1, 1, 3]))]);
+    }
+}
+
+/// A masked plane of many tiles, so that the pass over its atoms works in bands.
+fn large(border: Border, tile: usize) -> EngineProblem<f32> {
+    let shape = Shape { signal: &[150, 121], atom: &[4, 3], channels: (1, 1), atoms: 7, tile };
+    let problem = Problem::new(8, shape, border, Observation::Known, Extra::Plain).expect("the atom fits");
+    let (signal, mask) = (problem.observed::<f32>().signal, problem.observed::<f32>().mask.expect("a mask"));
+    let known = signal.data().iter().zip(mask.channel(0)).map(|(&x, &w)| if w == 0.0 { 0.0 } else { x });
+    let plane = Plane {
+        extent: signal.extent(),
+        target: known.collect(),
+        weights: Some(mask.channel(0).to_vec()),
+        position_weights: None,
+        position_caps: None,
+        held: None,
+    };
+    EngineProblem {
+        planes: vec![plane],
+        dictionary: problem.dictionary.cast(),
+        border,
+        grouping: Grouping::Tiles(tile),
+        atom_weights: vec![1.0; 7],
+        nonnegative: false,
+        local: Local::Coordinate,
+        cap: None,
+        learning: true,
+    }
+}
+
+/// Codes found, then atoms and codes improved in turn: atoms, objective and residual.
+fn improve(engine: &dyn Engine<f32>, problem: EngineProblem<f32>) -> (Vec<f32>, f64, Vec<f32>) {
+    let mut session = engine.open(problem).expect("a session");
+    session.discover(&Discovery { penalty: 1.5, visit: Visit::All, local_tolerance: 1e-3, layer_seed: None });
+    let mut before = f64::INFINITY;
+    for _ in 0..3 {
+        session.support(&Support { penalty: 1.5, rounds: 2, tolerance: 1e-3 });
+        session.refresh();
+        let objective = |session: &mut dyn Session<f32>| {
+            let sums = session.measure(Measure::Objective)[0];
+            0.5 * sums.residual_energy + 1.5 * sums.weighted_l1
+        };
+        let now = objective(&mut *session);
+        assert!(now < before, "codes make it better");
+        assert!(session.improve_atoms() > 0.0);
+        let followed = objective(&mut *session);
+        session.refresh();
+        before = objective(&mut *session);
+        assert!(before < now && (followed - before).abs() < 1e-5 * before, "{now}, {followed}, {before}");
+    }
+    (session.dictionary().data().to_vec(), before, session.residual(0))
+}
+
+#[test]
+fn the_atoms_of_one_plane_that_is_cut_into_bands_are_the_same() {
+    for border in Border::ALL {
+        let alone = improve(&CpuEngine::new(1).expect("an engine"), large(border, 4));
+        assert!(improve(&CpuEngine::new(3).expect("an engine"), large(border, 4)) == alone, "threads, border {border}");
+        for ranks in [2, 3, 6] {
+            let answers = on_ranks(ranks, |world| improve(&RankEngine::new(world, 1).expect("an engine"), large(border, 4)));
+            assert!(answers.iter().all(|answer| *answer == alone), "{ranks} ranks, border {border}");
+        }
     }
 }

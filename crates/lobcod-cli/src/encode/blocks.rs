@@ -102,6 +102,7 @@ impl<'a, T: Real> Cut<'a, T> {
         let own = world.rank() * rows / ranks..(world.rank() + 1) * rows / ranks;
         let layer =
             if self.args.problem.base == Base::None || own.is_empty() { None } else { Some(self.picture.split::<T>(own)?.1) };
+        let notes = self.picture.rows.notes();
         let facts = CodesFacts {
             extent: self.extent,
             channels: self.channels,
@@ -112,6 +113,7 @@ impl<'a, T: Real> Cut<'a, T> {
             depth: self.picture.rows.depth(),
             sample_rate: None,
             dictionary: &self.chosen.dictionary,
+            notes: &notes,
         };
         let base = (self.args.problem.base != Base::None).then_some(layer.as_ref());
         Ok(write_codes_together(file, &facts, answer.needles[0].codes(), base, world)?)
@@ -121,8 +123,8 @@ impl<'a, T: Real> Cut<'a, T> {
         if ranks::is_silent() {
             return Ok(Outcome::Done);
         }
-        let (axes, depth) = (self.picture.rows.axes(), self.picture.rows.depth());
-        let source = Source { path: self.args.images[0].clone(), axes, depth, sample_rate: None, base: None };
+        let (axes, depth, notes) = (self.picture.rows.axes(), self.picture.rows.depth(), self.picture.rows.notes());
+        let source = Source { path: self.args.images[0].clone(), axes, depth, sample_rate: None, base: None, notes };
         let status = answer.report.status;
         // The codes are on disk; what is told needs only their shape.
         let needles = vec![Needles::new(self.extent, self.channels, self.args.problem.border, Vec::new())];

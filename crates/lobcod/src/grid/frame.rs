@@ -7,6 +7,9 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use std::ops::Range;
 
+/// Tiles of a band, at least.
+const BAND_TILES: usize = 256;
+
 /// Tiles along every axis.
 pub type TileRange = [Range<usize>; 3];
 
@@ -105,6 +108,21 @@ impl Frame {
         }
     }
 
+    /// The axis along which a large plane is cut into bands: the first that has several tiles.
+    pub fn band_axis(&self) -> usize {
+        (0..3).find(|&a| self.cuts[a].tiles.len() > 1).unwrap_or(0)
+    }
+
+    /// Bands of tiles in which a pass over the atoms works, by their tiles along the axis of bands. They depend on the plane alone.
+    pub fn bands(&self) -> Vec<Range<usize>> {
+        let axis = self.band_axis();
+        let (rows, all) = (self.cuts[axis].tiles.len(), self.tile_counts().iter().product::<usize>());
+        // On a short axis a band and what is around it would meet itself.
+        let long = self.positions[axis] >= 8 * self.atom[axis];
+        let count = if long { (all / BAND_TILES).clamp(1, rows) } else { 1 };
+        (0..count).map(|band| band * rows / count..(band + 1) * rows / count).collect()
+    }
+
     /// Number of colours.
     pub fn colours(&self) -> usize {
         self.cuts.iter().map(|cut| cut.colours).product()
@@ -155,7 +173,8 @@ impl Frame {
         })
     }
 
-    fn positions_of(&self, axis: usize, tiles: &Range<usize>) -> Range<i64> {
+    /// Positions of tiles along an axis, in samples of the domain.
+    pub fn positions_of(&self, axis: usize, tiles: &Range<usize>) -> Range<i64> {
         let start = |i: usize| self.cuts[axis].tiles.get(i).map_or(self.positions[axis], |tile| tile.start);
         self.first[axis] + start(tiles.start) as i64..self.first[axis] + start(tiles.end) as i64
     }

@@ -12,6 +12,7 @@
 use super::canvas::{Canvas, FollowAndLook};
 use super::exchange::Exchange;
 use super::plane::PlaneState;
+use super::rims::{self, RimCode};
 use super::session::CpuSession;
 use super::tile::TileState;
 use crate::dictionary::Dictionary;
@@ -23,18 +24,15 @@ pub(super) fn improve_atoms<T: Real>(session: &mut CpuSession<T>, dictionary: &m
     let CpuSession { canvases, planes, tiles, team, level, exchange, stop, .. } = session;
     let (level, stop) = (*level, &*stop);
     let before = |number: usize| tiles.partition_point(|tile| tile.plane < number);
-    let of = |number: usize| tiles[before(number)..before(number + 1)].iter().collect();
+    let of = |number: usize| &tiles[before(number)..before(number + 1)];
     let work = canvases.iter_mut().map(|canvas| Work { plane: &planes[canvas.plane], tiles: of(canvas.plane), canvas });
     let mut work: Vec<Work<'_, T>> = work.collect();
     let (m, n) = (dictionary.len(), dictionary.atom_len());
-    team.each(
-        &mut work,
-        |work| work.codes(),
-        |work, _| {
-            work.tiles.sort_unstable_by_key(|t| t.index);
-            work.canvas.take_up(work.plane, &work.tiles, m);
-        },
-    );
+    team.each(&mut work, |work| work.codes(), |work, _| work.canvas.take_up(work.plane, work.tiles));
+    let mut rims: Vec<RimCode<T>> = work.iter().flat_map(|work| work.canvas.rim()).collect();
+    let theirs = exchange.swap(rims::to_bytes(&rims));
+    theirs.iter().for_each(|message| rims.extend(rims::from_bytes(message)));
+    team.each(&mut work, |work| work.codes(), |work, _| work.canvas.complete(&rims, m));
     let mut used: Vec<f64> = (0..m).map(|k| f64::from(u8::from(work.iter().any(|w| w.canvas.uses(k))))).collect();
     exchange.largest(&mut used);
     let used: Vec<usize> = (0..m).filter(|&k| used[k] > 0.0).collect();
@@ -58,22 +56,23 @@ pub(super) fn improve_atoms<T: Real>(session: &mut CpuSession<T>, dictionary: &m
     largest
 }
 
-/// A plane with its tiles, in order.
+/// A plane or a band, with the tiles of the plane.
 struct Work<'a, T> {
     canvas: &'a mut Canvas<T>,
     plane: &'a PlaneState<T>,
-    tiles: Vec<&'a TileState<T>>,
+    tiles: &'a [TileState<T>],
 }
 
 impl<T> Work<'_, T> {
+    /// About as many codes as there are: bands of a plane are alike.
     fn codes(&self) -> usize {
-        self.tiles.iter().map(|tile| tile.codes.len()).sum()
+        self.tiles.iter().map(|tile| tile.codes.len()).sum::<usize>() / self.plane.bands.own.len().max(1)
     }
 }
 
-/// What the codes of one atom see, plane after plane.
+/// What the codes of one atom see, plane after plane, band after band.
 struct Seen {
-    /// Of every plane: the autocorrelation of the codes, then their gradient.
+    /// Of every plane or band: the autocorrelation of the codes, then their gradient.
     planes: Vec<Vec<f64>>,
     shifts: usize,
 }
@@ -88,6 +87,7 @@ impl Seen {
             for w in work {
                 let numbers = own(w);
                 bytes.extend((w.canvas.plane as u64).to_le_bytes());
+                bytes.extend((w.canvas.band as u64).to_le_bytes());
                 bytes.extend((numbers.len() as u64).to_le_bytes());
                 f64::append_bytes(&numbers, &mut bytes);
             }
@@ -96,7 +96,7 @@ impl Seen {
         let Some(parts) = exchange.gather(message) else {
             return Self { planes: work.iter().map(own).collect(), shifts: shifts.unwrap_or(0) };
         };
-        let mut planes: Vec<(u64, Vec<f64>)> = Vec::new();
+        let mut planes: Vec<((u64, u64), Vec<f64>)> = Vec::new();
         let mut shifts = 0;
         for part in &parts {
             let mut rest = &part[..];
@@ -107,13 +107,13 @@ impl Seen {
             };
             shifts = shifts.max(number(&mut rest) as usize);
             while !rest.is_empty() {
-                let plane = number(&mut rest);
+                let place = (number(&mut rest), number(&mut rest));
                 let mut numbers = vec![0.0; number(&mut rest) as usize];
                 f64::take_bytes(&mut rest, &mut numbers);
-                planes.push((plane, numbers));
+                planes.push((place, numbers));
             }
         }
-        planes.sort_by_key(|(plane, _)| *plane);
+        planes.sort_by_key(|(place, _)| *place);
         Self { planes: planes.into_iter().map(|(_, numbers)| numbers).collect(), shifts }
     }
 

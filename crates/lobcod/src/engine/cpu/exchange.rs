@@ -128,6 +128,13 @@ impl Exchange {
         self.ranks.as_ref().map(|ranks| ranks.world.gather_at_first(own()))
     }
 
+    /// Sends every neighbour the same message; gives theirs.
+    pub(super) fn swap(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
+        let Some(Ranks { world, traffic, .. }) = &self.ranks else { return Vec::new() };
+        traffic.neighbours.iter().for_each(|neighbour| world.send(neighbour.rank, own.clone()));
+        traffic.neighbours.iter().map(|neighbour| world.receive(neighbour.rank)).collect()
+    }
+
     /// Are the codes of other ranks left where they are?
     pub(super) fn keeps_to_itself(&self) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.own_codes)

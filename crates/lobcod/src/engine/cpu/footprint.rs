@@ -176,6 +176,23 @@ impl Layout {
         });
     }
 
+    /// Writes back the part of a footprint that is a smaller tile's; `at`: where that begins in it.
+    pub(super) fn store_part<T: Real>(
+        &self,
+        grid: &Grid,
+        part: &Tile,
+        at: usize,
+        residual: &SharedField<T>,
+        from: &Footprint<T>,
+    ) {
+        self.for_runs(grid, part, |start, into, length| {
+            if let Some(place) = into {
+                // SAFETY: the parts that are written together are disjoint, and each is written by one thread.
+                unsafe { residual.write(place, &from.residual[at + start..at + start + length]) }
+            }
+        });
+    }
+
     /// Copies the patch at `offset`, just updated, to the other places of the buffer that stand for the same samples: on an axis
     /// that wraps, sample `i` and sample `i + length` are one.
     pub(super) fn repeat_wrapped<T: Real>(&self, grid: &Grid, tile: &Tile, offset: usize, buffer: &mut [T]) {

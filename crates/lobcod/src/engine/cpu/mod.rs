@@ -17,6 +17,7 @@ mod gradient;
 mod local_dual;
 mod measure;
 mod plane;
+mod rims;
 mod scratch;
 mod session;
 mod shares;
@@ -203,8 +204,8 @@ impl CpuEngine {
         let planes = planes.collect::<Result<Vec<PlaneState<T>>>>()?;
         let learnt = if problem.learning { &planes[..] } else { &[] }.iter().enumerate();
         let here = learnt.filter(|(_, plane)| !plane.grid.tiles.is_empty());
-        let canvases = here.map(|(number, plane)| Canvas::new(number, plane, &atoms.rows));
-        let canvases = canvases.collect::<Result<Vec<Canvas<T>>>>()?;
+        let canvases = here.map(|(number, plane)| Canvas::of_plane(number, plane, &atoms.rows));
+        let canvases = canvases.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         let threads = Arc::clone(&self.threads);
         Ok(Box::new(CpuSession::new(threads, self.manner, &problem, atoms, planes, canvases, exchange)))
     }

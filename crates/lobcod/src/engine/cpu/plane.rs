@@ -34,6 +34,31 @@ pub(super) struct PlaneState<T> {
     whole_counts: [usize; 3],
     /// Most layers a tile of the whole plane has.
     pub(super) layers: usize,
+    pub(super) bands: Bands,
+}
+
+/// The bands of a plane in which a pass over the atoms works.
+pub(super) struct Bands {
+    pub(super) axis: usize,
+    /// Length of the whole domain along that axis if it repeats, otherwise 0.
+    pub(super) turn: i64,
+    /// How many the whole plane has.
+    pub(super) count: usize,
+    /// Those of this block: number among all, and positions along the axis in samples of the block's domain.
+    pub(super) own: Vec<(usize, Range<i64>)>,
+}
+
+impl Bands {
+    fn new(frame: &Frame, tiles: &TileRange, start: [i64; 3]) -> Self {
+        let (axis, all) = (frame.band_axis(), frame.bands());
+        let inside = |band: &Range<usize>| !band.is_empty() && tiles[axis].start <= band.start && band.end <= tiles[axis].end;
+        let own = all.iter().enumerate().filter(|(_, band)| inside(band)).map(|(number, band)| {
+            let positions = frame.positions_of(axis, band);
+            (number, positions.start - start[axis]..positions.end - start[axis])
+        });
+        let turn = if frame.periodic { frame.domain[axis] as i64 } else { 0 };
+        Self { axis, turn, count: all.len(), own: own.collect() }
+    }
 }
 
 /// Which tiles of a plane a session works on.
@@ -68,6 +93,7 @@ impl<T: Real> PlaneState<T> {
             signal: plane.extent.padded(),
             first_tile: tiles.each_ref().map(|range| range.start),
             layers: frame.layers(),
+            bands: Bands::new(&frame, tiles, grid.start),
             whole_counts: frame.tile_counts(),
             position_weights: plane.position_weights.map(|map| cut.positions(map)),
             position_caps: plane.position_caps.map(|map| cut.positions(map)),

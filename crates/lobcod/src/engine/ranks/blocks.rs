@@ -24,6 +24,16 @@ impl Blocks {
         Self { frame, splits, first, ranks }
     }
 
+    /// Blocks of whole [bands](Frame::bands), of about the same size.
+    pub fn of_bands(frame: Frame, ranks: usize) -> Self {
+        let (axis, bands) = (frame.band_axis(), frame.bands());
+        let count = bands.len().min(ranks);
+        let mut splits = frame.tile_counts().map(|count| vec![0, count]);
+        splits[axis] =
+            (0..count).map(|block| bands[block * bands.len() / count].start).chain([frame.tile_counts()[axis]]).collect();
+        Self { frame, splits, first: 0, ranks }
+    }
+
     /// The plane.
     pub fn frame(&self) -> &Frame {
         &self.frame
@@ -54,11 +64,14 @@ impl Blocks {
 }
 
 /// Shares planes out over ranks: those that hold much of the whole are cut into blocks for all ranks, the others are given as a whole
-/// to the rank with the least work. `grid`: all are cut into this many blocks. `whole`: none is cut.
-pub fn share_out(frames: Vec<Frame>, ranks: usize, grid: Option<[usize; 3]>, whole: bool) -> Vec<Blocks> {
+/// to the rank with the least work. `grid`: all are cut into this many blocks. `bands`: planes are cut between bands only.
+pub fn share_out(frames: Vec<Frame>, ranks: usize, grid: Option<[usize; 3]>, bands: bool) -> Vec<Blocks> {
     let tiles = |frame: &Frame| frame.tile_counts().iter().product::<usize>();
     let share = frames.iter().map(tiles).sum::<usize>().div_ceil(ranks);
-    let is_cut = |frame: &Frame| !whole && (grid.is_some() || tiles(frame) > share.max(FEW_TILES));
+    let is_cut = |frame: &Frame| {
+        let large = grid.is_some() || tiles(frame) > share.max(FEW_TILES);
+        large && (!bands || frame.bands().len() > 1)
+    };
     // The largest planes first, so that the small ones even out what they leave.
     let mut order: Vec<usize> = (0..frames.len()).filter(|&p| !is_cut(&frames[p])).collect();
     order.sort_by_key(|&p| std::cmp::Reverse(tiles(&frames[p])));
@@ -72,6 +85,9 @@ pub fn share_out(frames: Vec<Frame>, ranks: usize, grid: Option<[usize; 3]>, who
     let blocks = |(p, frame): (usize, Frame)| {
         if !is_cut(&frame) {
             return Blocks::new(frame, [1; 3], place[p], ranks);
+        }
+        if bands {
+            return Blocks::of_bands(frame, ranks);
         }
         let counts = frame.tile_counts();
         let grid = grid.map_or_else(|| best_grid(&frame, ranks), |grid| std::array::from_fn(|a| grid[a].min(counts[a])));

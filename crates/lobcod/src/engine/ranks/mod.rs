@@ -65,9 +65,8 @@ impl RankEngine {
         let atom = problem.dictionary.extent();
         let frames = problem.planes.iter().map(|plane| Frame::new(plane.extent, atom, problem.border, problem.grouping));
         let frames = frames.collect::<Result<Vec<Frame>>>()?;
-        // A pass over the atoms sees a plane as a whole.
-        let whole = problem.learning;
-        Ok(share_out(frames, self.world.ranks(), self.process_grid, whole))
+        // A pass over the atoms works in bands.
+        Ok(share_out(frames, self.world.ranks(), self.process_grid, problem.learning))
     }
 }
 
