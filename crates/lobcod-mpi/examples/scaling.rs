@@ -43,7 +43,9 @@ fn main() -> lobcod::Result<()> {
     let all = world.gather(of_rank.iter().flat_map(|x| x.to_le_bytes()).collect());
     if world.rank() == 0 {
         let (ranks, median) = (world.ranks(), seconds[seconds.len() / 2]);
-        println!("{side} x {side}, {ranks} ranks x {threads} threads: {median:.3} s, objective {}", report.total.objective);
+        let (discovery, support) = (report.discovery_sweeps, report.support_sweeps);
+        print!("{side} x {side}, {ranks} ranks x {threads} threads: {median:.3} s, {discovery} + {support} sweeps, ");
+        println!("objective {}", report.total.objective);
         for (rank, bytes) in all.iter().enumerate() {
             let number = |i: usize| u64::from_le_bytes(bytes[8 * i..8 * i + 8].try_into().expect("eight bytes"));
             let (memory, sent, formula) = (number(0), number(1), number(2));
