@@ -45,6 +45,7 @@ struct Command<'a> {
 pub fn prepare(verb: &mut Verb) -> Result<()> {
     let command = match verb {
         Verb::Encode(args) => Command { run: &args.run, telling: &mut args.telling, checkpoints: Some(&mut args.checkpoints) },
+        Verb::Learn(args) if args.learning.stream => return refuse(&args.run, "learn --stream"),
         Verb::Learn(args) => Command { run: &args.run, telling: &mut args.telling, checkpoints: Some(&mut args.checkpoints) },
         Verb::Inpaint(args) => Command { run: &args.run, telling: &mut args.telling, checkpoints: None },
         Verb::Fuse(args) => return refuse(&args.run, "fuse"),
