@@ -4,6 +4,7 @@ use crate::border::Border;
 use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::needles::Needles;
+use crate::real::Real;
 use crate::signal::Signal;
 use std::time::Duration;
 
@@ -72,6 +73,35 @@ impl<T> From<Signal<T>> for Observed<T> {
     fn from(signal: Signal<T>) -> Self {
         Self { signal, mask: None, penalty_map: None, max_nonzeros_map: None, start: Start::Zero }
     }
+}
+
+impl Penalty {
+    /// The penalty in units of the signal, whose smallest penalty with an all-zero answer is `most`; error if that, or the penalty,
+    /// is beyond the numbers of the precision.
+    pub(crate) fn absolute<T: Real>(self, most: f64) -> Result<f64> {
+        if !most.is_finite() {
+            return Err(too_large::<T>());
+        }
+        let penalty = match self {
+            Penalty::Absolute(penalty) => penalty,
+            Penalty::Relative(share) => share * most,
+        };
+        let smallest = if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        if most > 0.0 && penalty < SMALLEST * smallest {
+            let cure = "scale the signal up, raise the penalty or use double precision";
+            return Err(Error::Data(format!("the penalty comes to {penalty:e}, too little for {} numbers; {cure}", T::NAME)));
+        }
+        Ok(penalty)
+    }
+}
+
+/// Below so many of the smallest numbers of full precision, thresholds are rounding.
+const SMALLEST: f64 = 1e3;
+
+/// What is said of a signal whose correlations or energy overflow.
+pub(crate) fn too_large<T: Real>() -> Error {
+    let cure = "scale the signal down or use double precision";
+    Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
 }
 
 /// Parameters of a pursuit.

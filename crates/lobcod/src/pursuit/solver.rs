@@ -1,12 +1,12 @@
 //! The main loop.
 
 use super::Answer;
-use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
+use super::params::{Observed, PursuitParams, Schedule, Start, too_large};
 use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::observe::{Control, Observer, Progress};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
@@ -71,13 +71,10 @@ impl<'a, T: Real> Solver<'a, T> {
         let zero = session.measure(Measure::Largest);
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
-        if !most.is_finite() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
+        if zero.iter().any(|m| !m.residual_energy.is_finite()) {
             return Err(too_large::<T>());
         }
-        let penalty = match params.penalty {
-            Penalty::Absolute(penalty) => penalty,
-            Penalty::Relative(share) => share * most,
-        };
+        let penalty = params.penalty.absolute::<T>(most)?;
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
         solver.clock = clock;
@@ -378,11 +375,6 @@ pub(super) struct Setting<'a, T> {
     pub(super) penalty_max: Vec<f64>,
     /// Name and threads of the engine.
     pub(super) means: (&'static str, usize),
-}
-
-pub(super) fn too_large<T: Real>() -> Error {
-    let cure = "scale the signal down or use double precision";
-    Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
 }
 
 /// Where the continuation begins: below the penalty that gives nothing.
