@@ -2,15 +2,18 @@
 
 use crate::scratch;
 use lobcod::{
-    Border, Checkpoint, Code, Control, Dictionary, Extent, LearnCheckpoint, LearnParams, Learner, Needles, Observed, Observer, Penalty,
-    Progress, Pursuit, PursuitParams, Signal,
+    Border, Checkpoint, Code, Control, Dictionary, Extent, LearnCheckpoint, LearnParams, Learner, Needles, Observed, Observer,
+    Penalty, Progress, Pursuit, PursuitParams, Signal,
 };
 use lobcod_image::{
-    Array, Axes, CodesFile, Depth, Dialect, Grid, Notes, WriteOptions, npy, npz, write_checkpoint, write_codes,
-    write_dictionary, write_learn_checkpoint, write_picture,
+    Array, Axes, CodesFile, Depth, Dialect, Grid, Notes, WriteOptions, npy, npz, write_checkpoint, write_codes, write_dictionary,
+    write_learn_checkpoint, write_picture,
 };
 use std::io::{Cursor, Write as _};
 use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype::Gray8, colortype::RGB16};
+
+/// An EXIF block: the name of a maker, and where in the world it was.
+const EXIF: &[u8] = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x04\0\0\0abc\0\x25\x88\x04\0\x01\0\0\0\x26\0\0\0\0\0\0\0\x01\0\x01\0\x02\0\x02\0\0\0N\0\0\0\0\0\0\0";
 
 /// No input at all, and some of every length: for targets that take bytes as choices.
 pub fn plain() -> Vec<Vec<u8>> {
@@ -26,17 +29,18 @@ pub fn pictures() -> Vec<Vec<u8>> {
         std::fs::read(path).expect("a seed")
     };
     let at = |depth| WriteOptions { depth, ..WriteOptions::default() };
-    let noted = Notes { icc: Some(b"no real profile".to_vec()), exif: Some(b"II*\0\x08\0\0\0\0\0\0\0\0\0".to_vec()), grid: None };
+    let noted =
+        Notes { icc: Some(b"no real profile".to_vec()), exif: Some(EXIF.to_vec()), xmp: Some(b"<x/>".to_vec()), grid: None };
     let stack = |dialect| {
         let grid = Grid { dialect, resolution: Some(([3, 1], [3, 1])), resolution_unit: 2, ..Grid::default() };
         let grid = Grid { spacing: Some(0.5), unit: Some("µm".into()), pixel: [Some(0.1), Some(0.1)], ..grid };
-        WriteOptions { axes: Axes::Dhw, depth: Depth::U8, notes: Notes { grid: Some(grid), ..Notes::default() }, ..at(Depth::U8) }
+        WriteOptions { axes: Axes::Dhw, notes: Notes { grid: Some(grid), ..noted.clone() }, ..at(Depth::U8) }
     };
     let files = vec![
         write("a.png", &[6, 5], 1, at(Depth::U8)),
         write("a.png", &[3, 4], 3, WriteOptions { notes: noted.clone(), ..at(Depth::U16) }),
         write("a.jpg", &[9, 8], 1, at(Depth::U8)),
-        write("a.jpg", &[9, 17], 3, WriteOptions { notes: noted, ..at(Depth::U8) }),
+        write("a.jpg", &[9, 17], 3, WriteOptions { notes: noted.clone(), ..at(Depth::U8) }),
         write("a.tif", &[6, 5], 1, at(Depth::U8)),
         write("a.tif", &[2, 3], 3, at(Depth::F32)),
         write("a.tif", &[3, 4, 2], 1, stack(Dialect::ImageJ)),
@@ -73,10 +77,13 @@ pub fn archives() -> Vec<Vec<u8>> {
     for (axes, base) in [(Axes::Hw, true), (Axes::Hwc, false)] {
         let channels = if axes == Axes::Hwc { 3 } else { 1 };
         let code = |x: i32, channel| Code { position: [0, 1, x], atom: 2, channel, value: 0.5 };
-        let needles = Needles::new(Extent::new(&[3, 4]).unwrap(), channels, Border::Free, vec![code(-1, 0), code(2, channels as u32 - 1)]);
+        let needles =
+            Needles::new(Extent::new(&[3, 4]).unwrap(), channels, Border::Free, vec![code(-1, 0), code(2, channels as u32 - 1)]);
         let base = base.then(|| ramp(&[3, 4], channels));
         let (depth, dictionary) = (Depth::U8, atoms.clone());
-        let file = CodesFile { needles, axes, penalty: 1.0, scale: 255.0, depth, sample_rate: Some(8000), dictionary, base };
+        let notes = Notes { exif: Some(EXIF.to_vec()), ..Notes::default() };
+        let (penalty, scale, sample_rate) = (1.0, 255.0, Some(8000));
+        let file = CodesFile { needles, axes, penalty, scale, depth, sample_rate, dictionary, base, notes };
         write_codes(&path, &file).expect("a seed");
         files.push(read());
     }
@@ -101,14 +108,22 @@ pub fn masks() -> Vec<Vec<u8>> {
         std::fs::read(path).expect("a seed")
     };
     let weights = npy::encode(&Array::new(&[7, 6], (0..42).map(|i| (i % 5) as f32 / 4.0)));
-    let files = [mask(&[7, 6], "m.png"), mask(&[7, 6], "m.tif"), mask(&[3, 4], "m.npy"), mask(&[20], "m.npy"), mask(&[2, 3, 4], "m.npy"), weights];
+    let files = [
+        mask(&[7, 6], "m.png"),
+        mask(&[7, 6], "m.tif"),
+        mask(&[3, 4], "m.npy"),
+        mask(&[20], "m.npy"),
+        mask(&[2, 3, 4], "m.npy"),
+        weights,
+    ];
     let choices = [0u8, 1, 2, 4, 6, 16];
     files.into_iter().zip(choices).map(|(file, choice)| [vec![0x80 | choice], file].concat()).collect()
 }
 
 /// The pursuit that checkpoints of [`archives`] belong to.
 pub fn pursuit() -> Pursuit {
-    let params = PursuitParams { tolerance: 1e-9, max_sweeps: 4, threads: 1, tile: Some(4), ..PursuitParams::new(Penalty::Relative(0.1)) };
+    let params =
+        PursuitParams { tolerance: 1e-9, max_sweeps: 4, threads: 1, tile: Some(4), ..PursuitParams::new(Penalty::Relative(0.1)) };
     params.check().expect("valid")
 }
 
@@ -178,6 +193,8 @@ fn deflated_npz(npy: &[u8]) -> Vec<u8> {
     let directory = file.len() as u32;
     let line = [b"PK\x01\x02\x14\0", &facts[..], &[0; 14], b"a.npy"].concat();
     file.extend(&line);
-    file.extend([b"PK\x05\x06\0\0\0\0\x01\0\x01\0", &(line.len() as u32).to_le_bytes()[..], &directory.to_le_bytes(), &[0, 0]].concat());
+    file.extend(
+        [b"PK\x05\x06\0\0\0\0\x01\0\x01\0", &(line.len() as u32).to_le_bytes()[..], &directory.to_le_bytes(), &[0, 0]].concat(),
+    );
     file
 }

@@ -105,7 +105,7 @@ fn encode_in<'py, T: Real + Element>(
     let place = run.place()?;
     let (answer, base) = supervise(py, run.callback.as_ref(), move |watcher| {
         let base = take_base(&mut signal, mask.as_ref(), kind, dictionary.extent())?;
-        let observed = [Observed { signal, mask, penalty_map, max_nonzeros_map, start }];
+        let observed = [Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None }];
         let engine = place.engine::<T>()?;
         let mut keeper = Keeper::<Checkpoint, _>::new(watcher, options.checkpoint.as_deref());
         let answer = match &checkpoint {

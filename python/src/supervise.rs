@@ -2,7 +2,7 @@
 
 use crate::errors::{Fault, Result};
 use crate::reports::progress;
-use lobcod::{Control, Observer, Progress};
+use lobcod::{Control, Observer, Progress, Stop};
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -42,6 +42,11 @@ impl Observer for Watcher {
     fn progress(&mut self, progress: &Progress) -> Control {
         let control = self.ask.as_mut().map_or(Control::Continue, |ask| ask(*progress));
         if self.stopped() { Control::Stop } else { control }
+    }
+
+    fn stop(&self) -> Stop {
+        let stop = self.stop.clone();
+        Stop::when(move || stop.load(Ordering::Relaxed))
     }
 }
 

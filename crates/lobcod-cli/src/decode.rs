@@ -22,7 +22,7 @@ pub fn run(args: &DecodeArgs) -> Result<()> {
     write_picture(
         &args.output,
         &picture,
-        &WriteOptions { axes: codes.axes, depth, scale, sample_rate: codes.sample_rate, ..WriteOptions::default() },
+        &WriteOptions { axes: codes.axes, depth, scale, sample_rate: codes.sample_rate, notes: codes.notes },
     )?;
 
     let (extent, nonzeros) = (picture.extent(), codes.needles.nonzeros());

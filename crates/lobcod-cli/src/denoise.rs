@@ -6,7 +6,7 @@ use crate::dictionary::Chosen;
 use crate::engine;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
-use crate::output::{json, summary, tell};
+use crate::output::{json, summary, tell, warnings};
 use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 /// Takes the noise off the picture.
 pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Dropped);
+    interrupt::listen();
     engine::check(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "denoising works in single precision; leave out --precision f64");
     let denoiser = denoiser(args)?;
@@ -69,6 +69,7 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     };
     let shown = show(args, noisy, &chosen.dictionary, &denoised, scores.map(|s| s.0));
     told(args, &chosen, &denoised, scores)?;
+    denoised.report.iter().for_each(|report| warnings::tell(report, &args.telling));
     shown?;
     Ok(if denoised.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
@@ -205,7 +206,12 @@ fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: O
         .row("noise", format!("{}, level {}", words(args.noise.0), number(denoised.level)));
     match &denoised.report {
         Some(report) => summary::pursuit(&mut table, report),
-        None => drop(table.row("work", format!("{:.2} s", denoised.seconds))),
+        None => {
+            if denoised.status == Status::Interrupted {
+                table.row("status", "interrupted; what it did not come to is as it was");
+            }
+            table.row("work", format!("{:.2} s", denoised.seconds));
+        }
     }
     if let Some((score, _, before)) = scores {
         table.row("PSNR", format!("{} (noisy {before:.2} dB)", score.words()));

@@ -4,6 +4,7 @@ use crate::args::DoctorArgs;
 use crate::machine;
 use crate::output::table::Table;
 use crate::output::tell;
+use crate::ranks;
 use anyhow::Result;
 use lobcod::memory::words;
 use lobcod::simd::Level;
@@ -15,10 +16,14 @@ const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)"
 /// Tells what this machine offers, and what to do about what is missing.
 pub fn run(args: &DoctorArgs) -> Result<()> {
     let (level, threads, memory) = (Level::detect(), machine::threads(), machine::memory());
-    let absent = |engine: &str| format!("not in this build; --engine cpu does the same work without {engine}");
     let device = DeviceFacts::find();
     let cuda = device.as_ref().map_or_else(ToString::to_string, ToString::to_string);
-    let mpi = absent("other machines");
+    let ranks = ranks::doctor();
+    if ranks.as_deref() == Ok("") {
+        // A rank that another doctor started has said all it has to.
+        return Ok(());
+    }
+    let mpi = ranks.clone().unwrap_or_else(|missing| missing);
     if args.json {
         return tell(&format!(
             "{:#}",
@@ -31,9 +36,9 @@ pub fn run(args: &DoctorArgs) -> Result<()> {
                 "threads": threads,
                 "memory_bytes": memory.map(|m| m.0),
                 "free_memory_bytes": memory.map(|m| m.1),
-                "engines": { "cpu": true, "cuda": device.is_ok(), "mpi": false },
+                "engines": { "cpu": true, "cuda": device.is_ok(), "mpi": ranks.is_ok() },
                 "device": device.as_ref().ok().map(ToString::to_string),
-                "advice": { "cuda": device.is_err().then_some(cuda), "mpi": mpi },
+                "advice": { "cuda": device.is_err().then_some(cuda), "mpi": ranks.err() },
             })
         ));
     }

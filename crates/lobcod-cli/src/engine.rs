@@ -1,6 +1,7 @@
 //! The engine asked for.
 
 use crate::args::RunArgs;
+use crate::ranks;
 use crate::values::{EngineChoice, Precision};
 use anyhow::{Result, bail};
 use lobcod::Real;
@@ -16,7 +17,7 @@ pub fn check(run: &RunArgs) -> Result<()> {
             bail!("the CUDA engine works in single precision; use --precision f32 or --engine cpu")
         }
         EngineChoice::Cuda => cuda().map(drop),
-        EngineChoice::Mpi => bail!("this build has no MPI engine; use --engine cpu"),
+        EngineChoice::Mpi => ranks::check(),
     }
 }
 
@@ -25,7 +26,8 @@ pub fn open<T: Real>(run: &RunArgs) -> Result<Box<dyn Engine<T>>> {
     check(run)?;
     Ok(match run.engine {
         EngineChoice::Cuda => Box::new(cuda()?),
-        _ => Box::new(CpuEngine::new(run.threads)?),
+        EngineChoice::Mpi => ranks::engine(run.threads)?,
+        EngineChoice::Cpu => Box::new(CpuEngine::new(run.threads)?),
     })
 }
 

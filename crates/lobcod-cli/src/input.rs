@@ -1,6 +1,7 @@
 //! Pictures to be coded, with their masks, maps, first codes and base layers.
 
 use crate::args::{EncodeArgs, PictureArgs, RunArgs};
+use crate::interrupt;
 use crate::output::log;
 use crate::output::paths::codes_names;
 use crate::output::summary;
@@ -8,7 +9,7 @@ use crate::values::{Cap, StartChoice};
 use anyhow::{Result, anyhow, ensure};
 use lobcod::base::Base;
 use lobcod::{Extent, Mask, Observed, Real, Signal, Start};
-use lobcod_image::{Axes, Depth, Picture, Polarity, ReadOptions, read_codes, read_map, read_mask, read_picture};
+use lobcod_image::{Axes, Depth, Notes, Picture, Polarity, ReadOptions, read_codes, read_map, read_mask, read_picture};
 use std::path::{Path, PathBuf};
 
 /// What remains of a picture when its details are being coded.
@@ -23,6 +24,8 @@ pub struct Source<T> {
     pub sample_rate: Option<u32>,
     /// The base layer that was taken off; `None`: there is none.
     pub base: Option<Signal<T>>,
+    /// What the file says beside.
+    pub notes: Notes,
 }
 
 /// Pictures ready to be coded, in their order.
@@ -42,6 +45,8 @@ pub fn read_pictures<T: Real>(images: &[PathBuf], args: &PictureArgs, run: &RunA
             check_alike((&images[0], shape(first)), (path, shape(&picture)))?;
         }
         pictures.push(picture);
+        // Nothing has been worked out yet.
+        ensure!(!interrupt::asked(), lobcod::Error::Stopped);
     }
     Ok(pictures)
 }
@@ -87,7 +92,7 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
     let starts = read_starts(args)?;
     let mut prepared = Prepared { sources: Vec::new(), observed: Vec::new() };
     for ((path, picture), start) in args.images.iter().zip(pictures).zip(starts) {
-        let Picture { mut signal, known: mask, depth, axes, sample_rate, notes: _ } = picture;
+        let Picture { mut signal, known: mask, depth, axes, sample_rate, notes } = picture;
         let map = |file: &Path| read_map(file, signal.extent().rank());
         let penalty_map = args.codes.penalty_map.as_deref().map(map).transpose()?;
         let max_nonzeros_map = match &args.codes.max_nonzeros {
@@ -95,8 +100,8 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
             _ => None,
         };
         let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom).map_err(about(path))?;
-        prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base });
-        prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start });
+        prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base, notes });
+        prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None });
     }
     Ok(prepared)
 }

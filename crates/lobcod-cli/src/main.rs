@@ -23,6 +23,7 @@ mod mosaic;
 mod output;
 mod params;
 mod progress;
+mod ranks;
 mod report;
 mod score;
 mod separate;
@@ -48,17 +49,26 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse_or_exit()) {
+    let code = match run(Cli::parse_or_exit()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Interrupted) => INTERRUPTED.into(),
+        Err(error) if matches!(error.downcast_ref(), Some(lobcod::Error::Stopped)) => {
+            output::note("interrupted: there was nothing yet to save");
+            INTERRUPTED.into()
+        }
         Err(error) => {
+            ranks::give_way();
             output::fail(&error);
+            ranks::fail();
             FAILED.into()
         }
-    }
+    };
+    ranks::leave();
+    code
 }
 
 fn run(mut cli: Cli) -> Result<Outcome> {
+    ranks::prepare(&mut cli.verb)?;
     if cli.verb.telling().is_some_and(|telling| telling.verbose) {
         output::start_log();
         output::log(|| format!("lobcod {} with {} threads at hand", env!("CARGO_PKG_VERSION"), machine::threads()));

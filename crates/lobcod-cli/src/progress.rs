@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::output::table::{count, number};
 use crate::output::{is_coloured, log};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lobcod::{Control, Observer, Progress};
+use lobcod::{Control, Observer, Progress, Stop};
 use std::io::IsTerminal as _;
 
 /// Steps of the bar.
@@ -62,6 +62,10 @@ impl Observer for Watcher {
         self.bar.set_prefix(self.time_left());
         self.bar.set_message(words);
         if interrupt::asked() { Control::Stop } else { Control::Continue }
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::when(interrupt::asked)
     }
 }
 

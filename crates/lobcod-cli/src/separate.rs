@@ -7,7 +7,7 @@ use crate::dry_run::{Plan, until};
 use crate::engine;
 use crate::output::paths::{check_page, check_picture, same_file};
 use crate::output::table::{Table, number, plural};
-use crate::output::{json, summary, tell};
+use crate::output::{json, summary, tell, warnings};
 use crate::params::{USUAL_PENALTY, time_limit};
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, Fact, PursuitPage};
@@ -31,7 +31,7 @@ pub fn run(args: &SeparateArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Dropped);
+    interrupt::listen();
     engine::check(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
@@ -94,6 +94,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
         }
         tell(&table.render())?;
     }
+    warnings::tell(&layers.report, &args.telling);
     page.unwrap_or(Ok(()))?;
     Ok(if layers.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }

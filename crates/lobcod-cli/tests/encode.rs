@@ -221,7 +221,7 @@ fn every_option_is_obeyed() {
 
     let hurried = desk.json("encode a.png --relative-penalty 0.01 --max-sweeps 1 --tolerance 1e-9");
     assert_eq!(hurried["status"], "max_sweeps");
-    assert_eq!(desk.json("encode a.png --relative-penalty 1.5")["nonzeros"], 0);
+    assert_eq!(desk.json("encode a.png --relative-penalty 1.5 --quiet")["nonzeros"], 0);
 }
 
 #[test]
@@ -283,13 +283,40 @@ fn atoms_that_are_not_of_unit_norm_are_warned_about_and_counted() {
     assert!(words.starts_with("warning: 5 of the 5 atoms") && words.lines().count() == 1, "{words}");
 }
 
+#[test]
+fn a_penalty_that_leaves_nothing_is_warned_about() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[40, 40], 1, 0.0);
+    desk.picture("b.png", &[40, 40], 1, 1.0);
+    desk.picture("holes.png", &[40, 40], 1, 2.0);
+    for line in [
+        "encode a.png --penalty 1e7",
+        "encode a.png b.png --relative-penalty 1.001",
+        "learn a.png -o d.npz --atoms 4 --size 5x5 --passes 2 --penalty 1e7",
+        "separate a.png --smooth-out s.png --texture-out t.png --penalty 1e7",
+        "denoise a.png -o d.png --noise gaussian:5 --method convolutional --penalty 1e7",
+        "fuse a.png b.png -o f.png --penalty 1e7",
+    ] {
+        let output = desk.run(&format!("{line} --json"));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let warnings = report["warnings"].as_array().unwrap();
+        let words = common::text(&output.stderr);
+        assert!(output.status.success() && warnings.len() == 1, "lobcod {line}: {report}");
+        assert!(words.contains(&format!("warning: {}", warnings[0].as_str().unwrap())), "lobcod {line}: {words}");
+        assert!(words.contains("every code is zero") && words.contains("smaller --penalty"), "lobcod {line}: {words}");
+        assert_eq!(common::text(&desk.run(&format!("{line} --quiet")).stderr), "", "lobcod {line} --quiet");
+    }
+    assert_eq!(desk.json("encode a.png")["warnings"], serde_json::json!([]));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_saves_what_there_is() {
     let desk = Desk::new();
     desk.picture("a.png", &[400, 400], 1, 0.0);
-    let line = "encode a.png -o codes.npz --relative-penalty 0.001 --tolerance 0 --time-limit 30 --precision f64";
-    let report = desk.interrupt(line);
+    let line =
+        "encode a.png -o codes.npz --relative-penalty 0.001 --tolerance 0 --time-limit 30 --precision f64 --checkpoint run.npz";
+    let report = desk.interrupt_after("run.npz", line);
     let codes = read_codes::<f64>(&desk.path("codes.npz"), None).unwrap();
     assert_eq!(codes.needles.nonzeros() as u64, report["nonzeros"].as_u64().unwrap());
 }

@@ -246,8 +246,8 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
 fn an_interrupted_run_keeps_the_dictionary_so_far() {
     let desk = Desk::new();
     desk.picture("a.png", &[200, 200], 1, 0.0);
-    let line = "learn a.png -o d.npz --passes 100000 --time-limit 30 --tolerance 0";
-    desk.interrupt(line);
+    let line = "learn a.png -o d.npz --passes 100000 --time-limit 30 --tolerance 0 --checkpoint run.npz";
+    desk.interrupt_after("run.npz", line);
     assert_eq!(read_dictionary::<f32>(&desk.path("d.npz")).unwrap().len(), 81);
 }
 

@@ -89,7 +89,7 @@ fn open<T: Real>(
         for (x, w) in target.iter_mut().zip(weights.iter().flatten()) {
             *x = if *w == T::ZERO { T::ZERO } else { *x };
         }
-        Plane { extent: signal.extent(), target, weights, position_weights: None, position_caps: None }
+        Plane { extent: signal.extent(), target, weights, position_weights: None, position_caps: None, held: None }
     };
     let opened = EngineProblem {
         planes: (0..groups).map(plane).collect(),

@@ -14,6 +14,7 @@ pub mod matrix;
 pub mod oracle;
 mod plane;
 pub mod problems;
+pub mod ranks;
 pub mod suite;
 
 pub use oracle::Oracle;

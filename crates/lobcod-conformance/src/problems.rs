@@ -142,6 +142,7 @@ impl Problem {
             penalty_map: self.observed.penalty_map.as_ref().map(Signal::cast),
             max_nonzeros_map: self.observed.max_nonzeros_map.as_ref().map(Signal::cast),
             start: Start::Zero,
+            part: None,
         }
     }
 }

@@ -244,7 +244,7 @@ fn add_neighbours(grid: &Grid, index: usize, first_tile: usize, into: &mut Vec<i
     let along = |axis: usize| {
         (0..3).filter_map(move |step| {
             let (place, count) = (at[axis] + step, counts[axis]);
-            if grid.periodic { Some((place + count - 1) % count) } else { (1..=count).contains(&place).then(|| place - 1) }
+            if grid.periodic[axis] { Some((place + count - 1) % count) } else { (1..=count).contains(&place).then(|| place - 1) }
         })
     };
     for z in along(0) {

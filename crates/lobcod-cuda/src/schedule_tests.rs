@@ -9,7 +9,7 @@ fn problem(sizes: &[&[usize]], atom: &[usize], channels: usize, border: Border, 
     let plane = |axes: &&[usize]| {
         let extent = Extent::new(axes).unwrap();
         let target = vec![0.0; extent.volume() * channels];
-        Given { extent, target, weights: None, position_weights: None, position_caps: None }
+        Given { extent, target, weights: None, position_weights: None, position_caps: None, held: None }
     };
     Problem {
         planes: sizes.iter().map(plane).collect(),

@@ -9,10 +9,14 @@ use crate::program::Program;
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
 use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, VisitSweep, World};
+use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaSlice, DriverError, LaunchConfig, PinnedHostSlice};
 use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
 use lobcod::{Border, Dictionary, Error, Result};
 use std::sync::Arc;
+
+/// Codes of a needle among dense first codes, with some to spare.
+const DENSE_CODES: usize = 16;
 
 /// Launches a kernel: `launch!(session, name, blocks, threads, bytes on chip, arguments...)`.
 macro_rules! launch {
@@ -178,9 +182,14 @@ impl CudaSession {
     }
 
     /// Runs a kernel over the tiles, colour after colour: `run(list, tiles, blocks, threads, bytes on chip)`.
-    fn colours(&self, blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
+    fn colours(&self, blocks: Blocks, run: impl FnMut(u64, i32, u32, u32, u32)) {
+        self.parts(&self.schedule.colours, blocks, run);
+    }
+
+    /// The same over parts of the list of tiles (all colours in it, one after the other), each up to the next end.
+    fn parts(&self, ends: &[usize], blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
         let list = Address(&self.device).of(&self.buffers.coloured);
-        for ends in self.schedule.colours.windows(2) {
+        for ends in ends.windows(2) {
             let tiles = ends[1] - ends[0];
             if tiles > 0 {
                 let (grid, threads, bytes) = blocks.cut(tiles, self.device.facts.multiprocessors);
@@ -239,6 +248,36 @@ impl CudaSession {
         Sweep { largest_change: f64::from(f32::from_bits(mail[MAIL_CHANGE] as u32)), visited: mail[MAIL_VISITED] as usize }
     }
 
+    /// Visits needles of the tiles in these parts of the list, and again where there was no room for what was found.
+    fn visit(&mut self, ends: &[usize], mut told: VisitSweep) -> [u64; MAIL] {
+        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
+        loop {
+            let world = self.world;
+            self.parts(ends, self.layout.visit, |list, tiles, grid, threads, bytes| {
+                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
+            });
+            let mail = self.read_mail();
+            if mail[MAIL_OVERFLOW] == 0 {
+                return mail;
+            }
+            // Tiles that found more codes than they have room for did nothing; they get another turn.
+            self.grow(mail[MAIL_OVERFLOW] as usize);
+            let kept = [mail[MAIL_CHANGE], mail[MAIL_VISITED], 0, 0, 0, 0, 0, 0];
+            must(self.device.stream.memcpy_htod(&kept[..], &mut self.buffers.mail));
+            told.overflowed_only = 1;
+        }
+    }
+
+    /// Where there is memory enough, room for as many codes as dense first ones usually are: a tile without room works in vain.
+    fn make_room_for_dense_codes(&mut self) {
+        let room = DENSE_CODES * self.schedule.most_needles;
+        let bytes = 3 * self.schedule.tiles.len() * room * size_of::<DeviceCode>();
+        let enough = mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4);
+        if enough && room > self.world.capacity as usize {
+            self.grow(room);
+        }
+    }
+
     /// Room for more codes in every tile.
     pub(crate) fn grow(&mut self, needed: usize) {
         let capacity = needed.max(2 * self.world.capacity as usize).next_multiple_of(32);
@@ -282,21 +321,13 @@ impl Session<f32> for CudaSession {
             (told.order, told.order_at) = (at.of(order), at.of(starts));
         }
         self.clear_mail();
-        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
-        let mail = loop {
-            let world = self.world;
-            self.colours(self.layout.visit, |list, tiles, grid, threads, bytes| {
-                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
-            });
-            let mail = self.read_mail();
-            if mail[MAIL_OVERFLOW] == 0 {
-                break mail;
-            }
-            // Tiles that found more codes than they have room for did nothing; they get another turn.
-            self.grow(mail[MAIL_OVERFLOW] as usize);
-            let kept = [mail[MAIL_CHANGE], mail[MAIL_VISITED], 0, 0, 0, 0, 0, 0];
-            must(self.device.stream.memcpy_htod(&kept[..], &mut self.buffers.mail));
-            told.overflowed_only = 1;
+        let mail = if sweep.visit == Visit::Spread {
+            self.make_room_for_dense_codes();
+            // No needle sees another, so colours need not wait for each other.
+            self.visit(&[0, self.schedule.tiles.len()], told)
+        } else {
+            let colours = self.schedule.colours.clone();
+            self.visit(&colours, told)
         };
         (self.known.reach, self.known.candidates, self.known.sorted) = (false, None, false);
         let mut sweep_sum = Self::sweep_of(&mail);

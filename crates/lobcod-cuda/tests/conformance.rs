@@ -126,6 +126,7 @@ fn learning(engine: &dyn Engine<f32>, border: Border, hidden: bool, axes: &[usiz
             weights: hidden.then(|| (0..signal.data().len()).map(weight).collect()),
             position_weights: None,
             position_caps: None,
+            held: None,
         }
     };
     let problem = Problem {

@@ -3,9 +3,11 @@
 use crate::array::{Array, DataType};
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::exif::Exif;
 use crate::notes::Notes;
 use crate::raster::Raster;
 use crate::source::{Allowance, check_promise};
+use crate::xmp;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
 use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
 use image::{ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
@@ -14,6 +16,8 @@ use std::path::Path;
 
 /// Quality at which the losses of JPEG are hard to see.
 const JPEG_QUALITY: u8 = 95;
+/// Bytes of a block of EXIF that a segment of JPEG can hold beside its own name and length.
+const MAX_EXIF: usize = 65535 - 2 - 6;
 /// Memory for the decoder itself and for the notes in a file.
 const DECODER_BYTES: u64 = 64 << 20;
 
@@ -59,7 +63,12 @@ fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance, len
     let shape = [height as usize, width as usize, samples];
     allowance.check(path, &shape)?;
     // Damaged notes do not make the picture unreadable.
-    let notes = Notes { icc: decoder.icc_profile().ok().flatten(), exif: decoder.exif_metadata().ok().flatten(), grid: None };
+    let notes = Notes {
+        icc: decoder.icc_profile().ok().flatten(),
+        exif: decoder.exif_metadata().ok().flatten(),
+        xmp: decoder.xmp_metadata().ok().flatten(),
+        grid: None,
+    };
     let total = decoder.total_bytes();
     check_promise(path, total, length, most)?;
     let mut bytes = vec![0; total as usize];
@@ -126,14 +135,15 @@ pub(crate) fn encode_png_at(
         _ => ExtendedColorType::Rgb16,
     };
     let mut encoder = PngEncoder::new_with_quality(&mut file, CompressionType::Default, FilterType::Adaptive);
-    annotate(&mut encoder, notes)?;
+    annotate(&mut encoder, notes.icc.clone(), notes.exif.clone())?;
     encoder.write_image(samples, width as u32, height as u32, color)?;
+    notes.xmp.iter().for_each(|packet| xmp::add_to_png(&mut file, packet));
     Ok(file)
 }
 
-fn annotate(encoder: &mut impl ImageEncoder, notes: &Notes) -> Result<(), ImageError> {
-    notes.icc.clone().map_or(Ok(()), |icc| encoder.set_icc_profile(icc)).map_err(ImageError::Unsupported)?;
-    notes.exif.clone().map_or(Ok(()), |exif| encoder.set_exif_metadata(exif)).map_err(ImageError::Unsupported)
+fn annotate(encoder: &mut impl ImageEncoder, icc: Option<Vec<u8>>, exif: Option<Vec<u8>>) -> Result<(), ImageError> {
+    icc.map_or(Ok(()), |icc| encoder.set_icc_profile(icc)).map_err(ImageError::Unsupported)?;
+    exif.map_or(Ok(()), |exif| encoder.set_exif_metadata(exif)).map_err(ImageError::Unsupported)
 }
 
 pub(crate) fn encode_jpeg(
@@ -146,8 +156,13 @@ pub(crate) fn encode_jpeg(
     let mut file = Vec::new();
     let color = if channels == 1 { ExtendedColorType::L8 } else { ExtendedColorType::Rgb8 };
     let mut encoder = JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY);
-    annotate(&mut encoder, notes)?;
+    // What does not fit into a segment would damage the file.
+    let small = |block: &Vec<u8>| block.len() <= MAX_EXIF;
+    let shortened = || notes.exif.as_ref().map(|block| Exif::read(block).without_maker_note().to_block()).filter(small);
+    let exif = notes.exif.clone().filter(small).or_else(shortened);
+    annotate(&mut encoder, notes.icc.clone(), exif)?;
     encoder.write_image(samples, width as u32, height as u32, color)?;
+    notes.xmp.iter().for_each(|packet| xmp::add_to_jpeg(&mut file, packet));
     Ok(file)
 }
 

@@ -8,6 +8,8 @@ use crate::depth::Depth;
 use crate::dictionary;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
+use crate::notes::Notes;
+use crate::notes_npz;
 use crate::npz::{self, Npz};
 use crate::source::{Allowance, load};
 use crate::write::to_array;
@@ -33,6 +35,8 @@ pub struct CodesFile<T> {
     pub dictionary: Dictionary<T>,
     /// The base layer that was not coded.
     pub base: Option<Signal<T>>,
+    /// What the file of the coded picture said beside.
+    pub notes: Notes,
 }
 
 /// Writes codes as a `.npz` file that numpy reads without pickle; equal codes make equal bytes.
@@ -50,6 +54,7 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
         depth: codes.depth,
         sample_rate: codes.sample_rate,
         dictionary: &codes.dictionary,
+        notes: &codes.notes,
     };
     let list = needles.codes();
     let count = needles.nonzeros();
@@ -72,7 +77,7 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
 pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
     let axes = of.axes.fitting(of.extent.rank(), of.channels);
     let shape = axes.shape(of.extent, of.channels);
-    vec![
+    let mut facts = vec![
         ("shape", Array::new(&[shape.len()], shape.iter().map(|&n| n as i64))),
         ("axes", Array::from_text(&axes.to_string())),
         ("border", Array::from_text(&of.border.to_string())),
@@ -80,7 +85,9 @@ pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
         ("scale", Array::scalar(of.scale)),
         ("depth", Array::from_text(&of.depth.to_string())),
         ("dictionary", dictionary::to_array(of.dictionary).0),
-    ]
+    ];
+    facts.extend(notes_npz::arrays(of.notes));
+    facts
 }
 
 /// Whether a file is one that [`write_codes`] makes, judged by the names of its arrays; `false` if it cannot be read.
@@ -130,6 +137,7 @@ pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesF
         sample_rate: fields.sample_rate()?,
         dictionary,
         base,
+        notes: fields.notes()?,
     })
 }
 

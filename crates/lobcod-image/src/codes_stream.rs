@@ -6,6 +6,7 @@ use crate::axes::Axes;
 use crate::codes::facts;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::notes::Notes;
 use crate::npz::NpzStream;
 use crate::shelf::CodesShelf;
 use lobcod::{Border, Code, Dictionary, Extent, Real, Signal};
@@ -36,6 +37,8 @@ pub struct CodesFacts<'a, T> {
     pub sample_rate: Option<u32>,
     /// The dictionary the codes belong to.
     pub dictionary: &'a Dictionary<T>,
+    /// What the file of the coded picture said beside.
+    pub notes: &'a Notes,
 }
 
 /// The base layer over a range of rows.

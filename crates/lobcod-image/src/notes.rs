@@ -2,10 +2,10 @@
 
 /// What a picture file says beside its samples; nothing of it changes how samples are read.
 ///
-/// | format | colour profile | EXIF | grid |
+/// | format | colour profile, XMP | EXIF | grid |
 /// |---|---|---|---|
-/// | png, jpeg | read and written | read and written | not carried |
-/// | tiff | read and written | not carried: it is spread over the tags of the file | read and written |
+/// | png, jpeg | read and written | read and written; in jpeg without the maker's own note where it is too large | not carried |
+/// | tiff | read and written | read and written: tags on the picture, the camera and the place; on the first page | read and written |
 /// | npy, npz, wav | have none | have none | have none |
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Notes {
@@ -13,6 +13,8 @@ pub struct Notes {
     pub icc: Option<Vec<u8>>,
     /// The EXIF block, beginning with its byte order.
     pub exif: Option<Vec<u8>>,
+    /// The packet of XMP, which is text.
+    pub xmp: Option<Vec<u8>>,
     /// Pixel size and the meaning of pages.
     pub grid: Option<Grid>,
 }
@@ -46,4 +48,26 @@ pub struct Grid {
     pub unit: Option<String>,
     /// Whether pages are moments in time, not slices.
     pub moments: bool,
+    /// Where channels lie if each has pages of its own; `None`: they lie in the pixels.
+    pub channel_pages: Option<PageOrder>,
+}
+
+/// Order of the pages of a stack that has a page for every channel of every slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageOrder {
+    /// All channels of a slice, then those of the next (`XYCZT`, the way of ImageJ).
+    #[default]
+    ChannelsFirst,
+    /// All slices of a channel, then those of the next (`XYZCT`).
+    SlicesFirst,
+}
+
+impl PageOrder {
+    /// Number of a page among `channels` and `slices`.
+    pub(crate) fn page(self, (channel, channels): (usize, usize), (slice, slices): (usize, usize)) -> usize {
+        match self {
+            PageOrder::ChannelsFirst => slice * channels + channel,
+            PageOrder::SlicesFirst => channel * slices + slice,
+        }
+    }
 }

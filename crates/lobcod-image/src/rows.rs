@@ -5,6 +5,7 @@ use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::kind::FileKind;
+use crate::notes::Notes;
 use crate::npy::{self, Header};
 use crate::picture::{ReadOptions, check_scale, missing_weights};
 use crate::raster::Raster;
@@ -71,6 +72,14 @@ impl PictureRows {
     /// Type of the samples in the file.
     pub fn depth(&self) -> Depth {
         self.depth
+    }
+
+    /// What the file says beside its samples.
+    pub fn notes(&self) -> Notes {
+        match &self.source {
+            RowSource::Npy { .. } => Notes::default(),
+            RowSource::Tiff(tiff) => tiff.notes().clone(),
+        }
     }
 
     /// May pixels be transparent, and so missing?

@@ -5,8 +5,9 @@ use crate::atomic::write_atomically;
 use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::exif::Exif;
 use crate::kind::FileKind;
-use crate::notes::Notes;
+use crate::notes::{Notes, PageOrder};
 use crate::picture::check_scale;
 use crate::source::STANDARD;
 use crate::tiff::{Pages, Written};
@@ -81,7 +82,10 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
             format!("cannot hold samples of depth {depth}, as it is a {kind} file; use {nearest}, .tif or .npy"),
         ));
     }
-    if ![1, 3].contains(&channels) {
+    // Channels that lay in pages of their own lie there again.
+    let order =
+        options.notes.grid.as_ref().filter(|_| kind == FileKind::Tiff && channels > 1).and_then(|grid| grid.channel_pages);
+    if ![1, 3].contains(&channels) && order.is_none() {
         return Err(Error::shape(path, format!("cannot hold {channels} channels, as a picture has 1 or 3; use .npy")));
     }
     if !(extent.rank() == 2 || extent.rank() == 3 && kind == FileKind::Tiff) {
@@ -91,7 +95,10 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
         ));
     }
     let [_, height, width] = extent.padded();
-    let samples = signal.to_interleaved();
+    let (samples, in_pixel) = match order {
+        None => (signal.to_interleaved(), channels),
+        Some(order) => (in_pages(signal, order), 1),
+    };
     let failed = |e: String| Error::format(path, format!("cannot be written as {kind} ({e}); use .npy"));
     match (kind, depth) {
         (FileKind::Tiff, _) => {
@@ -106,7 +113,10 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
             let written = |grid| Written::of(grid, depth_pages, [height, width, channels], kind);
             let grid = options.notes.grid.as_ref().map(written);
             let icc = options.notes.icc.as_deref();
-            let pages = Pages { samples: &samples, width, height, channels, factor: full / scale, icc, grid };
+            let exif = options.notes.exif.as_deref().map(Exif::read).unwrap_or_default();
+            let xmp = options.notes.xmp.as_deref();
+            let factor = full / scale;
+            let pages = Pages { samples: &samples, width, height, channels: in_pixel, factor, icc, exif, xmp, grid };
             tiff::encode(&pages, depth).map_err(|e| failed(e.to_string()))
         }
         (FileKind::Png, Depth::U16) => {
@@ -123,6 +133,20 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
             file.map_err(|e| failed(e.to_string()))
         }
     }
+}
+
+/// The samples page after page, a page for every channel of every slice.
+fn in_pages<T: Real>(signal: &Signal<T>, order: PageOrder) -> Vec<T> {
+    let ([slices, height, width], channels) = (signal.extent().padded(), signal.channels());
+    let length = height * width;
+    let mut samples = vec![T::ZERO; signal.data().len()];
+    for channel in 0..channels {
+        for (slice, page) in signal.channel(channel).chunks_exact(length).enumerate() {
+            let start = length * order.page((channel, channels), (slice, slices));
+            samples[start..start + length].copy_from_slice(page);
+        }
+    }
+    samples
 }
 
 /// A sample of `0..scale`, rounded and clipped to `0..=full`.

@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, assert_refused, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
 use lobcod_image::npz::Npz;
-use lobcod_image::{Array, Axes, CodesFile, DataType, Depth, npz, read_codes, write_codes};
+use lobcod_image::{Array, Axes, CodesFile, DataType, Depth, Dialect, Grid, Notes, PageOrder, npz, read_codes, write_codes};
 
 fn code(position: [i32; 3], atom: u32, channel: u32, value: f64) -> Code<f64> {
     Code { position, atom, channel, value }
@@ -24,7 +24,22 @@ fn example() -> CodesFile<f64> {
         sample_rate: None,
         dictionary: Dictionary::new(Extent::new(&[3, 2]).unwrap(), 1, numbers).unwrap(),
         base: Some(ramp(&[6, 5], 3, 0.5)),
+        notes: notes(),
     }
+}
+
+fn notes() -> Notes {
+    let grid = Grid {
+        dialect: Dialect::Ome,
+        resolution: Some(([300, 1], [7, 3])),
+        resolution_unit: 3,
+        pixel: [Some(0.1), None],
+        spacing: Some(1e-7),
+        unit: Some("µm".into()),
+        moments: true,
+        channel_pages: Some(PageOrder::SlicesFirst),
+    };
+    Notes { icc: Some(vec![1, 2, 0]), exif: Some(b"II*\0".to_vec()), xmp: Some("<ü/>".into()), grid: Some(grid) }
 }
 
 /// Compared with room for the atoms, which are normalised anew when read.
@@ -52,6 +67,7 @@ fn codes_survive_a_round_trip_for_every_rank() {
             axes,
             dictionary: Dictionary::new(atom, 1, numbers).unwrap(),
             base: None,
+            notes: Notes::default(),
             sample_rate: Some(8000),
             ..example()
         });
@@ -71,8 +87,24 @@ fn the_arrays_are_those_of_the_contract() {
     write_codes(&folder.file("c.npz"), &example()).unwrap();
     let npz = open(&folder);
     let names: Vec<&str> = npz.names().collect();
-    let wanted =
-        ["position", "atom", "value", "shape", "axes", "border", "penalty", "scale", "depth", "dictionary", "channel", "base"];
+    let wanted = [
+        "position",
+        "atom",
+        "value",
+        "shape",
+        "axes",
+        "border",
+        "penalty",
+        "scale",
+        "depth",
+        "dictionary",
+        "icc",
+        "exif",
+        "xmp",
+        "grid",
+        "channel",
+        "base",
+    ];
     assert_eq!(names, wanted);
     let position = npz.get("position").unwrap();
     assert_eq!((position.dtype(), position.shape()), (DataType::I32, &[3, 2][..]));
@@ -94,6 +126,7 @@ fn channels_are_written_only_where_each_is_coded_by_itself() {
         needles: Needles::new(Extent::new(&[6, 5]).unwrap(), 3, Border::Zero, codes),
         dictionary: Dictionary::new(Extent::new(&[3, 2]).unwrap(), 3, numbers).unwrap(),
         base: None,
+        notes: Notes::default(),
         axes: Axes::Chw,
         ..example()
     };

@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, assert_refused, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
 use lobcod_image::{
-    Axes, CodesFile, Depth, Polarity, ReadOptions, WriteOptions, read_codes, read_dictionary, read_mask, read_picture,
+    Axes, CodesFile, Depth, Notes, Polarity, ReadOptions, WriteOptions, read_codes, read_dictionary, read_mask, read_picture,
     write_codes, write_dictionary, write_picture,
 };
 use std::path::Path;
@@ -54,6 +54,7 @@ fn samples(folder: &Folder) -> Vec<(String, Vec<u8>, Reader)> {
         sample_rate: None,
         dictionary: atoms,
         base: Some(ramp(&[3, 4], 1, 1.0)),
+        notes: Notes { exif: Some(vec![1]), grid: Some(Default::default()), ..Notes::default() },
     };
     write_codes(&folder.file("c.npz"), &file).unwrap();
     files.push(("c.npz", codes));

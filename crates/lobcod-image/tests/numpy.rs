@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
 use lobcod_image::{
-    Axes, CodesFile, Depth, MetaValue, ReadOptions, WriteOptions, read_codes, read_dictionary, read_picture, write_codes,
+    Axes, CodesFile, Depth, MetaValue, Notes, ReadOptions, WriteOptions, read_codes, read_dictionary, read_picture, write_codes,
     write_dictionary, write_picture,
 };
 use std::process::Command;
@@ -35,6 +35,7 @@ fn numpy_reads_codes_without_pickle() {
         sample_rate: None,
         dictionary: Dictionary::new(Extent::new(&[2, 3]).unwrap(), 1, (0..12).map(|i| (i as f32).cos()).collect()).unwrap(),
         base: Some(ramp(&[4, 5], 1, 1.0)),
+        notes: Notes { xmp: Some(b"<a/>".to_vec()), ..Notes::default() },
     };
     write_codes(&folder.file("c.npz"), &file).unwrap();
     let script = "

@@ -4,7 +4,7 @@ mod common;
 
 use lobcod::{Border, Code, Dictionary, Extent, Needles, Piece, Rows, Shelf, Signal};
 use lobcod_image::{
-    Array, Axes, CodesFacts, CodesFile, CodesShelf, Depth, PictureRows, ReadOptions, WriteOptions, npy, read_picture,
+    Array, Axes, CodesFacts, CodesFile, CodesShelf, Depth, Notes, PictureRows, ReadOptions, WriteOptions, npy, read_picture,
     stream_codes, write_codes, write_picture,
 };
 use std::path::Path;
@@ -122,6 +122,7 @@ fn streamed_codes_are_the_same_file() {
         shelf.keep(0, codes[..10].to_vec()).unwrap();
         shelf.keep(0, codes[..600].to_vec()).unwrap();
         assert_eq!(shelf.count(), 1000);
+        let notes = Notes { icc: Some(vec![7; 9]), ..Notes::default() };
         let file = CodesFile {
             needles: Needles::new(base.extent(), channels, Border::Free, codes),
             axes,
@@ -131,6 +132,7 @@ fn streamed_codes_are_the_same_file() {
             sample_rate: None,
             dictionary: dictionary.clone(),
             base: with_base.then(|| base.clone()),
+            notes: notes.clone(),
         };
         let of = CodesFacts {
             extent: base.extent(),
@@ -142,6 +144,7 @@ fn streamed_codes_are_the_same_file() {
             depth: Depth::U8,
             sample_rate: None,
             dictionary: &dictionary,
+            notes: &notes,
         };
         let (whole, pieces) = (folder.path().join("whole.npz"), folder.path().join("pieces.npz"));
         write_codes(&whole, &file).unwrap();

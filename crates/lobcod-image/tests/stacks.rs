@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Folder, assert_refused, ramp};
-use lobcod_image::{Axes, Depth, Dialect, Grid, Notes, ReadOptions, WriteOptions, read_picture, write_picture};
+use lobcod_image::{Axes, Depth, Dialect, Grid, Notes, PageOrder, ReadOptions, WriteOptions, read_picture, write_picture};
 
 fn grid(dialect: Dialect) -> Grid {
     Grid {
@@ -14,6 +14,7 @@ fn grid(dialect: Dialect) -> Grid {
         spacing: (dialect != Dialect::Plain).then_some(0.5),
         unit: (dialect != Dialect::Plain).then(|| "µm".into()),
         moments: false,
+        channel_pages: None,
     }
 }
 
@@ -80,4 +81,73 @@ fn single_pictures_and_cut_stacks() {
     bytes[place + 7] = b'3';
     std::fs::write(folder.file("a.tif"), bytes).unwrap();
     assert_refused(read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()), &["speaks of 3 pages but holds 1"]);
+}
+
+#[test]
+fn slices_and_channels_in_pages_go_round() {
+    let folder = Folder::new();
+    for (dialect, order) in [
+        (Dialect::ImageJ, PageOrder::ChannelsFirst),
+        (Dialect::Ome, PageOrder::ChannelsFirst),
+        (Dialect::Ome, PageOrder::SlicesFirst),
+    ] {
+        for (axes, channels, said) in [(&[4, 5, 6][..], 2, Axes::Dhwc), (&[4, 5, 6], 3, Axes::Dhwc), (&[5, 6], 2, Axes::Chw)] {
+            let stack = ramp::<f32>(axes, channels, 0.25);
+            let grid = Grid { channel_pages: Some(order), ..grid(dialect) };
+            write_picture(&folder.file("a.tif"), &stack, &options(grid.clone())).unwrap();
+            let back = read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
+            let found = (back.axes, back.signal.extent().axes().to_vec(), back.signal.channels());
+            assert_eq!(found, (said, axes.to_vec(), channels), "{dialect:?} {order:?}");
+            let worst = back.signal.minus(&stack).unwrap().data().iter().fold(0.0, |w: f32, x| w.max(x.abs()));
+            assert!(worst < 0.01, "{dialect:?} {order:?}: off by {worst}");
+            assert_eq!(back.notes.grid, Some(grid));
+            // Written again it is the same file.
+            let before = std::fs::read(folder.file("a.tif")).unwrap();
+            let again = WriteOptions { axes: back.axes, depth: back.depth, notes: back.notes, ..WriteOptions::default() };
+            write_picture(&folder.file("b.tif"), &back.signal, &again).unwrap();
+            assert!(before == std::fs::read(folder.file("b.tif")).unwrap(), "{dialect:?} {order:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_lie_in_the_order_that_was_said() {
+    let folder = Folder::new();
+    // Page `k` of six holds the number `k`.
+    let pages = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+    let stack = |order: PageOrder| {
+        let sample = |i: usize| pages[order_of(order, i / 3, i % 3)];
+        let data = (0..6).flat_map(|i| std::iter::repeat_n(sample(i), 20)).collect();
+        lobcod::Signal::from_planar(lobcod::Extent::new(&[3, 4, 5]).unwrap(), 2, data).unwrap()
+    };
+    for order in [PageOrder::ChannelsFirst, PageOrder::SlicesFirst] {
+        let grid = Grid { channel_pages: Some(order), ..grid(Dialect::Ome) };
+        write_picture(&folder.file("a.tif"), &stack(order), &WriteOptions { depth: Depth::F32, ..options(grid) }).unwrap();
+        let all = ReadOptions { axes: Some(Axes::Dhw), ..ReadOptions::default() };
+        let plain = read_picture::<f32>(&folder.file("a.tif"), &all).unwrap().signal;
+        let firsts: Vec<f32> = plain.data().iter().step_by(20).copied().collect();
+        assert_eq!(firsts, pages, "{order:?}");
+    }
+}
+
+fn order_of(order: PageOrder, channel: usize, slice: usize) -> usize {
+    if order == PageOrder::ChannelsFirst { 2 * slice + channel } else { 3 * channel + slice }
+}
+
+#[test]
+fn times_beside_channels_and_several_series_are_refused() {
+    let folder = Folder::new();
+    let stack = ramp::<f32>(&[4, 5, 6], 2, 1.0);
+    let said = |dialect| options(Grid { channel_pages: Some(PageOrder::ChannelsFirst), ..grid(dialect) });
+    let edited = |name: &str, from: &[u8], to: &[u8]| {
+        let mut bytes = std::fs::read(folder.file(name)).unwrap();
+        let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to);
+        std::fs::write(folder.file(name), bytes).unwrap();
+        read_picture::<f32>(&folder.file(name), &ReadOptions::default())
+    };
+    write_picture(&folder.file("i.tif"), &stack, &said(Dialect::ImageJ)).unwrap();
+    assert_refused(edited("i.tif", b"slices", b"frames"), &["2 channels", "4 moments", "by time"]);
+    write_picture(&folder.file("o.tif"), &stack, &said(Dialect::Ome)).unwrap();
+    assert_refused(edited("o.tif", b"</Pixels>", b"<Pixels/>"), &["2 series"]);
 }

@@ -35,6 +35,9 @@ pub enum Error {
         /// Bytes that are allowed.
         limit: u64,
     },
+    /// The observer stopped the work before there was an answer.
+    #[error("the work was stopped before there was an answer; run it again")]
+    Stopped,
     /// An engine or feature that this build or machine does not have.
     #[error("{0}")]
     Unavailable(String),

@@ -24,6 +24,7 @@ mod checkpoint;
 mod dictionary;
 pub mod engine;
 mod error;
+pub mod exact;
 mod extent;
 pub mod grid;
 pub mod lasso;
@@ -50,8 +51,10 @@ pub use extent::Extent;
 pub use learn::{Decay, LearnParams, LearnPoint, LearnReport, Learner, Learnt, Method, Step, Stream};
 pub use mask::Mask;
 pub use needles::{Code, Needles};
-pub use observe::{Control, Observer, Progress};
-pub use pursuit::{Answer, BandedShape, Local, Observed, Penalty, Piece, Pursuit, PursuitParams, Rows, Schedule, Shelf, Start};
+pub use observe::{Control, Observer, Progress, Stop};
+pub use pursuit::{
+    Answer, BandedShape, Local, Observed, PartOf, Penalty, Piece, Pursuit, PursuitParams, Rows, Schedule, Shelf, Start,
+};
 pub use real::Real;
 pub use report::{Certificate, HistoryPoint, Report, Status};
 pub use signal::Signal;

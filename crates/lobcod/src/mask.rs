@@ -24,7 +24,7 @@ impl<T: Real> Mask<T> {
     }
 
     /// A mask of a part of a signal, where every sample may be missing.
-    pub(crate) fn of_part(weights: Signal<T>) -> Result<Self> {
+    pub fn of_part(weights: Signal<T>) -> Result<Self> {
         // Weights are squared, and the square must be of full precision.
         let allowed = |w: T| w == T::ZERO || (w.to_f64() >= SMALLEST_WEIGHT && w <= T::ONE);
         match weights.data().iter().find(|w| !allowed(**w)) {

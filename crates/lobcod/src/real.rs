@@ -51,6 +51,10 @@ pub trait Real:
     fn copysign(self, sign: Self) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
+    /// Appends the bytes of numbers.
+    fn append_bytes(numbers: &[Self], into: &mut Vec<u8>);
+    /// Takes the bytes of numbers from the front.
+    fn take_bytes(from: &mut &[u8], numbers: &mut [Self]);
 }
 
 macro_rules! real {
@@ -88,6 +92,18 @@ macro_rules! real {
             #[inline(always)]
             fn is_finite(self) -> bool {
                 self.is_finite()
+            }
+            fn append_bytes(numbers: &[Self], into: &mut Vec<u8>) {
+                let first = into.len();
+                into.resize(first + size_of_val(numbers), 0);
+                let places = into[first..].chunks_exact_mut(size_of::<Self>());
+                places.zip(numbers).for_each(|(place, number)| place.copy_from_slice(&number.to_le_bytes()));
+            }
+            fn take_bytes(from: &mut &[u8], numbers: &mut [Self]) {
+                let (own, rest) = from.split_at(size_of_val(numbers));
+                let (places, _) = own.as_chunks::<{ size_of::<Self>() }>();
+                numbers.iter_mut().zip(places).for_each(|(number, place)| *number = Self::from_le_bytes(*place));
+                *from = rest;
             }
         }
     };

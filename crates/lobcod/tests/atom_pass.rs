@@ -28,6 +28,7 @@ where
         weights: setting.masked.then(|| (0..count).map(|i| T::from_f64(weight(i))).collect()),
         position_weights: None,
         position_caps: None,
+        held: None,
     });
     let dictionary = Dictionary::random(Extent::new(setting.atom).unwrap(), setting.channels, 7, 5).unwrap();
     let problem = Problem {

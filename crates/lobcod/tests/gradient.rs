@@ -30,7 +30,7 @@ fn the_order_of_the_tiles_changes_no_bit() {
         let wave = |i: usize| ((i * i % 97) as f32 * 0.1).sin() * 3.0;
         let target = (0..3000).map(wave).collect();
         let problem = Problem {
-            planes: vec![Plane { extent, target, weights: None, position_weights: None, position_caps: None }],
+            planes: vec![Plane { extent, target, weights: None, position_weights: None, position_caps: None, held: None }],
             dictionary: Dictionary::random(Extent::new(&[4, 4]).unwrap(), 1, 9, 1).unwrap(),
             border: Border::Free,
             grouping: Grouping::Tiles(8),

@@ -51,7 +51,8 @@ impl Case {
     /// Solves, and holds the answer against what can be said of it. That it ends is part of that.
     fn solve<T: Real>(&self, local: Local) {
         let m = self.atoms.len();
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| T::from_f64(*x).to_f64() * T::from_f64(*y).to_f64()).sum::<f64>();
+        let dot =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| T::from_f64(*x).to_f64() * T::from_f64(*y).to_f64()).sum::<f64>();
         let gram: Vec<T> = (0..m * m).map(|i| T::from_f64(dot(&self.atoms[i / m], &self.atoms[i % m]))).collect();
         let correlation: Vec<T> = self.atoms.iter().map(|atom| T::from_f64(dot(atom, &self.patch))).collect();
         let thresholds: Vec<T> = self.thresholds.iter().map(|t| T::from_f64(*t)).collect();

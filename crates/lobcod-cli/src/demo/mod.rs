@@ -16,14 +16,14 @@ use anyhow::Result;
 use examples::{Examples, PEAK, png};
 use lobcod::Signal;
 use lobcod::base::Base;
-use lobcod_image::{Axes, CodesFile, Depth, WriteOptions, write_codes, write_dictionary, write_picture};
+use lobcod_image::{Axes, CodesFile, Depth, Notes, WriteOptions, write_codes, write_dictionary, write_picture};
 use serde_json::{Value, json};
 use std::path::Path;
 use tasks::{Answers, TOLERANCE, work};
 
 /// Learns, encodes, inpaints and fuses, and writes pictures and a page.
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Dropped);
+    interrupt::listen();
     let folder = Folder::check(&args.output)?;
     let examples = Examples::make()?;
     if args.only_examples {
@@ -89,6 +89,7 @@ fn write_answers(place: &Path, examples: &Examples, answers: &Answers) -> Result
         sample_rate: None,
         dictionary: dictionary.clone(),
         base: Some(Base::LocalMean.layer(&examples.original, None, dictionary.extent())?),
+        notes: Notes::default(),
     };
     Ok(write_codes(&place.join("codes.npz"), &codes)?)
 }

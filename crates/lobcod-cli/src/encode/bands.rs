@@ -1,5 +1,6 @@
 //! Pictures larger than the memory allowed, coded in bands.
 
+use super::details::{Details, refused};
 use super::work::Work;
 use crate::Outcome;
 use crate::args::EncodeArgs;
@@ -11,11 +12,11 @@ use crate::output::paths::CodesFiles;
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::trial;
-use crate::values::{Cap, EngineChoice, StartChoice};
+use crate::values::EngineChoice;
 use anyhow::{Result, bail};
 use lobcod::base::Base;
 use lobcod::memory::words;
-use lobcod::{Answer, BandedShape, Border, Extent, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Signal, Status};
+use lobcod::{Answer, BandedShape, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Status};
 use lobcod_image::{CodesFacts, CodesShelf, Depth, PictureRows, stream_codes};
 use std::ops::Range;
 
@@ -55,7 +56,7 @@ impl<'a, T: Real> Banded<'a, T> {
         if pursuit.whole_memory(shape, &chosen.dictionary)? <= limit {
             return Ok(None);
         }
-        if let Some((what, cure)) = refused(args) {
+        if let Some((what, cure)) = refused(args, true) {
             let size = words(limit);
             bail!(
                 "{} does not fit into {size}, and coded in bands it cannot have {what}; {cure}, or allow more memory",
@@ -125,6 +126,7 @@ impl<'a, T: Real> Banded<'a, T> {
         let report = pursuit.run_in_bands::<T>(&mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
         drop(watcher);
         let BandedShape { extent, channels, .. } = self.shape;
+        let notes = self.picture.rows.notes();
         if let Some(file) = &file {
             let facts = CodesFacts {
                 extent,
@@ -136,6 +138,7 @@ impl<'a, T: Real> Banded<'a, T> {
                 depth: self.picture.rows.depth(),
                 sample_rate: None,
                 dictionary,
+                notes: &notes,
             };
             let mut layer = |rows: Range<usize>| self.picture.split(rows).map(|(_, layer)| layer);
             let base = (args.problem.base != Base::None).then_some(&mut layer as _);
@@ -148,6 +151,7 @@ impl<'a, T: Real> Banded<'a, T> {
             depth: self.picture.rows.depth(),
             sample_rate: None,
             base: None,
+            notes,
         };
         // The codes are on disk; what is told needs only their shape.
         let needles = vec![Needles::new(extent, channels, args.problem.border, Vec::new())];
@@ -155,70 +159,5 @@ impl<'a, T: Real> Banded<'a, T> {
         Work { args, sources: vec![source], chosen: self.chosen, answer, scores: Vec::new(), files, bands: Some(bands) }
             .tell()?;
         Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
-    }
-}
-
-/// What was asked for that bands do not offer, and what to do about it.
-fn refused(args: &EncodeArgs) -> Option<(&'static str, &'static str)> {
-    let (picture, codes, problem) = (&args.picture, &args.codes, &args.problem);
-    let cases = [
-        (!args.reference.is_empty(), "scores", "leave out --reference"),
-        (args.report.is_some(), "a report", "leave out --report"),
-        (args.checkpoints.checkpoint.is_some(), "checkpoints", "leave out --checkpoint"),
-        (args.checkpoints.resume.is_some(), "checkpoints", "leave out --resume"),
-        (!matches!(args.solver.start, StartChoice::Zero), "first codes", "use --start zero"),
-        (codes.penalty_map.is_some(), "a penalty map", "leave out --penalty-map"),
-        (matches!(codes.max_nonzeros, Some(Cap::File(_))), "a map of caps", "give --max-nonzeros one number"),
-        (picture.known.is_some(), "a mask", "leave out --known"),
-        (picture.holes.is_some(), "a mask", "leave out --holes"),
-        (matches!(problem.base, Base::Smooth { .. }), "a smooth base", "use --base local-mean or none"),
-        (problem.border == Border::Periodic, "a periodic border", "use --border free or zero"),
-    ];
-    cases.into_iter().find(|case| case.0).map(|(_, what, cure)| (what, cure))
-}
-
-/// A picture less its base layer, row by row.
-struct Details {
-    rows: PictureRows,
-    base: Base,
-    /// Box of an atom.
-    window: Extent,
-}
-
-impl Details {
-    /// Rows of the picture, and of its base layer; the same numbers as those of the whole.
-    fn split<T: Real>(&mut self, rows: Range<usize>) -> lobcod::Result<(Signal<T>, Signal<T>)> {
-        let (window, length) = (self.window.axes()[0], Rows::<T>::extent(&self.rows).axes()[0]);
-        // A mean reaches half a window to both sides, and as far back again where the edge reflects it.
-        let start = rows.start.saturating_sub(window).min(length.saturating_sub(window));
-        let end = (rows.end + window).max(window).min(length);
-        let Piece { samples, weights } = Rows::<T>::read(&mut self.rows, start..end)?;
-        if weights.is_some() {
-            let cure = "use --base none, or allow more memory";
-            return Err(lobcod::Error::Data(format!("samples are missing, which the local mean in bands cannot have; {cure}")));
-        }
-        let layer = self.base.layer(&samples, None, self.window)?;
-        let inner = rows.start - start..rows.end - start;
-        let part = |signal| Piece { samples: signal, weights: None }.read(inner.clone()).map(|piece| piece.samples);
-        Ok((part(samples)?, part(layer)?))
-    }
-}
-
-impl<T: Real> Rows<T> for Details {
-    fn extent(&self) -> Extent {
-        Rows::<T>::extent(&self.rows)
-    }
-
-    fn channels(&self) -> usize {
-        Rows::<T>::channels(&self.rows)
-    }
-
-    fn read(&mut self, rows: Range<usize>) -> lobcod::Result<Piece<T>> {
-        if self.base == Base::None {
-            return Rows::<T>::read(&mut self.rows, rows);
-        }
-        let (mut samples, layer) = self.split::<T>(rows)?;
-        samples.data_mut().iter_mut().zip(layer.data()).for_each(|(y, b)| *y -= *b);
-        Ok(Piece { samples, weights: None })
     }
 }

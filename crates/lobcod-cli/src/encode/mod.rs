@@ -1,6 +1,9 @@
 //! `lobcod encode`: pictures to sparse needles, with a certificate.
 
 mod bands;
+#[cfg(feature = "mpi")]
+mod blocks;
+mod details;
 mod params;
 mod work;
 
@@ -14,7 +17,9 @@ use crate::input::{Prepared, prepare, read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
+use crate::output::warnings;
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::report::View;
 use crate::score::{Asked, References};
 use crate::synthesis::reconstruct;
@@ -35,12 +40,16 @@ pub fn run(args: &EncodeArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Kept);
+    interrupt::listen();
     let pursuit = params::pursuit(args)?;
     let files = args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
     if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
         return if args.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
+    }
+    #[cfg(feature = "mpi")]
+    if let Some(cut) = blocks::Cut::<T>::of(args)? {
+        return cut.run(&pursuit, files);
     }
     let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
@@ -79,6 +88,9 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper)?,
     };
     let kept = keeper.finish(answer.report.status);
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
+    }
     let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files, bands: None };
     work.save()?;
 
@@ -107,6 +119,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     }
     let shown = args.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
     work.tell()?;
+    warnings::tell(&work.answer.report, &args.telling);
     // Codes and report are safe; only now is the time for what could not be written beside them.
     kept?;
     shown?;

@@ -8,6 +8,7 @@ use crate::machine;
 use crate::output::paths::CodesFiles;
 use crate::output::table::{Table, number, plural};
 use crate::output::{json, summary, tell};
+use crate::ranks;
 use crate::report::{Fact, PursuitPage};
 use crate::score::Score;
 use anyhow::Result;
@@ -57,6 +58,7 @@ impl<T: Real> Work<'_, T> {
                 sample_rate: source.sample_rate,
                 dictionary: self.chosen.dictionary.clone(),
                 base: source.base.clone(),
+                notes: source.notes.clone(),
             };
             write_codes(file, &codes)?;
         }
@@ -103,6 +105,9 @@ impl<T: Real> Work<'_, T> {
         if self.args.checkpoints.resume.is_some() {
             fields.insert("resumed".into(), true.into());
         }
+        if let Some(ranks) = ranks::count() {
+            fields.insert("ranks".into(), ranks.into());
+        }
         if let Some(bands) = self.bands {
             fields.insert("bands".into(), bands.into());
         }
@@ -139,6 +144,9 @@ impl<T: Real> Work<'_, T> {
         }
         table.row("dictionary", self.chosen.words());
         table.row("base, border", format!("{}, {}", self.args.problem.base, self.args.problem.border));
+        if let Some(ranks) = ranks::count() {
+            table.row("ranks", ranks);
+        }
         if let Some(bands) = self.bands {
             table.row("bands", bands);
         }

@@ -12,7 +12,7 @@ use crate::engine;
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, check_picture};
 use crate::output::table::number;
-use crate::output::warn;
+use crate::output::{warn, warnings};
 use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::score::read_reference;
@@ -31,7 +31,7 @@ const WORTH_A_WARNING: f64 = 1.0;
 
 /// Fuses the pictures.
 pub fn run(args: &FuseArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Dropped);
+    interrupt::listen();
     engine::check(&args.run)?;
     ensure!(matches!(args.run.precision, Precision::F32), "fusion works in single precision; leave out --precision f64");
     let fuser = params(args)?.check()?;
@@ -61,9 +61,12 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     }
     let mut work = Work { args, files, chosen, fused, scores: Scores::default() };
     work.save()?;
-    work.scores = Scores::measure(args, &mut work.files, &work.fused, reference)?;
+    if work.fused.status != Status::Interrupted {
+        work.scores = Scores::measure(args, &mut work.files, &work.fused, reference)?;
+    }
     let shown = work.show();
     work.tell()?;
+    warnings::tell(&work.report(), &args.telling);
     shown?;
     Ok(if work.fused.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }

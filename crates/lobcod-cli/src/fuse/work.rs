@@ -90,7 +90,8 @@ impl Work<'_> {
         if self.args.telling.quiet { Ok(()) } else { tell(&self.summary()) }
     }
 
-    fn report(&self) -> Report {
+    /// The pursuits of all frames together.
+    pub fn report(&self) -> Report {
         Report::together(&self.fused.reports).expect("there are two frames or more")
     }
 

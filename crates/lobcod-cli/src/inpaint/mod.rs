@@ -11,8 +11,8 @@ use crate::engine;
 use crate::input::{about, read_pictures};
 use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, same_file};
-use crate::output::warn;
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::score::{Asked, References};
 use crate::trial::{self, Trial, part_of, part_of_mask};
 use crate::values::{DictionaryChoice, Precision, Preset};
@@ -32,7 +32,7 @@ pub fn run(args: &InpaintArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Dropped);
+    interrupt::listen();
     let inpaint = params::inpaint(args)?;
     check_outputs(args)?;
     let mut pictures = read_pictures::<T>(std::slice::from_ref(&args.image), &args.picture, &args.run)?;
@@ -54,8 +54,8 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let mut watcher = Watcher::of(&args.telling, "inpaint", 1);
     let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
     drop(watcher);
-    if answer.report.answers.is_empty() && !args.telling.quiet {
-        warn("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
     }
     let interrupted = answer.report.status == Status::Interrupted;
     Work { args, params: inpaint.params(), signal, known, chosen, answer, depth, axes, sample_rate, notes }

@@ -5,12 +5,12 @@ use crate::dictionary::Chosen;
 use crate::input::read_options;
 use crate::machine;
 use crate::output::table::{Table, count, number, plural};
-use crate::output::{json, summary, tell};
+use crate::output::{json, summary, tell, warn};
 use crate::report::{Fact, FilledPage};
 use crate::score::{References, Score};
 use anyhow::Result;
 use lobcod::memory::words;
-use lobcod::tasks::inpaint::{AnswerReport, InpaintParams, Inpainted, PathPoint};
+use lobcod::tasks::inpaint::{AnswerReport, InpaintParams, InpaintReport, Inpainted, PathPoint};
 use lobcod::{Mask, Real, Signal, Status, metrics};
 use lobcod_image::{Axes, Depth, Notes, WriteOptions, read_picture, write_picture};
 use serde_json::{Map, Value, json};
@@ -82,7 +82,23 @@ impl<T: Real> Work<'_, T> {
         } else if !self.args.telling.quiet {
             tell(&self.summary(scores.as_ref()))?;
         }
+        if !self.args.telling.quiet {
+            self.warnings().iter().for_each(|warning| warn(warning));
+        }
         page.unwrap_or(Ok(()))
+    }
+
+    /// What is right but hardly what was wanted.
+    fn warnings(&self) -> Vec<&'static str> {
+        let InpaintReport { answers, status, .. } = &self.answer.report;
+        let mut warnings = Vec::new();
+        if answers.is_empty() {
+            warnings.push("no pixel is missing, so the picture is written as it is; mark holes with --holes or --known");
+        } else if self.params.penalty.is_some() && *status == Status::Converged && answers.iter().all(|a| a.nonzeros == 0) {
+            warnings
+                .push("every code is zero at this penalty, so the holes are filled smoothly; give a smaller --penalty, or auto");
+        }
+        warnings
     }
 
     fn scores(&self, truth: &Signal<T>, peak: f64) -> Result<Scores> {
@@ -128,6 +144,7 @@ impl<T: Real> Work<'_, T> {
             "threads": report.threads,
             "engine": report.engine,
             "precision": report.precision,
+            "warnings": self.warnings(),
             "learn": if self.params.learn { "image" } else { "none" },
             "refit_known": self.args.refit_known,
             "depth": self.depth.to_string(),

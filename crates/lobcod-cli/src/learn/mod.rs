@@ -18,7 +18,9 @@ use crate::input::{read_pictures, shape};
 use crate::interrupt;
 use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::{number, plural};
+use crate::output::warnings;
 use crate::progress::Watcher;
+use crate::ranks;
 use crate::score::peak;
 use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
@@ -40,7 +42,7 @@ pub fn run(args: &LearnArgs) -> Result<Outcome> {
 }
 
 fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
-    interrupt::listen(interrupt::Unfinished::Kept);
+    interrupt::listen();
     let learner = params::learner(args)?;
     let images = args.images.clone();
     check_dictionary(&images, &args.output)?;
@@ -90,9 +92,13 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let closeness = Closeness::new(observed, peak);
     let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };
     let kept = keeper.finish(work.status());
+    if ranks::is_silent() {
+        return Ok(Outcome::Done);
+    }
     work.save()?;
     let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
     work.tell()?;
+    warnings::tell(&work.learnt.report.pursuit, &args.telling);
     // Dictionary and report are safe; only now is the time for what could not be written beside them.
     kept?;
     shown?;

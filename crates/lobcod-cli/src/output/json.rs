@@ -1,5 +1,6 @@
 //! Reports as JSON, with the names that scripts rely on.
 
+use super::warnings;
 use lobcod::{Certificate, HistoryPoint, Report};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +18,7 @@ pub fn report(report: &Report, peak_memory: Option<u64>) -> Map<String, Value> {
         "threads": report.threads,
         "engine": report.engine,
         "precision": report.precision,
+        "warnings": warnings::of(report),
         "history": report.history.iter().map(history_point).collect::<Vec<_>>(),
     })));
     fields

@@ -4,6 +4,7 @@ pub mod json;
 pub mod paths;
 pub mod summary;
 pub mod table;
+pub mod warnings;
 
 use anyhow::{Result, bail};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};

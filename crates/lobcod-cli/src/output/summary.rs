@@ -26,6 +26,11 @@ pub fn pursuit(table: &mut Table, report: &Report) {
 /// Adds the penalty, and how it compares to the one with an all-zero answer.
 pub fn penalty(table: &mut Table, report: &Report) {
     let most = report.total.penalty_max;
+    if most.is_infinite() {
+        // The work was stopped before it was known.
+        table.row("penalty", number(report.penalty));
+        return;
+    }
     let share = if most > 0.0 { report.penalty / most } else { f64::INFINITY };
     table.row("penalty", format!("{} ({} of penalty_max {})", number(report.penalty), number(share), number(most)));
 }

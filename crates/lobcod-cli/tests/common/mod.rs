@@ -46,21 +46,10 @@ impl Desk {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
-    /// Runs the program with `--json`, interrupts it after a moment, and gives the report it ends with.
-    #[cfg(unix)]
-    pub fn interrupt(&self, line: &str) -> Value {
-        self.interrupt_when(line, |waited| waited.as_millis() >= 400)
-    }
-
-    /// The same, interrupted once it has begun the file `name`.
+    /// Runs the program with `--json`, interrupts it once it has begun the file `name`, and gives the report it ends with.
     #[cfg(unix)]
     pub fn interrupt_after(&self, name: &str, line: &str) -> Value {
-        self.interrupt_when(line, |_| self.path(name).exists())
-    }
-
-    #[cfg(unix)]
-    fn interrupt_when(&self, line: &str, due: impl Fn(Duration) -> bool) -> Value {
-        let report: Value = serde_json::from_slice(&self.break_off(line, due).stdout).unwrap();
+        let report: Value = serde_json::from_slice(&self.break_off(line, |_| self.path(name).exists()).stdout).unwrap();
         assert_eq!(report["status"], "interrupted");
         report
     }
@@ -68,7 +57,7 @@ impl Desk {
     /// Runs the program with `--json` and interrupts it when it is due; what it ends with.
     #[cfg(unix)]
     pub fn break_off(&self, line: &str, due: impl Fn(Duration) -> bool) -> Output {
-        let child = self.command(&format!("{line} --json")).stdout(Stdio::piped()).spawn().unwrap();
+        let child = self.command(&format!("{line} --json")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let began = Instant::now();
         while !due(began.elapsed()) {
             assert!(began.elapsed().as_secs() < 120, "lobcod {line} never came so far");

@@ -3,7 +3,7 @@
 use super::{read_checkpoint, read_learn_checkpoint, write_checkpoint, write_learn_checkpoint};
 use crate::atomic::check_writable;
 use crate::error::{Error, Result};
-use lobcod::{Checkpoint, Control, LearnCheckpoint, Observer, Progress, Status};
+use lobcod::{Checkpoint, Control, LearnCheckpoint, Observer, Progress, Status, Stop};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -98,6 +98,10 @@ impl<W: Observer> Observer for Keeper<Checkpoint, W> {
         self.watcher.progress(progress)
     }
 
+    fn stop(&self) -> Stop {
+        self.watcher.stop()
+    }
+
     fn between_passes(&mut self, take: &mut dyn FnMut() -> Checkpoint) {
         self.keep(take);
     }
@@ -106,6 +110,10 @@ impl<W: Observer> Observer for Keeper<Checkpoint, W> {
 impl<W: Observer> Observer for Keeper<LearnCheckpoint, W> {
     fn progress(&mut self, progress: &Progress) -> Control {
         self.watcher.progress(progress)
+    }
+
+    fn stop(&self) -> Stop {
+        self.watcher.stop()
     }
 
     fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> LearnCheckpoint) {

@@ -2,10 +2,12 @@
 
 mod read;
 mod stream;
+mod together;
 mod write;
 
 pub use read::Npz;
 pub(crate) use stream::NpzStream;
+pub(crate) use together::{SharedArray, write_together};
 pub use write::encode;
 
 const LOCAL: &[u8; 4] = b"PK\x03\x04";

@@ -2,11 +2,11 @@
 
 use crate::axes::Axes;
 use crate::error::{Error, Result};
-use crate::notes::{Dialect, Grid};
+use crate::notes::{Dialect, Grid, PageOrder};
 use ::tiff::decoder::{Decoder, ifd::Value};
 use ::tiff::encoder::Rational;
 use ::tiff::tags::Tag;
-use std::io::Cursor;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// Pages along the axes that ImageJ and OME know.
@@ -15,6 +15,9 @@ pub(crate) struct Pages {
     pub channels: usize,
     pub slices: usize,
     pub moments: usize,
+    pub order: PageOrder,
+    /// Pictures that are stacks of their own.
+    pub series: usize,
 }
 
 impl Pages {
@@ -25,20 +28,29 @@ impl Pages {
 
     /// The axes that these pages make, of pages with so many samples a pixel.
     pub(crate) fn axes(self, path: &Path, samples: usize) -> Result<Option<Axes>> {
+        if self.series > 1 {
+            let found = format!("holds {} series of pictures", self.series);
+            return Err(Error::shape(path, format!("{found}; save the one that is meant in a file of its own, or name --axes")));
+        }
         match (self.channels, self.slices, self.moments) {
             (1, 1, 1) => Ok(None),
             (1, _, 1) | (1, 1, _) => Ok(Some(if samples == 1 { Axes::Dhw } else { Axes::Dhwc })),
             (_, 1, 1) if samples == 1 => Ok(Some(Axes::Chw)),
+            (_, _, 1) if samples == 1 => Ok(Some(Axes::Dhwc)),
             (c, z, t) => {
-                let found = format!("has {c} channels, {z} slices and {t} moments in its pages");
-                Err(Error::shape(path, format!("{found}, which is one axis too many; split it, or name --axes")))
+                let found = format!("has {c} channels, {z} slices and {t} moments in pages of {}", plural(samples, "sample"));
+                Err(Error::shape(path, format!("{found}, which is one axis too many; split it by time, or name --axes")))
             }
         }
     }
 }
 
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// What the present page says of the grid, and of the pages if it does.
-pub(crate) fn read(decoder: &mut Decoder<Cursor<&[u8]>>) -> (Grid, Option<Pages>) {
+pub(crate) fn read<R: Read + Seek>(decoder: &mut Decoder<R>) -> (Grid, Option<Pages>) {
     let mut ratio = |tag| match decoder.find_tag(tag) {
         Ok(Some(Value::Rational(n, d))) => Some([n, d]),
         _ => None,
@@ -68,6 +80,8 @@ fn read_imagej(text: &str, grid: &mut Grid) -> Pages {
         channels: count("channels").unwrap_or(1),
         slices: count("slices").unwrap_or(1),
         moments: count("frames").unwrap_or(1),
+        order: PageOrder::ChannelsFirst,
+        series: 1,
     };
     grid.moments = pages.moments > 1;
     // Plain stacks of old say how many images there are and no more.
@@ -92,7 +106,15 @@ fn read_ome(text: &str, grid: &mut Grid) -> Option<Pages> {
     // Colours of one page are counted as channels too.
     let samples = text.split_once("SamplesPerPixel=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
     let samples = samples.filter(|samples| *samples > 0).unwrap_or(1);
-    let pages = Pages { channels: usize::max(count("SizeC") / samples, 1), slices: count("SizeZ"), moments: count("SizeT") };
+    // With one moment only the order of C and Z matters.
+    let slices_first = value("DimensionOrder").is_some_and(|order| order.find('Z') < order.find('C'));
+    let pages = Pages {
+        channels: usize::max(count("SizeC") / samples, 1),
+        slices: count("SizeZ"),
+        moments: count("SizeT"),
+        order: if slices_first { PageOrder::SlicesFirst } else { PageOrder::ChannelsFirst },
+        series: text.matches("<Pixels").count(),
+    };
     grid.moments = pages.moments > 1;
     Some(pages)
 }
@@ -105,12 +127,12 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The grid said the way it was read, for so many pages of this size and type.
-    pub(crate) fn of(grid: &Grid, pages: usize, [height, width, channels]: [usize; 3], kind: &str) -> Self {
+    /// The grid said the way it was read, for so many slices of this size, channels and type.
+    pub(crate) fn of(grid: &Grid, slices: usize, [height, width, channels]: [usize; 3], kind: &str) -> Self {
         let description = match grid.dialect {
             Dialect::Plain => None,
-            Dialect::ImageJ => Some(escaped(&imagej(grid, pages), |c| format!("\\u{:04X}", c as u32))),
-            Dialect::Ome => Some(escaped(&ome(grid, pages, [height, width, channels], kind), |c| format!("&#{};", c as u32))),
+            Dialect::ImageJ => Some(escaped(&imagej(grid, slices, channels), |c| format!("\\u{:04X}", c as u32))),
+            Dialect::Ome => Some(escaped(&ome(grid, slices, [height, width, channels], kind), |c| format!("&#{};", c as u32))),
         };
         let resolution = grid.resolution.map(|(x, y)| [x, y].map(|[n, d]| Rational { n, d }));
         Self { description, resolution, unit: grid.resolution_unit }
@@ -133,27 +155,41 @@ fn unescaped(text: &str, start: &str, end: &str, base: u32) -> String {
     whole().unwrap_or_else(|| text.into())
 }
 
-fn imagej(grid: &Grid, pages: usize) -> String {
+fn imagej(grid: &Grid, slices: usize, channels: usize) -> String {
     let axis = if grid.moments { "frames" } else { "slices" };
-    let mut text = format!("ImageJ=1.53a\nimages={pages}\n");
-    if pages > 1 {
-        text += &format!("{axis}={pages}\n");
+    let channels = if grid.channel_pages.is_some() { channels } else { 1 };
+    let mut text = format!("ImageJ=1.53a\nimages={}\n", slices * channels);
+    if channels > 1 {
+        text += &format!("channels={channels}\n");
+    }
+    if slices > 1 {
+        text += &format!("{axis}={slices}\n");
+    }
+    if channels > 1 {
+        text += "hyperstack=true\nmode=grayscale\n";
     }
     text += &grid.unit.as_ref().map_or(String::new(), |unit| format!("unit={unit}\n"));
     text += &grid.spacing.map_or(String::new(), |spacing| format!("spacing={spacing}\n"));
     text + "loop=false\n"
 }
 
-fn ome(grid: &Grid, pages: usize, [height, width, channels]: [usize; 3], kind: &str) -> String {
+fn ome(grid: &Grid, slices: usize, [height, width, channels]: [usize; 3], kind: &str) -> String {
     let unit = grid.unit.as_deref().unwrap_or("µm");
     let size = |axis: char, size: Option<f64>| {
         size.map_or(String::new(), |size| format!(" PhysicalSize{axis}=\"{size}\" PhysicalSize{axis}Unit=\"{unit}\""))
     };
     let sizes = size('X', grid.pixel[0]) + &size('Y', grid.pixel[1]) + &size('Z', grid.spacing);
-    let (z, t) = if grid.moments { (1, pages) } else { (pages, 1) };
+    let (z, t) = if grid.moments { (1, slices) } else { (slices, 1) };
+    let (order, elements, samples) = match grid.channel_pages {
+        None => ("XYCZT", 1, channels),
+        Some(PageOrder::ChannelsFirst) => ("XYCZT", channels, 1),
+        Some(PageOrder::SlicesFirst) => ("XYZCT", channels, 1),
+    };
+    let element = |i: usize| format!("<Channel ID=\"Channel:0:{i}\" SamplesPerPixel=\"{samples}\"/>");
+    let elements: String = (0..elements).map(element).collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\"><Image ID=\"Image:0\"><Pixels \
-         ID=\"Pixels:0\" DimensionOrder=\"XYCZT\" Type=\"{kind}\" SizeX=\"{width}\" SizeY=\"{height}\" SizeC=\"{channels}\" SizeZ=\"{z}\" \
-         SizeT=\"{t}\"{sizes}><Channel ID=\"Channel:0:0\" SamplesPerPixel=\"{channels}\"/><TiffData/></Pixels></Image></OME>"
+         ID=\"Pixels:0\" DimensionOrder=\"{order}\" Type=\"{kind}\" SizeX=\"{width}\" SizeY=\"{height}\" SizeC=\"{channels}\" SizeZ=\"{z}\" \
+         SizeT=\"{t}\"{sizes}>{elements}<TiffData/></Pixels></Image></OME>"
     )
 }

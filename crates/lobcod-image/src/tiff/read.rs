@@ -1,12 +1,13 @@
 //! Reading TIFF.
 
-use super::grid;
+use super::grid::{self, Pages};
 use crate::array::{Array, DataType};
 use crate::axes::Axes;
 use crate::bitmap::split_alpha;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
-use crate::notes::Notes;
+use crate::exif::{DESCRIPTION, Exif};
+use crate::notes::{Dialect, Grid, Notes, PageOrder};
 use crate::raster::Raster;
 use crate::source::{Allowance, check_promise};
 use ::tiff::decoder::{Decoder, DecodingResult, Limits};
@@ -52,8 +53,8 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
     let page = describe(path, &mut decoder)?;
     allowance.check(path, &page.shape())?;
     check_promise(path, page.bytes(), file.len() as u64, MOST_PACKED)?;
-    let (grid, declared) = grid::read(&mut decoder);
-    let notes = Notes { icc: decoder.get_tag_u8_vec(Tag::IccProfile).ok(), exif: None, grid: Some(grid) };
+    let (mut grid, declared) = grid::read(&mut decoder);
+    let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
     let said = match (axes, declared) {
         (None, Some(pages)) => pages.axes(path, page.samples - usize::from(page.has_alpha))?,
         _ => None,
@@ -90,12 +91,38 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
         return Err(Error::shape(path, reason));
     }
     let stacked = matches!(axes, Some(Axes::Dhw | Axes::Dhwc)) || pages > 1;
-    let shape: Vec<usize> = stacked.then_some(pages).into_iter().chain(page.shape()).collect();
+    let mut shape: Vec<usize> = stacked.then_some(pages).into_iter().chain(page.shape()).collect();
+    // Slices and channels, each with a page of its own.
+    let woven = declared.filter(|declared| said == Some(Axes::Dhwc) && declared.channels > 1);
+    if let Some(Pages { channels, slices, order, .. }) = woven {
+        bytes = weave(&bytes, channels, slices, order, dtype.size());
+        shape = vec![slices, page.height, page.width, channels];
+    }
+    if woven.is_some() || axes == Some(Axes::Chw) && pages > 1 {
+        grid.channel_pages = Some(declared.map_or(PageOrder::default(), |declared| declared.order));
+    }
+    let notes = notes(&mut Cursor::new(file), icc, grid);
     let (array, opaque) = split_alpha(dtype, &shape, bytes, page.has_alpha);
     let (full, depth) = level(dtype, page);
     // Pages as channels are an array of planes, not a colour picture.
     let is_picture = !(axes == Some(Axes::Chw) && pages > 1);
     Ok(Raster { array, opaque, full, depth, is_picture, axes: said, sample_rate: None, notes })
+}
+
+/// What the first page says beside its samples.
+pub(super) fn notes(file: &mut (impl Read + Seek), icc: Option<Vec<u8>>, grid: Grid) -> Notes {
+    let (mut exif, xmp) = Exif::read_with_xmp(file);
+    if grid.dialect != Dialect::Plain {
+        // The description is that of the grid.
+        exif.picture.retain(|entry| entry.tag != DESCRIPTION);
+    }
+    if grid.resolution_unit == 1 {
+        // Without a unit it tells the shape of a pixel at most; only a TIFF can say that.
+        exif.picture.retain(|entry| !entry.is_resolution());
+    }
+    // Resolution alone is no note of a camera; the grid has it.
+    let only_grid = exif.camera.is_empty() && exif.place.is_empty() && exif.picture.iter().all(|entry| entry.is_resolution());
+    Notes { icc, exif: (!only_grid).then(|| exif.to_block()), xmp, grid: Some(grid) }
 }
 
 /// Goes to the next page; error if it is of the size of the first, for then it is not clear what is meant.
@@ -193,6 +220,19 @@ fn unpack(packed: &[u8], page: Page) -> Vec<u8> {
         bytes[i / per_byte] >> shift & ((1 << page.bits) - 1)
     };
     packed.chunks_exact(row.div_ceil(per_byte).max(1)).flat_map(|bytes| (0..row).map(move |i| sample(bytes, i))).collect()
+}
+
+/// Pages of one sample a pixel made into slices whose pixels have all channels.
+fn weave(pages: &[u8], channels: usize, slices: usize, order: PageOrder, size: usize) -> Vec<u8> {
+    let length = pages.len() / (channels * slices);
+    let mut woven = Vec::with_capacity(pages.len());
+    for slice in 0..slices {
+        let starts: Vec<usize> = (0..channels).map(|c| length * order.page((c, channels), (slice, slices))).collect();
+        for pixel in (0..length).step_by(size) {
+            starts.iter().for_each(|start| woven.extend_from_slice(&pages[start + pixel..start + pixel + size]));
+        }
+    }
+    woven
 }
 
 /// Planes one after the other, made into pixels.

@@ -1,6 +1,7 @@
 //! TIFF read strip by strip or tile by tile.
 
-use super::read::{MOST_PACKED, Page, check_next_page, describe, level, to_array, unreadable};
+use super::grid;
+use super::read::{MOST_PACKED, Page, check_next_page, describe, level, notes, to_array, unreadable};
 use crate::array::DataType;
 use crate::axes::Axes;
 use crate::bitmap::split_alpha;
@@ -21,6 +22,7 @@ pub(crate) struct TiffRows {
     page: Page,
     /// Width and height of a strip or tile.
     chunk: (usize, usize),
+    notes: Notes,
 }
 
 impl TiffRows {
@@ -30,11 +32,17 @@ impl TiffRows {
         let failed = |error| unreadable(path, error);
         let length = file.seek(SeekFrom::End(0)).map_err(|source| Error::read(path, source))?;
         file.seek(SeekFrom::Start(0)).map_err(|source| Error::read(path, source))?;
+        let again = File::open(path).map_err(|source| Error::read(path, source))?;
         let mut decoder = Decoder::new(BufReader::new(file)).map_err(failed)?;
         let page = describe(path, &mut decoder)?;
         check_promise(path, page.bytes(), length, MOST_PACKED)?;
+        let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
         let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(failed)? == Some(2);
         if matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw)) || (planar && page.samples > 1) || page.bits < 8 {
+            return Ok(None);
+        }
+        let (grid, pages) = grid::read(&mut decoder);
+        if axes.is_none() && pages.is_some_and(|pages| pages.count() > 1) {
             return Ok(None);
         }
         if axes.is_none() && decoder.more_images() {
@@ -42,11 +50,17 @@ impl TiffRows {
             decoder.seek_to_image(0).map_err(failed)?;
         }
         let (width, height) = decoder.chunk_dimensions();
-        Ok(Some(Self { decoder, page, chunk: (width as usize, height as usize) }))
+        let notes = notes(&mut BufReader::new(again), icc, grid);
+        Ok(Some(Self { decoder, page, chunk: (width as usize, height as usize), notes }))
     }
 
     pub(crate) fn height(&self) -> usize {
         self.page.height
+    }
+
+    /// What the page says beside its samples.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
     }
 
     pub(crate) fn has_alpha(&self) -> bool {

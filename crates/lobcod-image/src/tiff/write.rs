@@ -2,12 +2,13 @@
 
 use super::grid::Written;
 use crate::depth::Depth;
-use ::tiff::TiffResult;
+use crate::exif::{CAMERA, DESCRIPTION, Entry, Exif, INTEROPERABILITY, PLACE, XMP};
 use ::tiff::encoder::colortype::{self, ColorType};
-use ::tiff::encoder::{TiffEncoder, TiffKind, TiffValue};
-use ::tiff::tags::Tag;
+use ::tiff::encoder::{DirectoryEncoder, TiffEncoder, TiffKind, TiffValue};
+use ::tiff::tags::{ByteOrder, Tag};
+use ::tiff::{Directory, TiffError, TiffResult};
 use lobcod::Real;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Seek, Write};
 
 /// Above this many bytes of samples, 64-bit offsets are needed.
 const MAX_SMALL: usize = u32::MAX as usize - (1 << 20);
@@ -21,6 +22,9 @@ pub(crate) struct Pages<'a, T> {
     pub factor: f64,
     /// Colour profile, repeated on every page.
     pub icc: Option<&'a [u8]>,
+    /// What the camera noted, and text on the picture, on the first page.
+    pub exif: Exif,
+    pub xmp: Option<&'a [u8]>,
     /// Pixel size and the meaning of pages.
     pub grid: Option<Written>,
 }
@@ -38,7 +42,7 @@ pub(crate) fn encode<T: Real>(pages: &Pages<'_, T>, depth: Depth) -> TiffResult<
 }
 
 impl<T: Real> Pages<'_, T> {
-    fn write_at<W: Write + std::io::Seek, K: TiffKind>(&self, encoder: TiffEncoder<W, K>, depth: Depth) -> TiffResult<()> {
+    fn write_at<W: Write + Seek, K: TiffKind>(&self, encoder: TiffEncoder<W, K>, depth: Depth) -> TiffResult<()> {
         let integer = |full: f64| move |x: f64| (x * self.factor).round().clamp(0.0, full);
         match (depth, self.channels) {
             (Depth::U8, 1) => self.write::<colortype::Gray8, _, _>(encoder, |x| integer(255.0)(x) as u8),
@@ -56,14 +60,18 @@ impl<T: Real> Pages<'_, T> {
     where
         C: ColorType,
         [C::Inner]: TiffValue,
-        W: Write + std::io::Seek,
+        W: Write + Seek,
         K: TiffKind,
     {
+        let noted = self.write_exif(&mut encoder)?;
         for (number, page) in self.samples.chunks_exact(self.width * self.height * self.channels).enumerate() {
             let page: Vec<C::Inner> = page.iter().map(|x| convert(x.to_f64())).collect();
             let mut image = encoder.new_image::<C>(self.width as u32, self.height as u32)?;
             if let Some(icc) = self.icc {
                 image.encoder().write_tag(Tag::IccProfile, icc)?;
+            }
+            if number == 0 {
+                self.write_first_page(image.encoder(), &noted)?;
             }
             if let Some(Written { description, resolution, unit }) = &self.grid {
                 if let Some([x, y]) = resolution {
@@ -79,4 +87,64 @@ impl<T: Real> Pages<'_, T> {
         }
         Ok(())
     }
+
+    /// Writes the directories below that of the first page; gives the tags that point at them.
+    fn write_exif<W: Write + Seek, K: TiffKind>(&self, encoder: &mut TiffEncoder<W, K>) -> TiffResult<Vec<(u16, u64)>> {
+        let Exif { camera, place, interoperability, .. } = &self.exif;
+        let mut below = |entries: &[Entry], further: &[(u16, u64)]| {
+            if entries.is_empty() && further.is_empty() {
+                return Ok(None);
+            }
+            let mut directory = encoder.extra_directory()?;
+            write_entries(&mut directory, entries, |_| true)?;
+            write_pointers(&mut directory, further)?;
+            Ok::<_, TiffError>(Some(directory.finish_with_offsets()?.pointer.0))
+        };
+        let further: Vec<_> = below(interoperability, &[])?.map(|at| (INTEROPERABILITY, at)).into_iter().collect();
+        let camera = below(camera, &further)?.map(|at| (CAMERA, at));
+        let place = below(place, &[])?.map(|at| (PLACE, at));
+        Ok(camera.into_iter().chain(place).collect())
+    }
+
+    fn write_first_page<W: Write + Seek, K: TiffKind>(
+        &self,
+        directory: &mut DirectoryEncoder<'_, W, K>,
+        noted: &[(u16, u64)],
+    ) -> TiffResult<()> {
+        // What the grid says goes before.
+        let described = self.grid.as_ref().is_some_and(|grid| grid.description.is_some());
+        let resolved = self.grid.as_ref().is_some_and(|grid| grid.resolution.is_some());
+        write_entries(directory, &self.exif.picture, |e| !(e.tag == DESCRIPTION && described || e.is_resolution() && resolved))?;
+        write_pointers(directory, noted)?;
+        self.xmp.map_or(Ok(()), |xmp| directory.write_tag(Tag::from_u16_exhaustive(XMP), xmp))
+    }
+}
+
+/// Writes the entries that are wanted.
+fn write_entries<W: Write + Seek, K: TiffKind>(
+    directory: &mut DirectoryEncoder<'_, W, K>,
+    entries: &[Entry],
+    wanted: impl Fn(&Entry) -> bool,
+) -> TiffResult<()> {
+    for entry in entries.iter().filter(|entry| wanted(entry)) {
+        let mut data = entry.data.clone();
+        ByteOrder::LittleEndian.convert(entry.kind, &mut data, ByteOrder::native());
+        let written = directory.write_entry_bytes(entry.kind, &data)?;
+        let mut one = Directory::empty();
+        one.extend([(Tag::from_u16_exhaustive(entry.tag), written)]);
+        directory.extend_from(&one);
+    }
+    Ok(())
+}
+
+fn write_pointers<W: Write + Seek, K: TiffKind>(directory: &mut DirectoryEncoder<'_, W, K>, to: &[(u16, u64)]) -> TiffResult<()> {
+    for &(tag, at) in to {
+        let tag = Tag::from_u16_exhaustive(tag);
+        // Readers of small files expect 32 bits.
+        match u32::try_from(at) {
+            Ok(at) => directory.write_tag(tag, at)?,
+            Err(_) => directory.write_tag(tag, at)?,
+        }
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask speed                      every stage of the usual workloads as a share of its ceiling
 //! cargo xtask speed passes fruit-20      the same with every call of one workload
-//! cargo xtask speed threads 4096         1, 2, 4, ... threads on a procedural picture of this side
+//! cargo xtask speed threads 4096 [1 16]  so many threads (1, 2, 4, ... unless named) on a procedural picture of this side
 //! cargo xtask speed scale 8192           one thread, pictures of 512 up to this side: time and memory a pixel
 //! cargo xtask speed bands 8192 300       a picture of this side in bands of so many MiB, one thread
 //! cargo xtask speed stream 1000          learning from so many pictures of 256x256, one after the other
@@ -26,7 +26,9 @@ fn main() -> lobcod::Result<()> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let side = |word: &str| word.parse().unwrap_or_else(|_| panic!("{word} is no number"));
     match words[..] {
-        ["threads", word] => return scaling::threads(side(word)),
+        ["threads", word, ref counts @ ..] => {
+            return scaling::threads(side(word), &counts.iter().map(|word| side(word)).collect::<Vec<_>>());
+        }
         ["scale", word] => return scaling::scale(side(word)),
         ["bands", word, memory] => return bands::bands(side(word), side(memory)),
         ["stream", word] => return streaming::stream(side(word)),

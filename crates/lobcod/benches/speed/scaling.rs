@@ -24,8 +24,8 @@ fn run(load: &Workload, threads: usize) -> Result<Report> {
     Ok(pursuit.run_on(&CpuEngine::new(threads)?, &load.signals, &load.dictionary, &mut ())?.report)
 }
 
-/// 1, 2, 4, 8, 16 threads, as many as there are cores, and what every stage gains.
-pub fn threads(side: usize) -> Result<()> {
+/// So many threads as named, or 1, 2, 4, 8, 16 as far as there are cores, and what every stage gains over the first.
+pub fn threads(side: usize, counts: &[usize]) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = workloads::procedural(side)?;
     println!("{}, to a gap of 1e-3, medians of 3; {cores} cores", load.name);
@@ -38,7 +38,8 @@ pub fn threads(side: usize) -> Result<()> {
         ("refresh, objective", &[Verb::Refresh, Verb::Objective]),
     ];
     let mut one: Vec<f64> = Vec::new();
-    for count in [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores) {
+    let usual: Vec<usize> = [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores).collect();
+    for &count in if counts.is_empty() { &usual } else { counts } {
         let engine = CpuEngine::new(count)?;
         let mut calls: Vec<Call> = Vec::new();
         let (seconds, report) = median(3, || {
@@ -52,8 +53,8 @@ pub fn threads(side: usize) -> Result<()> {
         let mut spent: Vec<f64> = stages.iter().map(|(_, verbs)| of(verbs)).collect();
         spent.push(seconds - spent.iter().sum::<f64>());
         spent.push(seconds);
-        one = if count == 1 { spent.clone() } else { one };
-        print!("{count:>3} threads {seconds:8.3} s, {:5.2} times one thread;", one[spent.len() - 1] / seconds);
+        one = if one.is_empty() { spent.clone() } else { one };
+        print!("{count:>3} threads {seconds:8.3} s, {:5.2} times the first;", one[spent.len() - 1] / seconds);
         for ((name, seconds), one) in stages.iter().map(|s| s.0).chain(["outside"]).zip(&spent).zip(&one) {
             print!(" {name} {seconds:.2} s ({:.1}x)", one / seconds);
         }

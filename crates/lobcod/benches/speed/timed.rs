@@ -1,8 +1,8 @@
 //! An engine that notes what every verb of its sessions cost.
 
 use lobcod::engine::{
-    Discovery, Engine, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep,
-    Visit,
+    Discovery, Engine, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support,
+    Sweep, Visit,
 };
 use lobcod::{Dictionary, Real, Result};
 use std::cell::RefCell;
@@ -116,7 +116,7 @@ impl<T: Real> Session<T> for TimedSession<T> {
         let verb = if what == Measure::Objective { Verb::Objective } else { Verb::Certificate };
         timed(&self.log, verb, || self.session.measure(what), |m| m.iter().map(|m| m.visited).sum())
     }
-    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
+    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> bool {
         timed(&self.log, Verb::Dual, || self.session.exceeding(penalty, each), |_| 0)
     }
     fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {

@@ -5,6 +5,7 @@
 //! exchanges the borders of its part between two colours of a sweep and nowhere else.
 
 mod cpu;
+pub mod ranks;
 mod scales;
 
 pub use cpu::{CpuEngine, OpenOnCpu};
@@ -16,8 +17,10 @@ use crate::error::Result;
 use crate::extent::Extent;
 use crate::grid::Grouping;
 use crate::needles::Code;
+use crate::observe::Stop;
 use crate::pursuit::Local;
 use crate::real::Real;
+use crate::report::Status;
 use std::ops::Range;
 
 /// A box of samples of a plane, along depth, height and width.
@@ -36,6 +39,9 @@ pub struct Plane<T> {
     pub position_weights: Option<Vec<T>>,
     /// Cap on the non-zeros of every position; `None`: the cap of the problem.
     pub position_caps: Option<Vec<u32>>,
+    /// The box of samples that target and weights hold, where a rank is given only what it works on; `None`: all. It may go on
+    /// counting beyond the end of a periodic signal.
+    pub held: Option<[Range<i64>; 3]>,
 }
 
 /// Everything an engine must know to open a session.
@@ -145,10 +151,22 @@ pub struct Measurement {
     /// Non-zero codes.
     pub nonzeros: usize,
     /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); from a certificate, where it is not above the
-    /// penalty, some number up to the penalty. Infinite where only the objective was measured, so that no gap is claimed.
+    /// penalty, some number up to the penalty. Infinite where only the objective was measured, or the measurement was broken off, so
+    /// that no gap is claimed.
     pub largest_correlation: f64,
     /// Needles that had to be correlated for it.
     pub visited: usize,
+}
+
+/// Needles that exceed the penalty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exceeding {
+    /// First corner of a box that holds all of them, relative to the signal.
+    pub first: [i64; 3],
+    /// Last corner, which is in the box.
+    pub last: [i64; 3],
+    /// Their largest reach, in shares of the penalty.
+    pub ratio: f64,
 }
 
 /// Scales `s` of the residual.
@@ -193,6 +211,10 @@ pub trait Engine<T> {
     fn name(&self) -> &'static str;
     /// Worker threads.
     fn threads(&self) -> usize;
+    /// Processes that work together; what ends the work is agreed on by all of them between two sweeps.
+    fn ranks(&self) -> usize {
+        1
+    }
     /// Bytes a session of this problem is expected to use, with `density` non-zeros a position.
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64>;
     /// Opens a session: all codes zero.
@@ -201,6 +223,11 @@ pub trait Engine<T> {
 
 /// State of a pursuit on an engine.
 pub trait Session<T> {
+    /// From now on sweeps and measurements are broken off when `stop` is due: some tiles are then swept and others not. A measurement
+    /// that was broken off tells no correlation. An engine whose sweeps are short need not look.
+    fn heed(&mut self, stop: Stop) {
+        let _ = stop;
+    }
     /// Synthesises the residual anew from the needles.
     fn refresh(&mut self);
     /// One sweep over needles.
@@ -209,9 +236,9 @@ pub trait Session<T> {
     fn support(&mut self, sweep: &Support) -> Sweep;
     /// Measures every plane; changes no code and no residual.
     fn measure(&mut self, what: Measure) -> Vec<Measurement>;
-    /// Calls `each(plane, position, ratio)` for every needle whose reach exceeded the penalty, in shares of the penalty; only right
-    /// after a certificate for this penalty. `false` from engines that keep no reaches, and do not measure scaled residuals.
-    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
+    /// Calls `each(plane, where)` for places that together hold all needles whose reach exceeded the penalty; only right after a
+    /// certificate for this penalty. `false` from engines that keep no reaches, and do not measure scaled residuals.
+    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> bool {
         let _ = (penalty, each);
         false
     }
@@ -227,6 +254,14 @@ pub trait Session<T> {
     }
     /// The codes of every plane and what is known of its tiles.
     fn fetch(&self) -> State<T>;
+    /// The same where a session over ranks leaves codes on their ranks: all of them, on the first rank.
+    fn fetch_for_keeping(&self) -> State<T> {
+        self.fetch()
+    }
+    /// What all ranks of a session agree on where each has its own clock and observer: an end that one of them wants.
+    fn agree(&self, end: Option<Status>) -> Option<Status> {
+        end
+    }
     /// Replaces the state; follow with [`Session::refresh`].
     fn restore(&mut self, state: &State<T>);
     /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The

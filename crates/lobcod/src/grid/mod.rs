@@ -5,15 +5,16 @@
 //! patches. The grid depends on the problem alone, never on threads, ranks or caches: that is what makes answers bit-identical.
 
 mod axis;
+mod frame;
 mod layer;
 
 pub use axis::{AxisCut, cut_axis};
+pub use frame::{Frame, TileRange};
 pub use layer::{AxisLayer, axis_layers, axis_order};
 
 use crate::border::Border;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extent::Extent;
-use std::ops::Range;
 
 /// How the positions of a signal are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,16 +50,20 @@ pub struct Tile {
 pub struct Grid {
     /// Samples that carry a data term (the padded signal for the zero border).
     pub domain: [usize; 3],
-    /// Where the signal begins in the domain.
+    /// First sample of the domain, in samples of that of the whole signal; not 0 for a block of tiles.
+    pub start: [i64; 3],
+    /// Where the signal begins in the domain of the whole.
     pub signal_at: [usize; 3],
     /// Positions along each axis.
     pub positions: [usize; 3],
     /// First position, in samples of the domain.
     pub first: [i64; 3],
+    /// Samples up to here are counted with these tiles; those behind, with the tiles of another block.
+    pub own_end: [usize; 3],
     /// Box of an atom.
     pub atom: [usize; 3],
-    /// Does the domain repeat?
-    pub periodic: bool,
+    /// Axes on which the domain repeats.
+    pub periodic: [bool; 3],
     /// Axes on which the single tile closes on itself.
     pub wraps: [bool; 3],
     /// Distance between the needles of a layer.
@@ -71,80 +76,11 @@ pub struct Grid {
     pub colours: usize,
 }
 
-/// What is cut into tiles.
-struct Span {
-    domain: [usize; 3],
-    signal_at: [usize; 3],
-    positions: [usize; 3],
-    first: [i64; 3],
-    atom: [usize; 3],
-    periodic: bool,
-}
-
 impl Grid {
     /// The grid of a signal under a border rule.
     pub fn new(signal: Extent, atom: Extent, border: Border, grouping: Grouping) -> Result<Self> {
-        if signal.rank() != atom.rank() {
-            return Err(Error::Shape(format!(
-                "the signal has {} axes but the atoms have {}; choose a dictionary of the same rank or name the axes",
-                signal.rank(),
-                atom.rank()
-            )));
-        }
-        let (length, box_) = (signal.padded(), atom.padded());
-        let periodic = border == Border::Periodic;
-        if periodic && (0..3).any(|a| length[a] < box_[a]) {
-            return Err(Error::Shape(format!(
-                "a {signal} signal is shorter than the {atom} atoms, which the periodic border does not allow; use the free border"
-            )));
-        }
-        let margin = box_.map(|h| h - 1);
-        let pad = if border == Border::Zero { margin } else { [0; 3] };
-        let domain: [usize; 3] = std::array::from_fn(|a| length[a] + 2 * pad[a]);
-        let positions: [usize; 3] = std::array::from_fn(|a| if periodic { length[a] } else { length[a] + margin[a] });
-        let first: [i64; 3] = std::array::from_fn(|a| if border == Border::Free { -(margin[a] as i64) } else { 0 });
-        Ok(Self::cut(Span { domain, signal_at: pad, positions, first, atom: box_, periodic }, grouping))
-    }
-
-    /// The grid of the given positions alone, relative to the signal; samples beyond its edge are free.
-    pub(crate) fn of_positions(signal: Extent, atom: Extent, positions: &[Range<i64>; 3], grouping: Grouping) -> Self {
-        let (first, count) = (std::array::from_fn(|a| positions[a].start), std::array::from_fn(|a| positions[a].clone().count()));
-        let (domain, atom) = (signal.padded(), atom.padded());
-        Self::cut(Span { domain, signal_at: [0; 3], positions: count, first, atom, periodic: false }, grouping)
-    }
-
-    fn cut(span: Span, grouping: Grouping) -> Self {
-        let Span { domain, signal_at, positions, first, atom, periodic } = span;
-        let cuts: [AxisCut; 3] = std::array::from_fn(|a| {
-            let target = if let Grouping::Tiles(target) = grouping { target } else { positions[a] };
-            cut_axis(positions[a], atom[a], target, periodic)
-        });
-        let mut tiles = Vec::with_capacity(cuts.iter().map(|c| c.tiles.len()).product());
-        for z in &cuts[0].tiles {
-            for y in &cuts[1].tiles {
-                for x in &cuts[2].tiles {
-                    let axes = [z, y, x];
-                    tiles.push(Tile {
-                        origin: std::array::from_fn(|a| first[a] + axes[a].start as i64),
-                        size: axes.map(|t| t.length),
-                        colour: (z.colour * cuts[1].colours + y.colour) * cuts[2].colours + x.colour,
-                    });
-                }
-            }
-        }
-        Self {
-            domain,
-            signal_at,
-            positions,
-            first,
-            atom,
-            periodic,
-            wraps: std::array::from_fn(|a| cuts[a].wraps),
-            period: if grouping == Grouping::SingleNeedles { positions } else { atom },
-            tiles,
-            tile_counts: std::array::from_fn(|a| cuts[a].tiles.len()),
-            colours: cuts.iter().map(|c| c.colours).product(),
-        }
+        let frame = Frame::new(signal, atom, border, grouping)?;
+        Ok(frame.block(&frame.all()))
     }
 
     /// Appends samples of the signal, channel after channel, laid out in the domain, with `with` around them.
@@ -165,14 +101,14 @@ impl Grid {
 
     /// The same domain as a single tile, whose needles are grouped as asked.
     pub(crate) fn as_one_tile(&self) -> Self {
-        let wraps = std::array::from_fn(|a| self.periodic && self.atom[a] > 1);
+        let wraps = std::array::from_fn(|a| self.periodic[a] && self.atom[a] > 1);
         let whole = Tile { origin: self.first, size: self.positions, colour: 0 };
         Self { wraps, tiles: vec![whole], tile_counts: [1; 3], colours: 1, ..self.clone() }
     }
 
     /// Largest tile along each axis.
     pub fn largest_tile(&self) -> [usize; 3] {
-        std::array::from_fn(|a| self.tiles.iter().map(|t| t.size[a]).max().unwrap_or(0))
+        std::array::from_fn(|a| self.tiles.iter().map(|t| t.size[a]).max().unwrap_or(1))
     }
 
     /// Tiles whose footprints overlap that of tile `index`, itself left out.
@@ -183,8 +119,8 @@ impl Grid {
         let mut found = Vec::with_capacity(26);
         for step in 0..27i64 {
             let mut to: [i64; 3] = std::array::from_fn(|a| at[a] + step / [9, 3, 1][a] % 3 - 1);
-            if self.periodic {
-                to = std::array::from_fn(|a| to[a].rem_euclid(counts[a]));
+            for axis in (0..3).filter(|&a| self.periodic[a]) {
+                to[axis] = to[axis].rem_euclid(counts[axis]);
             }
             if (0..3).all(|a| (0..counts[a]).contains(&to[a])) {
                 found.push(((to[0] * counts[1] + to[1]) * counts[2] + to[2]) as usize);
@@ -200,6 +136,16 @@ impl Grid {
     pub(crate) fn in_one_row(&self, a: usize, b: usize) -> bool {
         let axis = (0..3).find(|&axis| self.positions[axis] > 1).unwrap_or(0);
         self.tiles[a].origin[axis] == self.tiles[b].origin[axis]
+    }
+
+    /// Samples of the domain whose data term is counted with a tile: every sample with one tile.
+    pub fn own_samples(&self, tile: &Tile) -> [std::ops::Range<usize>; 3] {
+        std::array::from_fn(|a| {
+            let end = tile.origin[a] + tile.size[a] as i64;
+            let last = end == self.first[a] + self.positions[a] as i64;
+            let end = if last { self.own_end[a] } else { end.clamp(0, self.domain[a] as i64) as usize };
+            (tile.origin[a].max(0) as usize).min(end)..end
+        })
     }
 
     /// Number of positions.

@@ -8,10 +8,10 @@ use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measure, Problem, Session, State};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::Status;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a method does in a pass, and what it remembers from one pass to the next.
 pub(super) trait Way<T> {
@@ -55,6 +55,7 @@ pub(super) struct Pass<'c, 'o, T> {
     pub(super) before: (State<T>, Dictionary<T>),
     progress: Progress,
     clock: &'c dyn Fn() -> f64,
+    asked: &'c Stop,
     observer: &'o mut dyn Observer,
 }
 
@@ -66,11 +67,10 @@ impl<T: Real> Pass<'_, '_, T> {
     /// Tells the observer where the work stands; `Err` when it is to be stopped.
     pub(super) fn go_on(&mut self) -> Result<(), Stopped> {
         self.progress.seconds = (self.clock)();
-        if self.observer.progress(&self.progress) == Control::Stop {
-            return Err(Stopped(Status::Interrupted));
-        }
+        let stop = self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due();
         let over = self.params.time_limit.is_some_and(|limit| self.progress.seconds >= limit.as_secs_f64());
-        if over { Err(Stopped(Status::TimeLimit)) } else { Ok(()) }
+        let end = if stop { Some(Status::Interrupted) } else { over.then_some(Status::TimeLimit) };
+        self.session.agree(end).map_or(Ok(()), |status| Err(Stopped(status)))
     }
 
     /// Synthesises the residual anew and measures.
@@ -103,18 +103,27 @@ pub(super) struct Course<'a, T> {
     clock: Instant,
     /// Seconds worked before a resumed learning began.
     earlier: f64,
+    /// The observer's way to end the learning in the middle of a sweep.
+    asked: Stop,
     pub(super) penalty: f64,
     pub(super) history: Vec<LearnPoint>,
 }
 
 impl<'a, T: Real> Course<'a, T> {
-    pub(super) fn open(params: &'a LearnParams, engine: &dyn Engine<T>, problem: Problem<T>, fingerprint: u64) -> Result<Self> {
+    pub(super) fn open(
+        params: &'a LearnParams,
+        engine: &dyn Engine<T>,
+        problem: Problem<T>,
+        fingerprint: u64,
+        asked: Stop,
+    ) -> Result<Self> {
         let clock = Instant::now();
         let extents = problem.planes.iter().map(|p| p.extent).collect();
         let way = way(params, &problem.dictionary);
         let mut session = engine.open(problem)?;
+        session.heed(asked.clone());
         let penalty = absolute(params.penalty, &mut *session)?;
-        Ok(Self { params, session, extents, way, fingerprint, clock, earlier: 0.0, penalty, history: Vec::new() })
+        Ok(Self { params, session, extents, way, fingerprint, clock, earlier: 0.0, asked, penalty, history: Vec::new() })
     }
 
     /// Takes up a checkpoint of the same learning.
@@ -135,6 +144,9 @@ impl<'a, T: Real> Course<'a, T> {
 
     /// Pass after pass until one of the ends.
     pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Status {
+        let left = self.params.time_limit.map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.earlier)));
+        let limit = left.map_or(Stop::default(), |left| Stop::after(self.clock, left));
+        self.session.heed(self.asked.clone().or(limit));
         while self.history.len() < self.params.passes {
             if let Err(Stopped(status)) = self.one_pass(observer) {
                 return status;
@@ -174,6 +186,7 @@ impl<'a, T: Real> Course<'a, T> {
             before,
             progress,
             clock: &clock,
+            asked: &self.asked,
             observer,
         };
         match self.way.pass(&mut pass) {
@@ -202,7 +215,7 @@ impl<'a, T: Real> Course<'a, T> {
             seconds: self.seconds(),
             penalty: self.penalty,
             dictionary: self.session.dictionary().data().iter().map(|x| x.to_f64()).collect(),
-            codes: self.session.fetch().cast::<f64>().codes,
+            codes: self.session.fetch_for_keeping().cast::<f64>().codes,
             history: self.history.clone(),
             memory: self.way.remember(),
         }

@@ -23,7 +23,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Measure, Problem, Session};
 use crate::error::{Error, Result};
 use crate::needles::Needles;
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles, problem};
 use crate::real::Real;
 use crate::report::{Report, Status};
@@ -191,7 +191,7 @@ impl Learner {
         let problem = self.problem(signals, first)?;
         check_memory(engine, &problem, params.max_memory)?;
         let fingerprint = learning_fingerprint(params, signals, first);
-        let mut course = Course::open(params, engine, problem, fingerprint)?;
+        let mut course = Course::open(params, engine, problem, fingerprint, observer.stop())?;
         if let Some(checkpoint) = checkpoint {
             check_fingerprint(checkpoint.fingerprint, fingerprint)?;
             check_codes(&params.pursuit(params.penalty), signals, first, &checkpoint.codes)?;
@@ -220,12 +220,15 @@ impl Learner {
     }
 }
 
-/// The penalty in units of the signal; the session's codes are zero. Error where there is nothing to learn.
+/// The penalty in units of the signal; the session's codes are zero. Error where there is nothing to learn, or no time.
 fn absolute<T: Real>(penalty: Penalty, session: &mut dyn Session<T>) -> Result<f64> {
     let most = match penalty {
         Penalty::Absolute(_) => 1.0,
         Penalty::Relative(_) => session.measure(Measure::Largest).iter().map(|m| m.largest_correlation).fold(0.0, f64::max),
     };
+    if most == f64::INFINITY {
+        return Err(Error::Stopped);
+    }
     let penalty = penalty.absolute::<T>(most)?;
     if penalty == 0.0 {
         return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
@@ -248,5 +251,9 @@ struct WithoutCheckpoints<'a>(&'a mut dyn Observer);
 impl Observer for WithoutCheckpoints<'_> {
     fn progress(&mut self, progress: &Progress) -> Control {
         self.0.progress(progress)
+    }
+
+    fn stop(&self) -> Stop {
+        self.0.stop()
     }
 }

@@ -284,6 +284,7 @@ mod tests {
             weights: masked.then(|| (0..count).map(weight).collect()),
             position_weights: None,
             position_caps: None,
+            held: None,
         };
         let problem = Problem {
             planes: vec![plane],

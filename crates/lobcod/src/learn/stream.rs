@@ -10,7 +10,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Discovery, Engine, Measure, Session, Support, Visit};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::pursuit::{EXPECTED_DENSITY, Observed, check_memory, problem};
 use crate::real::Real;
 use crate::signal::Signal;
@@ -109,9 +109,14 @@ impl<T: Real> Stream<T> {
         check_memory(engine, &problem, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
         let mut session = engine.open(problem)?;
+        let stop = if engine.ranks() == 1 { observer.stop() } else { Stop::default() };
+        session.heed(stop.clone());
         let penalty = match self.penalty {
             Some(penalty) => penalty,
-            None => absolute(self.params.penalty, &mut *session)?,
+            None => match absolute(self.params.penalty, &mut *session) {
+                Err(Error::Stopped) => return Ok(Control::Stop),
+                penalty => penalty?,
+            },
         };
         let seen = (self.history.len() + 1) as f64;
         let mut past = self.statistics.clone();
@@ -122,6 +127,9 @@ impl<T: Real> Stream<T> {
             session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
             for _ in 0..if stage > 1.0 { 1 } else { ROUNDS } {
                 session.support(&Support { penalty, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
+                if stop.is_due() {
+                    return Ok(Control::Stop);
+                }
                 all.copy(&past);
                 gather(&*session, &extents, self.params.border, &mut all);
                 session.set_dictionary(all.improve(session.dictionary()));

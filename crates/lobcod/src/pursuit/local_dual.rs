@@ -6,13 +6,13 @@
 use super::params::PursuitParams;
 use super::setup::grouping;
 use crate::border::Border;
-use crate::engine::{Lattice, ScaleField, ScaledSums};
+use crate::engine::{Exceeding, Lattice, ScaleField, ScaledSums};
 use crate::extent::Extent;
 use crate::grid::Grouping;
 use std::ops::Range;
 
 /// Fewer cells than this: the one needle is mended nearly as soon as the others.
-const FEW_CELLS: usize = 1000;
+const FEW_CELLS: usize = 500;
 
 /// Cells of the size of tiles over the samples that carry a data term; `None` where they are not worth it.
 pub(super) fn lattice(params: &PursuitParams, signal: Extent, atom: Extent) -> Option<Lattice> {
@@ -49,11 +49,12 @@ impl Excess {
         Self { lattice, reach: reach(atom), first: 0, ratios: vec![1.0; lattice.cells()] }
     }
 
-    /// Takes a needle into account: in every cell its patch touches.
-    pub(super) fn note(&mut self, position: [i64; 3], ratio: f64) {
-        let last = std::array::from_fn(|a| position[a] + self.reach[a]);
+    /// Takes needles into account, in every cell their patches touch; the signal they are of begins at `origin`.
+    pub(super) fn note(&mut self, origin: [i64; 3], found: Exceeding) {
+        let from = std::array::from_fn(|a| origin[a] + found.first[a]);
+        let to = std::array::from_fn(|a| origin[a] + found.last[a] + self.reach[a]);
         let (first, ratios) = (self.first, &mut self.ratios);
-        self.lattice.cells_between(position, last, |cell| ratios[cell - first] = ratios[cell - first].max(ratio));
+        self.lattice.cells_between(from, to, |cell| ratios[cell - first] = ratios[cell - first].max(found.ratio));
     }
 
     /// Scales that bring all of it down; there is at least one part.

@@ -11,16 +11,20 @@ mod solver;
 pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
 pub use bands::{BandedShape, Piece, Rows, Shelf};
-pub use params::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
+pub use params::{Local, Observed, PartOf, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
+use crate::engine::ranks::{RankEngine, share_out};
 use crate::engine::{CpuEngine, Engine, Measure, Measurement, State};
 use crate::error::Result;
+use crate::extent::Extent;
+use crate::grid::Frame;
 use crate::needles::Needles;
-use crate::observe::Observer;
+use crate::observe::{Observer, Stop};
 use crate::real::Real;
 use crate::report::Report;
+use std::ops::Range;
 
 /// A pursuit whose parameters were checked.
 ///
@@ -92,7 +96,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        self.open(engine, signals, dictionary)?.resume(checkpoint, observer)
+        self.open(engine, signals, dictionary, observer.stop())?.resume(checkpoint, observer)
     }
 
     /// Codes the signals on a given engine.
@@ -103,7 +107,21 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        Ok(self.open(engine, signals, dictionary)?.run(observer))
+        Ok(self.open(engine, signals, dictionary, observer.stop())?.run(observer))
+    }
+
+    /// The box of samples of a signal of this size that a rank works on; it may go on counting beyond the end of a periodic signal.
+    /// Empty where it has no part of the signal.
+    pub fn part_on_rank(&self, engine: &RankEngine, signal: Extent, atom: Extent) -> Result<[Range<i64>; 3]> {
+        let frame = Frame::new(signal, atom, self.params.border, setup::grouping(&self.params, signal.rank()))?;
+        let blocks = share_out(vec![frame], engine.world().ranks(), engine.process_grid(), false).remove(0);
+        let (frame, length) = (blocks.frame(), signal.padded());
+        let touched = frame.footprint(&blocks.of(engine.world().rank()));
+        Ok(std::array::from_fn(|a| {
+            let at = frame.signal_at[a] as i64;
+            let (start, end) = (touched[a].start - at, touched[a].end - at);
+            if frame.periodic { start..end } else { start.clamp(0, length[a] as i64)..end.clamp(0, length[a] as i64) }
+        }))
     }
 
     fn open<'a, T: Real>(
@@ -111,10 +129,11 @@ impl Pursuit {
         engine: &dyn Engine<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
+        asked: Stop,
     ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
         check_memory(engine, &problem, self.params.max_memory)?;
-        solver::Solver::open(&self.params, engine, problem, signals, dictionary)
+        solver::Solver::open(&self.params, engine, problem, signals, dictionary, asked)
     }
 
     /// What a certificate at this penalty measures of the needles that the signals start from, plane by plane.
@@ -124,8 +143,10 @@ impl Pursuit {
         signals: &[Observed<T>],
         dictionary: &Dictionary<T>,
         penalty: f64,
+        asked: Stop,
     ) -> Result<Vec<Measurement>> {
         let mut session = engine.open(setup::problem(&self.params, signals, dictionary)?)?;
+        session.heed(asked.last_look());
         session.restore(&State { codes: setup::given_needles(signals, dictionary.channels()), pending: Vec::new() });
         session.refresh();
         Ok(session.measure(Measure::Certificate { penalty, slack: 0.0 }))

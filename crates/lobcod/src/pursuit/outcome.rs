@@ -2,10 +2,11 @@
 
 use super::Answer;
 use super::local_dual::{Excess, dual, lattice};
+use super::rounding::check_data_term;
 use super::setup::{gather_needles, planes_of};
 use super::solver::{Solver, is_broken_off};
-use super::rounding::check_data_term;
 use crate::engine::{Measure, Measurement, Scaling};
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
@@ -27,17 +28,27 @@ impl<T: Real> Solver<'_, T> {
         let relative_gap = certified.then(|| total.relative_gap());
         if certified {
             self.progress.relative_gap = relative_gap;
+            for (plane, m) in self.last.iter().enumerate() {
+                let here = certificate(m, self.duals[plane], self.penalty, 0.0);
+                self.proved[plane] = self.proved[plane].max(here.objective - here.gap);
+            }
         }
         self.peak_memory = self.peak_memory.max(self.session.memory());
         let (seconds, objective, nonzeros) = (self.progress.seconds, total.objective, total.nonzeros);
         self.history.push(HistoryPoint { seconds, objective, nonzeros, relative_gap });
     }
 
-    /// Measures the gap; `Some` when it is small enough.
+    /// Measures the gap; `Some` when it is small enough. Where it is time to stop nothing is said of it.
     pub(super) fn certify(&mut self, slack: f64) -> Option<Status> {
+        if self.stop.is_due() {
+            return None;
+        }
         // The objective is known long before the certificate.
         self.record(Measure::Objective);
         self.last = self.session.measure(Measure::Certificate { penalty: self.penalty, slack });
+        if self.stop.is_due() {
+            return None;
+        }
         self.seek_better_duals();
         self.note(true);
         self.status_of_gap()
@@ -51,16 +62,16 @@ impl<T: Real> Solver<'_, T> {
         let atom = self.dictionary.extent();
         let mut excess = Vec::with_capacity(self.last.len());
         for observed in self.signals {
-            let lattice = lattice(self.params, observed.signal.extent(), atom);
+            let lattice = lattice(self.params, observed.extent(), atom);
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
             excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
         }
         if excess.iter().all(Option::is_none) {
             return;
         }
-        let mut note = |plane: usize, position, ratio| {
+        let mut note = |plane: usize, found| {
             if let Some(excess) = &mut excess[plane] {
-                excess.note(position, ratio);
+                excess.note([0; 3], found);
             }
         };
         if !self.session.exceeding(self.penalty, &mut note) {
@@ -97,17 +108,34 @@ impl<T: Real> Solver<'_, T> {
             {
                 sum.add(&certificate(m, dual, self.penalty, penalty_max));
             }
-            sum.pixels = observed.signal.extent().volume();
+            sum.pixels = observed.extent().volume();
             total.add(&sum);
             signals.push(sum);
         }
         (signals, total)
     }
 
+    /// Measures what a run that was broken off came to. After an interruption there is little time for that; where it does not suffice,
+    /// what was proved of the optimum before still holds.
+    fn measure_end(&mut self) {
+        let stop = if self.ranks == 1 { self.asked.last_look() } else { Stop::default() };
+        self.session.heed(stop.clone());
+        self.session.refresh();
+        self.last = self.session.measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
+        self.duals.fill(f64::NEG_INFINITY);
+        if !stop.is_due() {
+            self.seek_better_duals();
+        }
+        self.duals.iter_mut().zip(&self.proved).for_each(|(dual, &proved)| *dual = dual.max(proved));
+        self.note(true);
+    }
+
     pub(super) fn finish(mut self, status: Status) -> Answer<T> {
         // A run ended between two measurements is certified as it stands.
         let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
-        if is_broken_off(status) || (status == Status::MaxSweeps && !certified) {
+        if is_broken_off(status) {
+            self.measure_end();
+        } else if status == Status::MaxSweeps && !certified {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
             self.seek_better_duals();
         }

@@ -2,6 +2,7 @@
 
 use crate::border::Border;
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::mask::Mask;
 use crate::needles::Needles;
 use crate::real::Real;
@@ -67,21 +68,37 @@ pub struct Observed<T> {
     pub max_nonzeros_map: Option<Signal<T>>,
     /// First needles.
     pub start: Start<T>,
+    /// Where signal and mask lie in a larger signal of which other ranks have the rest; `None`: they are the whole. The other maps are
+    /// those of the whole.
+    pub part: Option<PartOf>,
+}
+
+/// Where a part of a signal lies in the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartOf {
+    /// Size of the whole.
+    pub whole: Extent,
+    /// First sample of the part.
+    pub start: [i64; 3],
+}
+
+impl<T: Real> Observed<T> {
+    /// Size of the whole signal.
+    pub fn extent(&self) -> Extent {
+        self.part.map_or(self.signal.extent(), |part| part.whole)
+    }
 }
 
 impl<T> From<Signal<T>> for Observed<T> {
     fn from(signal: Signal<T>) -> Self {
-        Self { signal, mask: None, penalty_map: None, max_nonzeros_map: None, start: Start::Zero }
+        Self { signal, mask: None, penalty_map: None, max_nonzeros_map: None, start: Start::Zero, part: None }
     }
 }
 
 impl Penalty {
-    /// The penalty in units of the signal, whose smallest penalty with an all-zero answer is `most`; error if that, or the penalty,
-    /// is beyond the numbers of the precision.
+    /// The penalty in units of the signal, whose smallest penalty with an all-zero answer is `most`; error if it is too little
+    /// for the numbers of the precision.
     pub(crate) fn absolute<T: Real>(self, most: f64) -> Result<f64> {
-        if !most.is_finite() {
-            return Err(too_large::<T>());
-        }
         let penalty = match self {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(share) => share * most,

@@ -94,7 +94,7 @@ fn observed_planes<T: Real>(
         mask.check_fits(signal)?;
     }
     if let Start::Needles(needles) = &observed.start {
-        if needles.extent() != signal.extent() || needles.channels() != signal.channels() || needles.border() != params.border {
+        if needles.extent() != observed.extent() || needles.channels() != signal.channels() || needles.border() != params.border {
             return Err(Error::Shape(format!(
                 "the needles to start from belong to a {} signal with {} channels and the {} border, not to this one",
                 needles.extent(),
@@ -108,10 +108,10 @@ fn observed_planes<T: Real>(
             return Err(Error::Data("the needles to start from hold two codes of one atom at one position; add them up".into()));
         }
     }
-    let positions = Needles::<T>::new(signal.extent(), 1, params.border, Vec::new()).position_extent(dictionary);
+    let positions = Needles::<T>::new(observed.extent(), 1, params.border, Vec::new()).position_extent(dictionary);
     let on_positions = |map: &Option<Signal<T>>, name| -> Result<Option<Vec<T>>> {
         map.as_ref()
-            .map(|map| position_map(map, name, signal.extent(), positions, params.border, dictionary.extent()))
+            .map(|map| position_map(map, name, observed.extent(), positions, params.border, dictionary.extent()))
             .transpose()
     };
     let position_weights = on_positions(&observed.penalty_map, "the penalty map")?;
@@ -141,9 +141,13 @@ fn observed_planes<T: Real>(
         if target.iter().any(|x| !x.is_finite()) {
             return Err(Error::Data("the signal holds NaN or infinite samples; mark them as missing with a mask".into()));
         }
-        let weights = weights.filter(|w| w.iter().any(|&w| w != T::ONE));
+        // The weights of a part are kept as they are: other parts may have others.
+        let weights = weights.filter(|w| observed.part.is_some() || w.iter().any(|&w| w != T::ONE));
         let position_weights = position_weights.clone();
-        planes.push(Plane { extent: signal.extent(), target, weights, position_weights, position_caps: position_caps.clone() });
+        let position_caps = position_caps.clone();
+        let size = signal.extent().padded();
+        let held = observed.part.map(|part| std::array::from_fn(|a| part.start[a]..part.start[a] + size[a] as i64));
+        planes.push(Plane { extent: observed.extent(), target, weights, position_weights, position_caps, held });
     }
     Ok(())
 }
@@ -204,9 +208,8 @@ pub(crate) fn check_codes<T: Real, U: Real>(
     dictionary: &Dictionary<T>,
     planes: &[Vec<Code<U>>],
 ) -> Result<()> {
-    let extents = signals
-        .iter()
-        .flat_map(|s| std::iter::repeat_n(s.signal.extent(), planes_of(s.signal.channels(), dictionary.channels())));
+    let extents =
+        signals.iter().flat_map(|s| std::iter::repeat_n(s.extent(), planes_of(s.signal.channels(), dictionary.channels())));
     let extents: Vec<Extent> = extents.collect();
     if extents.len() != planes.len() {
         return Err(Error::Data("the checkpoint holds codes of another number of signals; it is damaged".into()));
@@ -231,7 +234,7 @@ pub(crate) fn gather_needles<T: Real>(
             let plane = planes.next().expect("every signal has its planes");
             codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
         }
-        Needles::new(observed.signal.extent(), observed.signal.channels(), border, codes)
+        Needles::new(observed.extent(), observed.signal.channels(), border, codes)
     };
     signals.iter().map(gather).collect()
 }

@@ -1,13 +1,13 @@
 //! The main loop.
 
 use super::Answer;
-use super::params::{Observed, PursuitParams, Schedule, Start, too_large};
+use super::params::{Observed, Penalty, PursuitParams, Schedule, Start, too_large};
 use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Measure, Measurement, Problem, Session, State, Support, Visit};
-use crate::error::Result;
-use crate::observe::{Control, Observer, Progress};
+use crate::error::{Error, Result};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
 use std::cell::OnceCell;
@@ -40,6 +40,10 @@ pub(super) struct Solver<'a, T> {
     pub(super) dictionary: &'a Dictionary<T>,
     pub(super) session: Box<dyn Session<T>>,
     clock: Instant,
+    /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
+    pub(super) asked: Stop,
+    limit: Stop,
+    pub(super) stop: Stop,
     /// Seconds worked before a resumed run began.
     earlier: f64,
     pub(super) threads: usize,
@@ -49,12 +53,18 @@ pub(super) struct Solver<'a, T> {
     pub(super) penalty_max: Vec<f64>,
     pub(super) progress: Progress,
     schedule: ScheduleState,
+    /// Processes that must agree on when to stop.
+    pub(super) ranks: usize,
+    /// Objective of zero codes, where it was measured.
+    zero_objective: f64,
     /// Made when first asked for: it reads every sample.
     fingerprint: OnceCell<u64>,
     pub(super) history: Vec<HistoryPoint>,
     pub(super) last: Vec<Measurement>,
     /// Values of the dual that were found besides, for the last certificate.
     pub(super) duals: Vec<f64>,
+    /// The best values of the dual so far, at the asked penalty.
+    pub(super) proved: Vec<f64>,
     pub(super) peak_memory: u64,
 }
 
@@ -65,20 +75,26 @@ impl<'a, T: Real> Solver<'a, T> {
         problem: Problem<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
+        asked: Stop,
     ) -> Result<Self> {
         let clock = Instant::now();
         let mut session = engine.open(problem)?;
+        session.heed(asked.clone());
         let zero = session.measure(Measure::Largest);
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let most = penalty_max.iter().copied().fold(0.0, f64::max);
-        if zero.iter().any(|m| !m.residual_energy.is_finite()) {
+        if asked.is_due() && !most.is_finite() && matches!(params.penalty, Penalty::Relative(_)) {
+            return Err(Error::Stopped);
+        }
+        if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
             return Err(too_large::<T>());
         }
         let penalty = params.penalty.absolute::<T>(most)?;
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
-        solver.clock = clock;
-        solver.progress.objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.begin(clock, asked, engine.ranks());
+        solver.zero_objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        solver.progress.objective = solver.zero_objective;
         solver.last = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
             // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
@@ -116,19 +132,34 @@ impl<'a, T: Real> Solver<'a, T> {
             dictionary,
             session,
             clock: Instant::now(),
+            asked: Stop::default(),
+            limit: Stop::default(),
+            stop: Stop::default(),
             earlier: 0.0,
             threads,
             engine,
             penalty,
             progress,
             schedule,
+            ranks: 1,
+            zero_objective: 0.0,
             fingerprint: OnceCell::new(),
             history: Vec::new(),
             duals: vec![f64::NEG_INFINITY; penalty_max.len()],
+            proved: vec![f64::NEG_INFINITY; penalty_max.len()],
             last: Vec::new(),
             penalty_max,
             peak_memory: 0,
         }
+    }
+
+    /// From now on the run ends when the observer asks for it, or a time after `clock`, also in the middle of a sweep; where several
+    /// ranks must agree on it, after one.
+    pub(super) fn begin(&mut self, clock: Instant, asked: Stop, ranks: usize) {
+        self.limit = self.params.time_limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
+        self.stop = if ranks == 1 { asked.clone().or(self.limit.clone()) } else { Stop::default() };
+        (self.clock, self.asked, self.ranks) = (clock, asked, ranks);
+        self.session.heed(self.stop.clone());
     }
 
     /// Lets the penalty fall to the asked one from above, beginning with the needles that exceed the first stage. Codes are zero.
@@ -163,6 +194,8 @@ impl<'a, T: Real> Solver<'a, T> {
             self.begin_continuation();
         }
         let status = self.passes(observer);
+        // Whatever ended the work, a part is measured as a whole.
+        self.session.heed(Stop::default());
         if self.history.last().is_none_or(|point| point.relative_gap.is_none()) || is_broken_off(status) {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
         }
@@ -188,7 +221,7 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        check_fingerprint(checkpoint.fingerprint, fingerprint(self.params, self.signals, self.dictionary))?;
+        check_fingerprint(checkpoint.fingerprint, self.fingerprint())?;
         let state: State<T> = checkpoint.state.cast();
         check_codes(self.params, self.signals, self.dictionary, &state.codes)?;
         self.earlier = checkpoint.seconds;
@@ -282,6 +315,9 @@ impl<'a, T: Real> Solver<'a, T> {
         }
         let slack = self.candidate_slack();
         let status = self.certify(slack);
+        if self.stop.is_due() {
+            return self.pause(observer);
+        }
         self.schedule.candidate_slack = Some(slack);
         let (gap, least) = (self.progress.relative_gap.unwrap_or(1.0), smallest_tolerance::<T>());
         self.schedule.tolerance = (0.5 * tolerance).min(GAP_SHARE * gap).max(least);
@@ -310,6 +346,9 @@ impl<'a, T: Real> Solver<'a, T> {
         // A certificate costs as much as a sweep: every fifth sweep gets one.
         if sweeps.is_multiple_of(5) || moved == 0.0 {
             let status = self.certify(0.0);
+            if self.stop.is_due() {
+                return self.pause(observer);
+            }
             return status.or_else(|| self.is_stuck(moved > 0.0).then_some(Status::Stalled));
         }
         self.record(Measure::Objective);
@@ -332,14 +371,24 @@ impl<'a, T: Real> Solver<'a, T> {
         (0.2 * self.tolerance).max(smallest_tolerance::<T>())
     }
 
+    /// Hash of the problem. Of signals that lie on several ranks it takes what was measured of them with all codes zero.
+    fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let whole = fingerprint(self.params, self.signals, self.dictionary);
+            let measured =
+                self.zero_objective.to_bits().rotate_left(1) ^ self.penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
+            if self.signals.iter().any(|signal| signal.part.is_some()) { whole ^ measured } else { whole }
+        })
+    }
+
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            fingerprint: *self.fingerprint.get_or_init(|| fingerprint(self.params, self.signals, self.dictionary)),
+            fingerprint: self.fingerprint(),
             seconds: self.seconds(),
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,
             schedule: self.schedule,
-            state: self.session.fetch().cast(),
+            state: self.session.fetch_for_keeping().cast(),
             history: self.history.clone(),
         }
     }
@@ -357,11 +406,8 @@ impl<'a, T: Real> Solver<'a, T> {
     /// Shows the progress; `Some` when the observer or the clock ends the run.
     fn pause(&mut self, observer: &mut dyn Observer) -> Option<Status> {
         self.progress.seconds = self.seconds();
-        if observer.progress(&self.progress) == Control::Stop {
-            return Some(Status::Interrupted);
-        }
-        let over = self.params.time_limit.is_some_and(|limit| self.clock.elapsed() >= limit);
-        over.then_some(Status::TimeLimit)
+        let stop = observer.progress(&self.progress) == Control::Stop || self.asked.is_due();
+        self.session.agree(if stop { Some(Status::Interrupted) } else { self.limit.is_due().then_some(Status::TimeLimit) })
     }
 }
 

@@ -156,7 +156,8 @@ impl Separator {
             base = smooth_on(&signal.minus(&texture)?, None, mu, threads)?;
             penalty = Penalty::Absolute(answer.report.penalty);
             let observed = [Observed { start: Start::Needles(needles), ..signal.minus(&base)?.into() }];
-            let measured = params.check()?.measure_start(engine, &observed, dictionary, answer.report.penalty)?;
+            let measured =
+                params.check()?.measure_start(engine, &observed, dictionary, answer.report.penalty, observer.stop())?;
             let joint = self.certificate(&measured, &base, dictionary.channels(), &answer.report);
             run = if joint.objective < objective { run + 1 } else { 0 };
             (gap, objective) = (joint.relative_gap(), joint.objective);

@@ -10,25 +10,22 @@
 //! `normalise(L d + g)`, so the objective cannot rise. Then the residual follows: `2 n` multiply-adds a code.
 
 use super::canvas::{Canvas, FollowAndLook};
+use super::exchange::Exchange;
 use super::plane::PlaneState;
-use super::team::Team;
+use super::session::CpuSession;
 use super::tile::TileState;
 use crate::dictionary::Dictionary;
 use crate::real::Real;
-use crate::simd::{AtomRows, Level};
+use crate::simd::AtomRows;
 
-/// Improves every atom in turn, the planes in parallel; gives the largest move of an atom.
-pub(super) fn improve_atoms<T: Real>(
-    dictionary: &mut Dictionary<T>,
-    canvases: &mut [Canvas<T>],
-    planes: &[PlaneState<T>],
-    tiles: &[TileState<T>],
-    team: &Team<T>,
-    level: Level,
-) -> f64 {
-    let work = canvases.iter_mut().zip(planes);
-    let mut work: Vec<Work<'_, T>> = work.map(|(canvas, plane)| Work { canvas, plane, tiles: Vec::new() }).collect();
-    tiles.iter().for_each(|tile| work[tile.plane].tiles.push(tile));
+/// Improves every atom in turn, the planes in parallel, until it is time to stop; gives the largest move of an atom.
+pub(super) fn improve_atoms<T: Real>(session: &mut CpuSession<T>, dictionary: &mut Dictionary<T>) -> f64 {
+    let CpuSession { canvases, planes, tiles, team, level, exchange, stop, .. } = session;
+    let (level, stop) = (*level, &*stop);
+    let before = |number: usize| tiles.partition_point(|tile| tile.plane < number);
+    let of = |number: usize| tiles[before(number)..before(number + 1)].iter().collect();
+    let work = canvases.iter_mut().map(|canvas| Work { plane: &planes[canvas.plane], tiles: of(canvas.plane), canvas });
+    let mut work: Vec<Work<'_, T>> = work.collect();
     let (m, n) = (dictionary.len(), dictionary.atom_len());
     team.each(
         &mut work,
@@ -38,18 +35,21 @@ pub(super) fn improve_atoms<T: Real>(
             work.canvas.take_up(work.plane, &work.tiles, m);
         },
     );
-    let used: Vec<usize> = (0..m).filter(|&k| work.iter().any(|w| w.canvas.uses(k))).collect();
+    let mut used: Vec<f64> = (0..m).map(|k| f64::from(u8::from(work.iter().any(|w| w.canvas.uses(k))))).collect();
+    exchange.largest(&mut used);
+    let used: Vec<usize> = (0..m).filter(|&k| used[k] > 0.0).collect();
     let mut moved: Option<(usize, AtomRows<T>)> = None;
     let mut largest = 0.0f64;
-    for next in used.into_iter().map(Some).chain([None]) {
+    for next in used.into_iter().take_while(|_| !stop.is_due()).map(Some).chain([None]) {
         let last = moved.as_ref().map(|(k, change)| (*k, change));
         team.each(
             &mut work,
             |work| work.codes(),
-            |work, _| T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next }),
+            |work, _| T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next, stop }),
         );
-        let Some(k) = next else { break };
-        let change = best_move(dictionary, k, &work);
+        // An atom that was not looked at to the end stays.
+        let Some(k) = next.filter(|_| !stop.is_due()) else { break };
+        let change = best_move(dictionary, k, &Seen::gather(&work, exchange));
         dictionary.move_atom(k, &change);
         largest = largest.max(change.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt());
         moved = Some((k, AtomRows::from_data(&change, dictionary.extent().padded()[2], n, level.lanes::<T>())));
@@ -71,14 +71,65 @@ impl<T> Work<'_, T> {
     }
 }
 
+/// What the codes of one atom see, plane after plane.
+struct Seen {
+    /// Of every plane: the autocorrelation of the codes, then their gradient.
+    planes: Vec<Vec<f64>>,
+    shifts: usize,
+}
+
+impl Seen {
+    /// Of the planes of all ranks, in their order.
+    fn gather<T: Real>(work: &[Work<'_, T>], exchange: &Exchange) -> Self {
+        let own = |w: &Work<'_, T>| [&w.canvas.autocorrelation[..], &w.canvas.gradient[..]].concat();
+        let shifts = work.first().map(|w| w.canvas.autocorrelation.len());
+        let message = || {
+            let mut bytes = (shifts.unwrap_or(0) as u64).to_le_bytes().to_vec();
+            for w in work {
+                let numbers = own(w);
+                bytes.extend((w.canvas.plane as u64).to_le_bytes());
+                bytes.extend((numbers.len() as u64).to_le_bytes());
+                f64::append_bytes(&numbers, &mut bytes);
+            }
+            bytes
+        };
+        let Some(parts) = exchange.gather(message) else {
+            return Self { planes: work.iter().map(own).collect(), shifts: shifts.unwrap_or(0) };
+        };
+        let mut planes: Vec<(u64, Vec<f64>)> = Vec::new();
+        let mut shifts = 0;
+        for part in &parts {
+            let mut rest = &part[..];
+            let number = |rest: &mut &[u8]| {
+                let (bytes, behind) = rest.split_first_chunk::<8>().expect("a message is whole");
+                *rest = behind;
+                u64::from_le_bytes(*bytes)
+            };
+            shifts = shifts.max(number(&mut rest) as usize);
+            while !rest.is_empty() {
+                let plane = number(&mut rest);
+                let mut numbers = vec![0.0; number(&mut rest) as usize];
+                f64::take_bytes(&mut rest, &mut numbers);
+                planes.push((plane, numbers));
+            }
+        }
+        planes.sort_by_key(|(plane, _)| *plane);
+        Self { planes: planes.into_iter().map(|(_, numbers)| numbers).collect(), shifts }
+    }
+
+    /// The sum of one number over all planes, in their order.
+    fn sum(&self, place: usize) -> f64 {
+        self.planes.iter().map(|numbers| numbers[place]).sum()
+    }
+}
+
 /// How atom `k` is to move, in its own precision.
-fn best_move<T: Real>(dictionary: &Dictionary<T>, k: usize, work: &[Work<'_, T>]) -> Vec<T> {
-    let sum = |of: &dyn Fn(&Canvas<T>) -> f64| work.iter().map(|w| of(w.canvas)).sum::<f64>();
-    let bound: f64 = (0..work[0].canvas.autocorrelation.len()).map(|s| sum(&|c| c.autocorrelation[s]).abs()).sum();
+fn best_move<T: Real>(dictionary: &Dictionary<T>, k: usize, seen: &Seen) -> Vec<T> {
+    let bound: f64 = (0..seen.shifts).map(|shift| seen.sum(shift).abs()).sum();
     let width = dictionary.extent().padded()[2];
-    let padded = work[0].canvas.gradient.len() / (dictionary.atom_len() / width);
+    let padded = (seen.planes[0].len() - seen.shifts) / (dictionary.atom_len() / width);
     let before = dictionary.atom(k);
-    let step = |(i, d): (usize, &T)| d.to_f64() + sum(&|c| c.gradient[i / width * padded + i % width]) / bound;
+    let step = |(i, d): (usize, &T)| d.to_f64() + seen.sum(seen.shifts + i / width * padded + i % width) / bound;
     let after: Vec<f64> = before.iter().enumerate().map(step).collect();
     let norm = after.iter().map(|x| x * x).sum::<f64>().sqrt();
     // The residual follows what the atom becomes in its own precision.

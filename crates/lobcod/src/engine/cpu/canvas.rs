@@ -5,11 +5,14 @@ use super::plane::PlaneState;
 use super::tile::TileState;
 use crate::error::Result;
 use crate::grid::Grid;
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::simd::{AtomRows, Kernel, Vector, add_atom, gather_patch};
 
 /// Codes whose patches are summed in the precision of the signal before the sum goes on in f64.
 const CHAIN: usize = 32;
+/// Codes between two looks at whether it is time to stop.
+const LOOK_UP: usize = 256;
 
 /// A code as the pass sees it.
 #[derive(Clone, Copy)]
@@ -23,6 +26,8 @@ struct PlacedCode<T> {
 
 /// One plane: its residual, and its codes by atom.
 pub(super) struct Canvas<T> {
+    /// Number of the plane.
+    pub(super) plane: usize,
     /// The plane as a single tile.
     grid: Grid,
     layout: Layout,
@@ -40,11 +45,12 @@ pub(super) struct Canvas<T> {
 }
 
 impl<T: Real> Canvas<T> {
-    pub(super) fn new(plane: &PlaneState<T>, atoms: &AtomRows<T>) -> Result<Self> {
+    pub(super) fn new(number: usize, plane: &PlaneState<T>, atoms: &AtomRows<T>) -> Result<Self> {
         let grid = plane.grid.as_one_tile();
         let layout = Layout::new(&grid, plane.channels, atoms.width)?;
         let span: usize = grid.atom.iter().map(|h| 2 * h - 1).product();
         Ok(Self {
+            plane: number,
             footprint: Footprint::new(layout.len),
             codes: Vec::new(),
             first: Vec::new(),
@@ -107,8 +113,8 @@ impl<T: Real> Canvas<T> {
         self.first[k] < self.first[k + 1]
     }
 
-    /// Correlates the codes of atom `k` with themselves.
-    fn correlate_codes(&mut self, k: usize) {
+    /// Correlates the codes of atom `k` with themselves, until it is time to stop.
+    fn correlate_codes(&mut self, k: usize, stop: &Stop) {
         let (layout, reach) = (&self.layout, self.reach);
         let sums = &mut self.autocorrelation;
         let (slice, row) = ((2 * reach[1] + 1) * (2 * reach[2] + 1), 2 * reach[2] + 1);
@@ -126,6 +132,9 @@ impl<T: Real> Canvas<T> {
         let strides = layout.strides.map(|s| s as i32);
         let farthest = (reach[0] * strides[1] + reach[1] * strides[0] + reach[2]) as u32;
         for (i, one) in codes.iter().enumerate() {
+            if i.is_multiple_of(LOOK_UP) && stop.is_due() {
+                return;
+            }
             let (here, value) = (at(one), one.value.to_f64());
             add([0; 3], 0.5 * value * value);
             for other in codes[i + 1..].iter().take_while(|other| other.offset - one.offset <= farthest) {
@@ -133,7 +142,7 @@ impl<T: Real> Canvas<T> {
                 add(std::array::from_fn(|a| there[a] - here[a]), value * other.value.to_f64());
             }
         }
-        if !self.grid.periodic {
+        if self.grid.periodic == [false; 3] {
             return;
         }
         // Every code once more, one turn around the domain: of a turn and its opposite one is enough.
@@ -159,6 +168,7 @@ pub(super) struct FollowAndLook<'a, T> {
     pub(super) moved: Option<(usize, &'a AtomRows<T>)>,
     /// The atom to be looked at.
     pub(super) next: Option<usize>,
+    pub(super) stop: &'a Stop,
 }
 
 impl<T: Real> Kernel<T> for FollowAndLook<'_, T> {
@@ -189,6 +199,6 @@ impl<T: Real> Kernel<T> for FollowAndLook<'_, T> {
             canvas.gradient.iter_mut().zip(&canvas.chain).for_each(|(sum, x)| *sum += x.to_f64());
         }
         canvas.autocorrelation.fill(0.0);
-        canvas.correlate_codes(k);
+        canvas.correlate_codes(k, self.stop);
     }
 }

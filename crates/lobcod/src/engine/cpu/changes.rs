@@ -36,17 +36,44 @@ impl Seen {
 
 impl Changes {
     pub(super) fn new<T: Real>(planes: &[PlaneState<T>]) -> Self {
-        let (mut neighbours, mut starts) = (Vec::new(), vec![0]);
+        let mut around = Vec::new();
         let mut first = 0;
         for plane in planes {
             for index in 0..plane.grid.tiles.len() {
-                neighbours.extend(plane.grid.neighbours(index).into_iter().map(|i| (first + i) as u32));
-                starts.push(neighbours.len() as u32);
+                around.push(plane.grid.neighbours(index).into_iter().map(|i| (first + i) as u32).collect());
             }
             first += plane.grid.tiles.len();
         }
-        let zeros = || (0..first).map(|_| AtomicU64::new(0)).collect();
-        Self { moved: zeros(), times: zeros(), neighbours, starts }
+        Self::of(&around, first)
+    }
+
+    /// Changes of tiles with these tiles around them, each named by its slot; there may be more slots than tiles.
+    pub(super) fn of(around: &[Vec<u32>], slots: usize) -> Self {
+        let mut starts = vec![0];
+        starts.extend(around.iter().scan(0, |end, near| {
+            *end += near.len() as u32;
+            Some(*end)
+        }));
+        let zeros = || (0..slots).map(|_| AtomicU64::new(0)).collect();
+        Self { moved: zeros(), times: zeros(), neighbours: around.concat(), starts }
+    }
+
+    /// Bytes of a tile's counters in a message.
+    pub(super) const TOLD: usize = 16;
+
+    /// Appends the counters of a tile to a message.
+    pub(super) fn tell(&self, slot: u32, into: &mut Vec<u8>) {
+        into.extend(self.moved[slot as usize].load(Relaxed).to_le_bytes());
+        into.extend(self.times[slot as usize].load(Relaxed).to_le_bytes());
+    }
+
+    /// Takes the counters of a tile from the front of a message.
+    pub(super) fn hear(&self, slot: u32, from: &mut &[u8]) {
+        for counter in [&self.moved, &self.times] {
+            let (number, rest) = from.split_first_chunk::<8>().expect("both sides know the size of a message");
+            counter[slot as usize].store(u64::from_le_bytes(*number), Relaxed);
+            *from = rest;
+        }
     }
 
     /// Memory of one tile, its up to 26 neighbours counted.

@@ -1,6 +1,7 @@
 //! A residual that the tiles of a colour write at once.
 
 use std::cell::UnsafeCell;
+use std::ops::Range;
 
 /// Samples shared by the tiles of a colour. Their footprints are disjoint, which is what makes writing at once sound.
 pub(super) struct SharedField<T> {
@@ -28,6 +29,17 @@ impl<T: Copy> SharedField<T> {
         let from = &self.cells[start..start + into.len()];
         // SAFETY: the range is inside the field and, as the caller vouches, not being written; UnsafeCell<T> has the layout of T.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr().cast::<T>(), into.as_mut_ptr(), into.len()) }
+    }
+
+    /// Samples of a range.
+    ///
+    /// # Safety
+    /// Nobody writes this range while the slice lives.
+    #[inline(always)]
+    pub(super) unsafe fn view(&self, range: Range<usize>) -> &[T] {
+        let cells = &self.cells[range];
+        // SAFETY: as the caller vouches, nobody writes; UnsafeCell<T> has the layout of T.
+        unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<T>(), cells.len()) }
     }
 
     /// Copies `from` to `start`.

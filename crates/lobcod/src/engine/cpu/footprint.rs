@@ -63,7 +63,7 @@ impl Layout {
         let wrap = |axis: usize, i: usize| -> Option<usize> {
             let p = tile.origin[axis] + i as i64;
             let l = domain[axis] as i64;
-            if grid.periodic { Some(p.rem_euclid(l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
+            if grid.periodic[axis] { Some(p.rem_euclid(l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
         };
         for c in 0..self.channels {
             for z in 0..size[0] {
@@ -75,7 +75,7 @@ impl Layout {
                     };
                     let line = ((c * domain[0] + gz) * domain[1] + gy) * domain[2];
                     let mut x = 0;
-                    if !grid.periodic {
+                    if !grid.periodic[2] {
                         let before = (-tile.origin[2]).clamp(0, size[2] as i64) as usize;
                         let end = (domain[2] as i64 - tile.origin[2]).clamp(before as i64, size[2] as i64) as usize;
                         if before > 0 {
@@ -115,16 +115,18 @@ impl Layout {
             Some(start) => unsafe { residual.read(start, &mut into.residual[at..at + length]) },
             None => into.residual[at..at + length].fill(T::ZERO),
         });
-        let cut = !grid.periodic
-            && (0..3).any(|a| {
-                let last = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
-                tile.origin[a] < 0 || last > grid.domain[a] as i64
-            });
+        let cut = (0..3).any(|a| {
+            let last = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
+            !grid.periodic[a] && (tile.origin[a] < 0 || last > grid.domain[a] as i64)
+        });
         into.weighted = weights.is_some() || cut;
         if !into.weighted {
             return;
         }
         into.inside = std::array::from_fn(|a| {
+            if grid.periodic[a] {
+                return (0, usize::MAX);
+            }
             let end = grid.domain[a] as i64 - grid.atom[a] as i64 + 1 - tile.origin[a];
             ((-tile.origin[a]).max(0) as usize, end.max(0) as usize)
         });

@@ -9,7 +9,7 @@ use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::team::Team;
 use super::tile::{Layers, TileState};
-use crate::engine::Scaling;
+use crate::engine::{Exceeding, Scaling};
 use crate::real::Real;
 use crate::simd::{BATCH, Kernel, Level, Reach, Vector};
 
@@ -19,6 +19,33 @@ pub(super) struct Asked<'a> {
     pub(super) penalty: f64,
     pub(super) nonnegative: bool,
     pub(super) scaling: Scaling<'a>,
+}
+
+/// For every tile with needles that exceeded the penalty, its plane and where they are.
+pub(super) fn exceeding<T: Real>(
+    penalty: f64,
+    team: &Team<T>,
+    planes: &[PlaneState<T>],
+    tiles: &[TileState<T>],
+) -> Vec<(usize, Exceeding)> {
+    let nowhere = Exceeding { first: [i64::MAX; 3], last: [i64::MIN; 3], ratio: 1.0 };
+    let tiles = tiles.iter().filter(|state| state.largest_correlation > penalty);
+    let mut found: Vec<_> = tiles.map(|state| (state, nowhere)).collect();
+    team.each(
+        &mut found,
+        |_| 1,
+        |(state, found), scratch| {
+            let plane = &planes[state.plane];
+            Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut scratch.needles);
+            for (&offset, reach) in scratch.needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
+                let at = plane.in_field([0; 3], state.place(&plane.layout, offset).map(i64::from));
+                found.first = std::array::from_fn(|a| found.first[a].min(at[a]));
+                found.last = std::array::from_fn(|a| found.last[a].max(at[a]));
+                found.ratio = found.ratio.max(reach.to_f64() / penalty);
+            }
+        },
+    );
+    found.into_iter().filter(|(_, found)| found.ratio > 1.0).map(|(state, found)| (state.plane, found)).collect()
 }
 
 /// Largest reach of the tiles around which scales are not 1; the penalty if none is larger.

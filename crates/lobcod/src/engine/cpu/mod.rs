@@ -2,10 +2,14 @@
 
 mod atom_pass;
 mod atoms;
+mod borders;
 mod bounds;
 mod canvas;
 mod changes;
+mod cut;
 mod discovery;
+mod exchange;
+mod fetched;
 mod field;
 mod footprint;
 mod gather;
@@ -16,23 +20,28 @@ mod plane;
 mod scratch;
 mod session;
 mod shares;
+mod sums;
 mod support;
+mod sweeps;
 mod team;
 mod threads;
 mod tile;
 
+use super::ranks::{RankEngine, Traffic};
 use super::{Engine, Plane, Problem, Session};
 use crate::error::{Error, Result};
-use crate::grid::Grid;
+use crate::grid::{Grid, TileRange};
 use crate::needles::Code;
 use crate::real::Real;
 use crate::simd::{BATCH, Level};
 use atoms::Atoms;
 use canvas::Canvas;
 use changes::Changes;
-use plane::PlaneState;
+use exchange::Exchange;
+use plane::{PlaneState, Tiles};
 use session::CpuSession;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 use threads::Threads;
 use tile::{Candidate, LocalCode, TileState};
@@ -139,18 +148,37 @@ pub type OpenPositions<'a> = Option<&'a [Range<i64>; 3]>;
 pub trait OpenOnCpu: Sized {
     #[doc(hidden)]
     fn open_on_cpu(engine: &CpuEngine, problem: Problem<Self>, positions: OpenPositions) -> Result<Box<dyn Session<Self>>>;
+    #[doc(hidden)]
+    fn open_on_ranks(engine: &RankEngine, problem: Problem<Self>) -> Result<Box<dyn Session<Self>>>;
 }
 
 impl OpenOnCpu for f32 {
     fn open_on_cpu(engine: &CpuEngine, problem: Problem<f32>, positions: OpenPositions) -> Result<Box<dyn Session<f32>>> {
-        engine.open_session(problem, positions)
+        let tiles = positions.map_or(Tiles::All, Tiles::Positions);
+        engine.open_session(problem, |_| tiles, Exchange::alone())
+    }
+
+    fn open_on_ranks(engine: &RankEngine, problem: Problem<f32>) -> Result<Box<dyn Session<f32>>> {
+        open_on_ranks(engine, problem)
     }
 }
 
 impl OpenOnCpu for f64 {
     fn open_on_cpu(engine: &CpuEngine, problem: Problem<f64>, positions: OpenPositions) -> Result<Box<dyn Session<f64>>> {
-        engine.open_session(problem, positions)
+        let tiles = positions.map_or(Tiles::All, Tiles::Positions);
+        engine.open_session(problem, |_| tiles, Exchange::alone())
     }
+
+    fn open_on_ranks(engine: &RankEngine, problem: Problem<f64>) -> Result<Box<dyn Session<f64>>> {
+        open_on_ranks(engine, problem)
+    }
+}
+
+fn open_on_ranks<T: Real>(engine: &RankEngine, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
+    let (world, blocks) = (engine.world(), engine.blocks(&problem)?);
+    let own: Vec<TileRange> = blocks.iter().map(|blocks| blocks.of(world.rank())).collect();
+    let exchange = Exchange::new(Rc::clone(world), Traffic::new(&blocks, world.rank()), engine.gives_own_codes());
+    engine.cpu().open_session(problem, |plane| Tiles::Block(&own[plane]), exchange)
 }
 
 impl CpuEngine {
@@ -159,17 +187,25 @@ impl CpuEngine {
         T::open_on_cpu(self, problem, Some(positions))
     }
 
-    fn open_session<T: Real>(&self, mut problem: Problem<T>, positions: OpenPositions) -> Result<Box<dyn Session<T>>> {
+    /// Opens a session that works on the given tiles of every plane.
+    fn open_session<'a, T: Real>(
+        &self,
+        mut problem: Problem<T>,
+        tiles: impl Fn(usize) -> Tiles<'a>,
+        exchange: Exchange,
+    ) -> Result<Box<dyn Session<T>>> {
         if problem.dictionary.len() > usize::from(u16::MAX) {
             return Err(Error::parameter("the number of atoms", problem.dictionary.len(), "at most 65535"));
         }
         let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.manner.level);
         let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
-        let planes = planes.into_iter().map(|p| PlaneState::new(p, positions, &problem, atoms.rows.width));
+        let planes = planes.into_iter().enumerate().map(|(i, p)| PlaneState::new(p, tiles(i), &problem, atoms.rows.width));
         let planes = planes.collect::<Result<Vec<PlaneState<T>>>>()?;
-        let canvases = if problem.learning { &planes[..] } else { &[] }.iter().map(|p| Canvas::new(p, &atoms.rows));
+        let learnt = if problem.learning { &planes[..] } else { &[] }.iter().enumerate();
+        let here = learnt.filter(|(_, plane)| !plane.grid.tiles.is_empty());
+        let canvases = here.map(|(number, plane)| Canvas::new(number, plane, &atoms.rows));
         let canvases = canvases.collect::<Result<Vec<Canvas<T>>>>()?;
         let threads = Arc::clone(&self.threads);
-        Ok(Box::new(CpuSession::new(threads, self.manner, &problem, atoms, planes, canvases)))
+        Ok(Box::new(CpuSession::new(threads, self.manner, &problem, atoms, planes, canvases, exchange)))
     }
 }

@@ -1,12 +1,13 @@
 //! One plane of the problem as the CPU keeps it.
 
+use super::cut::Cut;
 use super::field::SharedField;
 use super::footprint::{Footprint, Layout};
 use super::team::Team;
 use super::tile::LocalCode;
-use crate::engine::{Part, Plane, Problem, ScaledSums, Scaling};
+use crate::engine::{Part, Plane, Problem};
 use crate::error::Result;
-use crate::grid::{Grid, Tile};
+use crate::grid::{Frame, Grid, Tile, TileRange};
 use crate::needles::Code;
 use crate::real::Real;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use std::ops::Range;
 pub(super) struct PlaneState<T> {
     pub(super) channels: usize,
     /// Size of the signal.
-    signal: [usize; 3],
+    pub(super) signal: [usize; 3],
     pub(super) grid: Grid,
     pub(super) layout: Layout,
     /// `Y - B` over the domain.
@@ -28,49 +29,64 @@ pub(super) struct PlaneState<T> {
     position_weights: Option<Vec<T>>,
     position_caps: Option<Vec<u32>>,
     cap: usize,
+    /// The first tile among those of the whole plane, and how many that has.
+    first_tile: [usize; 3],
+    whole_counts: [usize; 3],
+    /// Most layers a tile of the whole plane has.
+    pub(super) layers: usize,
+}
+
+/// Which tiles of a plane a session works on.
+#[derive(Clone, Copy)]
+pub(super) enum Tiles<'a> {
+    All,
+    /// Those of these positions alone, relative to the signal.
+    Positions(&'a [Range<i64>; 3]),
+    /// A block of those of the whole plane.
+    Block(&'a TileRange),
 }
 
 impl<T: Real> PlaneState<T> {
-    /// `positions`, where not all are open: those that are, relative to the signal.
-    pub(super) fn new(
-        plane: Plane<T>,
-        positions: Option<&[Range<i64>; 3]>,
-        problem: &Problem<T>,
-        row_width: usize,
-    ) -> Result<Self> {
+    pub(super) fn new(plane: Plane<T>, tiles: Tiles, problem: &Problem<T>, row_width: usize) -> Result<Self> {
         let atom = problem.dictionary.extent();
-        let grid = match positions {
-            None => Grid::new(plane.extent, atom, problem.border, problem.grouping)?,
-            Some(positions) => Grid::of_positions(plane.extent, atom, positions, problem.grouping),
+        let frame = match tiles {
+            Tiles::Positions(positions) => Frame::of_positions(plane.extent, atom, positions, problem.grouping),
+            _ => Frame::new(plane.extent, atom, problem.border, problem.grouping)?,
         };
+        let all = frame.all();
+        let tiles = if let Tiles::Block(tiles) = tiles { tiles } else { &all };
+        let grid = frame.block(tiles);
         let channels = problem.dictionary.channels();
         let layout = Layout::new(&grid, channels, row_width)?;
-        let signal = plane.extent.padded();
+        let cut = Cut { frame: &frame, grid: &grid, held: plane.held.as_ref(), signal: plane.extent.padded() };
         // The padding of the zero border holds zeros that count fully.
-        let spread = |data: Vec<T>, with: T| {
-            if grid.domain == signal {
-                return data;
-            }
-            let mut out = Vec::new();
-            grid.spread(plane.extent, &data, with, &mut out);
-            out
-        };
-        let weights = plane.weights.map(|w| spread(w.into_iter().map(|a| a * a).collect(), T::ONE));
-        let target = spread(plane.target, T::ZERO);
+        let weights = plane.weights.map(|w| cut.samples(w.into_iter().map(|a| a * a).collect(), T::ONE));
+        let target = cut.samples(plane.target, T::ZERO);
         let residual = SharedField::new(target.clone());
         Ok(Self {
             channels,
-            signal,
+            signal: plane.extent.padded(),
+            first_tile: tiles.each_ref().map(|range| range.start),
+            layers: frame.layers(),
+            whole_counts: frame.tile_counts(),
+            position_weights: plane.position_weights.map(|map| cut.positions(map)),
+            position_caps: plane.position_caps.map(|map| cut.positions(map)),
             grid,
             layout,
             target,
             weights,
             residual,
             measured: Vec::new(),
-            position_weights: plane.position_weights,
-            position_caps: plane.position_caps,
             cap: problem.cap.unwrap_or(usize::MAX),
         })
+    }
+
+    /// Number of a tile in the grid of the whole plane.
+    pub(super) fn whole_index(&self, index: usize) -> usize {
+        let [_, ny, nx] = self.grid.tile_counts;
+        let at = [index / (ny * nx), index / nx % ny, index % nx];
+        let [z, y, x]: [usize; 3] = std::array::from_fn(|a| self.first_tile[a] + at[a]);
+        (z * self.whole_counts[1] + y) * self.whole_counts[2] + x
     }
 
     /// Number of a needle in the raster of all positions.
@@ -95,7 +111,8 @@ impl<T: Real> PlaneState<T> {
     /// A code of a tile as one of the signal.
     pub(super) fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
         let at = self.layout.coordinates(code.offset as usize);
-        let position = std::array::from_fn(|a| (tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
+        let position =
+            std::array::from_fn(|a| (self.grid.start[a] + tile.origin[a] + at[a] as i64 - self.grid.signal_at[a] as i64) as i32);
         Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
     }
 
@@ -106,7 +123,7 @@ impl<T: Real> PlaneState<T> {
 
     /// Where a sample of the domain lies in a field in which the signal begins at `origin`.
     pub(super) fn in_field(&self, origin: [i64; 3], at: [i64; 3]) -> [i64; 3] {
-        std::array::from_fn(|a| origin[a] + at[a] - self.grid.signal_at[a] as i64)
+        std::array::from_fn(|a| origin[a] + self.grid.start[a] + at[a] - self.grid.signal_at[a] as i64)
     }
 
     /// The residual over a part of the signal, channel after channel.
@@ -159,54 +176,19 @@ impl<T: Real> PlaneState<T> {
         team.each(&mut self.blocks(), |_| 1, |block, _| block.residual.fill(T::ZERO));
     }
 
-    /// `||r||^2` and `<A (Y - B), r>` in f64, added block by block in order.
-    pub(super) fn energies(&mut self, team: &Team<T>) -> (f64, f64) {
-        let mut blocks = self.blocks();
-        team.each(&mut blocks, |_| 1, |block, _| block.sums = block.energies());
-        blocks.iter().fold((0.0, 0.0), |sum, block| (sum.0 + block.sums.0, sum.1 + block.sums.1))
-    }
-
-    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the signal or the whole domain, added row by row in order.
-    pub(super) fn scaled_sums(&mut self, team: &Team<T>, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+    /// Calls `f(start in the domain, length)` for the rows of a box of samples, channel after channel.
+    pub(super) fn for_rows(&self, part: &Part, mut f: impl FnMut(usize, usize)) {
         let domain = self.grid.domain;
-        let part: Part = match part {
-            None => domain.map(|length| 0..length),
-            Some(part) => std::array::from_fn(|a| part[a].start + self.grid.signal_at[a]..part[a].end + self.grid.signal_at[a]),
-        };
-        let mut runs = Vec::new();
-        for row in 0..self.channels * part[0].len() * part[1].len() {
-            let (c, z, y) = (row / (part[0].len() * part[1].len()), row / part[1].len() % part[0].len(), row % part[1].len());
-            let (z, y) = (part[0].start + z, part[1].start + y);
-            for x in part[2].clone().step_by(BLOCK) {
-                let length = BLOCK.min(part[2].end - x);
-                runs.push((((c * domain[0] + z) * domain[1] + y) * domain[2] + x, length, ScaledSums::default()));
+        if part.iter().any(|range| range.is_empty()) {
+            return;
+        }
+        for c in 0..self.channels {
+            for z in part[0].clone() {
+                for y in part[1].clone() {
+                    f(((c * domain[0] + z) * domain[1] + y) * domain[2] + part[2].start, part[2].len());
+                }
             }
         }
-        let plane = &*self;
-        team.each(&mut runs, |_| 1, |(start, length, sums), _| *sums = plane.scaled_run(*start, *length, scaling));
-        runs.iter().fold(ScaledSums::default(), |sum, (_, _, run)| ScaledSums {
-            dot: sum.dot + run.dot,
-            energy: sum.energy + run.energy,
-        })
-    }
-
-    fn scaled_run(&self, start: usize, length: usize, scaling: Scaling) -> ScaledSums {
-        let domain = self.grid.domain;
-        let line = start / domain[2];
-        let first = [line / domain[1] % domain[0], line % domain[1], start % domain[2]];
-        let mut residual = vec![T::ZERO; length];
-        // SAFETY: in a measurement everybody only reads.
-        unsafe { self.residual.read(start, &mut residual) };
-        let (target, weights) = (&self.target[start..start + length], self.weights.as_ref().map(|w| &w[start..start + length]));
-        let mut sums = ScaledSums::default();
-        scaling.field.for_row(self.in_field(scaling.origin, first.map(|x| x as i64)), length, |i, scale| {
-            let r = residual[i].to_f64();
-            sums.dot += scale * r * target[i].to_f64();
-            let weight = weights.map_or(1.0, |w| w[i].to_f64());
-            // The residual carries the squared weight, so its energy is r^2 / w.
-            sums.energy += if weight > 0.0 { scale * scale * r * r / weight } else { 0.0 };
-        });
-        sums
     }
 
     /// The domain in blocks of some thousand samples.
@@ -214,7 +196,7 @@ impl<T: Real> PlaneState<T> {
         let residual = self.residual.as_mut_slice().chunks_mut(BLOCK);
         let block = |(i, (residual, target)): (usize, (_, _))| {
             let weights = self.weights.as_ref().map(|w| &w[i * BLOCK..(i * BLOCK + BLOCK).min(w.len())]);
-            Block { residual, target, weights, sums: (0.0, 0.0) }
+            Block { residual, target, weights }
         };
         residual.zip(self.target.chunks(BLOCK)).enumerate().map(block).collect()
     }
@@ -237,7 +219,7 @@ impl<T: Real> PlaneState<T> {
         }
         let place = |axis: usize, i: usize| -> Option<usize> {
             let (p, l) = (at[axis] as i64 + i as i64, domain[axis] as i64);
-            if grid.periodic { Some((p % l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
+            if grid.periodic[axis] { Some((p % l) as usize) } else { (0..l).contains(&p).then_some(p as usize) }
         };
         for c in 0..*channels {
             for z in 0..depth {
@@ -245,7 +227,7 @@ impl<T: Real> PlaneState<T> {
                     let (Some(gz), Some(gy)) = (place(0, z), place(1, y)) else { continue };
                     let line = ((c * domain[0] + gz) * domain[1] + gy) * domain[2];
                     let row = ((c * depth + z) * height + y) * width;
-                    let mut x = if grid.periodic { 0 } else { (-at[2]).clamp(0, width as i32) as usize };
+                    let mut x = if grid.periodic[2] { 0 } else { (-at[2]).clamp(0, width as i32) as usize };
                     while x < width {
                         let Some(gx) = place(2, x) else { break };
                         let run = (width - x).min(domain[2] - gx);
@@ -276,32 +258,4 @@ struct Block<'a, T> {
     residual: &'a mut [T],
     target: &'a [T],
     weights: Option<&'a [T]>,
-    sums: (f64, f64),
-}
-
-impl<T: Real> Block<'_, T> {
-    fn energies(&self) -> (f64, f64) {
-        let (r, t) = (&*self.residual, self.target);
-        let dot = sum(r.len(), |x| r[x].to_f64() * t[x].to_f64());
-        let energy = match self.weights {
-            None => sum(r.len(), |x| r[x].to_f64() * r[x].to_f64()),
-            // The residual carries the squared weight, so its energy is r^2 / w.
-            Some(w) => sum(r.len(), |x| if w[x] > T::ZERO { r[x].to_f64() * r[x].to_f64() / w[x].to_f64() } else { 0.0 }),
-        };
-        (energy, dot)
-    }
-}
-
-/// Sum in four chains, which the compiler can vectorise.
-#[inline(always)]
-fn sum(count: usize, f: impl Fn(usize) -> f64) -> f64 {
-    let mut chains = [0.0; 4];
-    let whole = count / 4 * 4;
-    for x in (0..whole).step_by(4) {
-        for (i, chain) in chains.iter_mut().enumerate() {
-            *chain += f(x + i);
-        }
-    }
-    (whole..count).for_each(|x| chains[0] += f(x));
-    chains.iter().sum()
 }

@@ -4,45 +4,59 @@ use super::Manner;
 use super::atom_pass::improve_atoms;
 use super::atoms::Atoms;
 use super::canvas::Canvas;
-use super::changes::{Changes, Seen};
+use super::changes::Changes;
 use super::discovery::DiscoverTile;
-use super::gather::gather_codes;
-use super::gradient::{layer_gradient, whole_gradient};
-use super::local_dual::{Asked, scaled_reach};
+use super::exchange::Exchange;
+use super::fetched::{OwnState, exceeding_from_bytes, exceeding_to_bytes};
+use super::gradient::{Codes, Survey, gradient, survey};
+use super::local_dual::{Asked, exceeding, scaled_reach};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::shares::Shares;
-use super::support::{SupportTile, SynthesiseTile};
+use super::support::SupportTile;
 use super::team::Team;
 use super::threads::Threads;
-use super::tile::{Layers, LocalCode, TileState};
+use super::tile::TileState;
 use crate::dictionary::Dictionary;
 use crate::engine::{
-    Discovery, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep, Visit,
+    Discovery, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep,
+    Visit,
 };
+use crate::observe::Stop;
 use crate::pursuit::Local;
 use crate::real::Real;
+use crate::report::Status;
 use crate::simd::{AtomRows, Level};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A pursuit on the threads of this machine.
 pub(super) struct CpuSession<T> {
-    team: Team<T>,
-    level: Level,
-    skipping: bool,
-    nonnegative: bool,
-    local: Local,
-    atoms: Atoms<T>,
-    planes: Vec<PlaneState<T>>,
-    /// Each plane laid out for the pass over the atoms; none unless the session is for learning.
-    canvases: Vec<Canvas<T>>,
+    pub(super) team: Team<T>,
+    pub(super) level: Level,
+    pub(super) skipping: bool,
+    pub(super) nonnegative: bool,
+    pub(super) local: Local,
+    pub(super) atoms: Atoms<T>,
+    pub(super) planes: Vec<PlaneState<T>>,
+    pub(super) learning: bool,
+    /// Each plane with tiles here, laid out for the pass over the atoms; none unless the session is for learning.
+    pub(super) canvases: Vec<Canvas<T>>,
     /// Tiles of all planes, in order.
-    tiles: Vec<TileState<T>>,
+    pub(super) tiles: Vec<TileState<T>>,
     /// The tiles of every colour, and all of them, as the threads share them.
-    colours: Vec<Shares>,
-    all: Shares,
-    changes: Changes,
+    pub(super) colours: Vec<Colour>,
+    pub(super) all: Shares,
+    pub(super) changes: Changes,
+    pub(super) exchange: Exchange,
+    pub(super) stop: Stop,
+}
+
+/// The tiles of a colour: those away from other ranks' tiles, which run while borders travel, and those beside them.
+pub(super) struct Colour {
+    pub(super) inner: Shares,
+    pub(super) border: Shares,
 }
 
 impl<T: Real> CpuSession<T> {
@@ -53,90 +67,58 @@ impl<T: Real> CpuSession<T> {
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
         canvases: Vec<Canvas<T>>,
+        exchange: Exchange,
     ) -> Self {
         let places = planes.iter().enumerate().flat_map(|(p, plane)| (0..plane.grid.tiles.len()).map(move |index| (p, index)));
         let tile = |(number, (p, index)): (usize, (usize, usize))| TileState::new(p, number, index, planes[p].grid.tiles[index]);
         let tiles: Vec<TileState<T>> = places.enumerate().map(tile).collect();
-        let changes = Changes::new(&planes);
+        let changes = exchange.traffic().map_or_else(|| Changes::new(&planes), |t| Changes::of(&t.around, t.slots));
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
-        let (nonnegative, local) = (problem.nonnegative, problem.local);
+        let (nonnegative, local, learning) = (problem.nonnegative, problem.local, problem.learning);
         let Manner { level, skipping, reversed } = manner;
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
-        tiles.iter().for_each(|state| lists[state.tile.colour].push(state.number as u32));
-        lists.push((0..tiles.len() as u32).collect());
-        if reversed {
-            lists.iter_mut().for_each(|list| list.reverse());
+        let mut lists = vec![[Vec::new(), Vec::new()]; planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
+        for state in &tiles {
+            lists[state.tile.colour][usize::from(exchange.is_at_border(state.number))].push(state.number as u32);
         }
-        let mut colours: Vec<Shares> = lists.iter().map(|list| team.shares(list, |_| 1)).collect();
-        let all = colours.pop().expect("the list of all tiles");
-        let mut session =
-            CpuSession { team, level, skipping, nonnegative, local, atoms, planes, canvases, tiles, colours, all, changes };
+        let share = |mut list: Vec<u32>| {
+            if reversed {
+                list.reverse();
+            }
+            team.shares(&list, |_| 1)
+        };
+        let all = share((0..tiles.len() as u32).collect());
+        let colours = lists.into_iter().map(|[inner, border]| Colour { inner: share(inner), border: share(border) }).collect();
+        let mut session = CpuSession {
+            team,
+            level,
+            skipping,
+            nonnegative,
+            local,
+            atoms,
+            planes,
+            learning,
+            canvases,
+            tiles,
+            colours,
+            all,
+            changes,
+            exchange,
+            stop: Stop::default(),
+        };
         session.refresh();
         session
-    }
-
-    /// Shares the tiles out anew by what they hold now.
-    fn share_out(&mut self) {
-        let Self { team, tiles, colours, all, .. } = self;
-        if team.threads() == 1 {
-            return;
-        }
-        for shares in colours.iter_mut().chain([all]) {
-            let mut items = shares.items().to_vec();
-            items.sort_unstable();
-            *shares = team.shares(&items, |i| tiles[i as usize].cost());
-        }
-    }
-
-    /// Runs `work` on the tiles that `wanted` picks by what is pending around them, colour after colour, the tiles of a colour in
-    /// parallel.
-    ///
-    /// `whole` says that every code of a tile is swept.
-    fn sweep(
-        &mut self,
-        whole: bool,
-        wanted: impl Fn(&TileState<T>, &dyn Fn() -> f64) -> bool + Sync,
-        work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
-    ) -> Sweep {
-        let Self { team, atoms, planes, tiles, colours, changes, .. } = self;
-        for colour in colours {
-            team.each_of(tiles, colour, |state, scratch| {
-                if !wanted(state, &|| changes.pending(state)) {
-                    return;
-                }
-                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
-                work(atoms, &planes[state.plane], state, scratch);
-                scratch.tally.largest_change = scratch.tally.largest_change.max(state.largest_change);
-                scratch.tally.visited += state.visited;
-                changes.note(state, whole);
-            });
-        }
-        let together = |sum: Sweep, part: Sweep| Sweep {
-            largest_change: sum.largest_change.max(part.largest_change),
-            visited: sum.visited + part.visited,
-        };
-        team.tallies().fold(Sweep::default(), together)
-    }
-
-    /// Takes what the codes make of `atoms` off the residuals.
-    fn synthesise(&mut self, atoms: Option<&AtomRows<T>>) {
-        let Self { team, planes, tiles, colours, level, .. } = self;
-        let atoms = atoms.unwrap_or(&self.atoms.rows);
-        for colour in colours {
-            team.each_of(tiles, colour, |state, scratch| {
-                T::dispatch(*level, SynthesiseTile { atoms, plane: &planes[state.plane], state, scratch });
-            });
-        }
-    }
-
-    /// Forgets what was known about the surroundings: every tile is swept and measured again.
-    fn forget(&mut self) {
-        self.tiles.iter_mut().for_each(|state| state.seen = Seen::NOTHING);
     }
 }
 
 impl<T: Real> Session<T> for CpuSession<T> {
+    fn heed(&mut self, stop: Stop) {
+        // Ranks that stopped each at a time of its own would wait for each other for ever.
+        if self.exchange.is_alone() {
+            self.stop = stop;
+        }
+    }
+
     fn refresh(&mut self) {
         let Self { team, planes, .. } = self;
         planes.iter_mut().for_each(|plane| plane.reset_residual(team));
@@ -181,10 +163,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 Some(Goal::Above { penalty: T::from_f64(penalty), bound: T::from_f64(penalty * (1.0 + slack)) })
             }
         };
-        let mut visited = vec![0; self.planes.len()];
+        let broken_off = AtomicBool::new(false);
         if let Some(goal) = goal {
             let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
-            let Self { team, atoms, planes, tiles, all, changes, .. } = self;
+            let Self { team, atoms, planes, tiles, all, changes, stop, .. } = self;
             team.each_of(tiles, all, |state, scratch| {
                 let changed = changes.since_measured(state);
                 state.visited = 0;
@@ -192,130 +174,123 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 if !changed && !matches!(goal, Goal::Above { penalty, .. } if state.largest_correlation > penalty.to_f64()) {
                     return;
                 }
+                if stop.is_due() {
+                    return broken_off.store(true, Relaxed);
+                }
                 let plane = &planes[state.plane];
                 T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
                 changes.note_measured(state);
             });
-            tiles.iter().for_each(|state| visited[state.plane] += state.visited);
-            planes.iter_mut().for_each(|plane| plane.keep_measured(team));
+            if broken_off.load(Relaxed) {
+                self.forget_measured();
+            } else {
+                planes.iter_mut().for_each(|plane| plane.keep_measured(team));
+            }
         }
+        let unknown = what == Measure::Objective || broken_off.load(Relaxed);
         let Self { team, planes, tiles, atoms, all, .. } = self;
-        let mut sums: Vec<Measurement> = planes
-            .iter_mut()
-            .zip(visited)
-            .map(|(plane, visited)| {
-                let (residual_energy, target_dot_residual) = plane.energies(team);
-                Measurement { residual_energy, target_dot_residual, visited, ..Measurement::default() }
-            })
-            .collect();
         team.each_of(tiles, all, |state, _| state.weigh(&planes[state.plane], &atoms.weights));
-        // In the order of the tiles, whatever the order they ran in: the norms are added up.
-        for state in tiles {
-            let sum = &mut sums[state.plane];
-            sum.weighted_l1 += state.weighted_l1;
-            sum.nonzeros += state.codes.len();
+        let sums = self.add_up(|state| {
             // Codes may have changed since a certificate: what it measured then bounds nothing now.
-            let largest = if what == Measure::Objective { f64::INFINITY } else { state.largest_correlation };
-            sum.largest_correlation = sum.largest_correlation.max(largest);
-        }
+            Measurement {
+                residual_energy: state.energies.0,
+                target_dot_residual: state.energies.1,
+                weighted_l1: state.weighted_l1,
+                nonzeros: state.codes.len(),
+                largest_correlation: if unknown { f64::INFINITY } else { state.largest_correlation },
+                visited: if what == Measure::Objective { 0 } else { state.visited },
+            }
+        });
         if what == Measure::Objective {
             self.share_out();
         }
         sums
     }
 
-    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, [i64; 3], f64)) -> bool {
-        let mut needles = Vec::new();
-        for state in self.tiles.iter().filter(|state| state.largest_correlation > penalty) {
-            let plane = &self.planes[state.plane];
-            Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut needles);
-            for (&offset, reach) in needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
-                let at = state.place(&plane.layout, offset).map(i64::from);
-                each(state.plane, plane.in_field([0; 3], at), reach.to_f64() / penalty);
-            }
+    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> bool {
+        let own = exceeding(penalty, &self.team, &self.planes, &self.tiles);
+        match self.exchange.gather(|| exceeding_to_bytes(&own)) {
+            None => own.into_iter().for_each(|(plane, found)| each(plane, found)),
+            Some(parts) => parts.iter().for_each(|part| exceeding_from_bytes(part, each)),
         }
         true
     }
 
     fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
-        self.planes[plane].scaled_sums(&self.team, scaling, part)
+        let sums = self.planes[plane].scaled_sums(&self.team, scaling, part);
+        let sums = self.exchange.sums(sums.into(), &mut []);
+        ScaledSums { dot: sums[0], energy: sums[1] }
     }
 
     fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
         let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
         let tiles = self.tiles.iter().filter(|state| state.plane == plane);
-        scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)
+        let mut reach = [scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)];
+        self.exchange.largest(&mut reach);
+        reach[0]
+    }
+
+    fn agree(&self, end: Option<Status>) -> Option<Status> {
+        let wishes = [Status::TimeLimit, Status::Interrupted];
+        let wish = end.and_then(|end| wishes.iter().position(|&wish| wish == end)).map_or(0.0, |i| i as f64 + 1.0);
+        let mut most = [wish];
+        self.exchange.largest(&mut most);
+        wishes.get((most[0] as usize).wrapping_sub(1)).copied()
     }
 
     fn fetch(&self) -> State<T> {
-        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
-        let planes = of_planes.map(|tiles| gather_codes(&self.team, &self.planes[tiles[0].plane], tiles)).collect();
-        let of_planes = self.tiles.chunk_by(|a, b| a.plane == b.plane);
-        let pending = of_planes.map(|tiles| tiles.iter().map(|state| self.changes.pending(state)).collect()).collect();
-        State { codes: planes, pending }
+        let own = self.own_state();
+        if self.exchange.keeps_to_itself() {
+            let pending = own.pending.into_iter().map(|tiles| tiles.into_iter().map(|(_, pending)| pending).collect()).collect();
+            return State { codes: own.codes, pending };
+        }
+        let parts = self.exchange.gather(|| own.to_bytes()).expect("the ranks share what they have");
+        OwnState::join(&parts, self.planes.len())
+    }
+
+    fn fetch_for_keeping(&self) -> State<T> {
+        match self.exchange.gather_at_first(|| self.own_state().to_bytes()) {
+            None => self.fetch(),
+            Some(parts) => OwnState::join(&parts, self.planes.len()),
+        }
     }
 
     fn restore(&mut self, given: &State<T>) {
-        for state in self.tiles.iter_mut() {
-            state.codes.clear();
-            state.candidates.clear();
-        }
-        for (p, codes) in given.codes.iter().enumerate() {
-            let plane = &self.planes[p];
-            let mut sorted: Vec<(usize, LocalCode<T>)> = Vec::with_capacity(codes.len());
-            // Where the tiles begin along every axis, to find the tile of a position.
-            let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
-                let mut s: Vec<i64> = plane.grid.tiles.iter().map(|t| t.origin[a]).collect();
-                s.sort_unstable();
-                s.dedup();
-                s
-            });
-            for code in codes {
-                let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + plane.grid.signal_at[a] as i64);
-                let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
-                let tile = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
-                let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
-                let offset = plane.layout.offset(local) as u32;
-                let atom = code.atom as u16;
-                sorted.push((tile, LocalCode { offset, atom, cut: false, value: code.value, curvature: T::ONE }));
-            }
-            sorted.sort_by_key(|(tile, _)| *tile);
-            for state in self.tiles.iter_mut().filter(|s| s.plane == p) {
-                let from = sorted.partition_point(|(tile, _)| *tile < state.index);
-                let to = sorted.partition_point(|(tile, _)| *tile <= state.index);
-                state.codes.extend(sorted[from..to].iter().map(|(_, code)| *code));
-                state.sort(&plane.grid, &plane.layout);
-                state.curvature_holds = false;
-            }
-        }
+        self.place_codes(&given.codes);
         self.forget();
-        for (state, &pending) in self.tiles.iter_mut().zip(given.pending.iter().flatten()) {
-            self.changes.set_pending(state, pending);
+        for state in self.tiles.iter_mut() {
+            let whole = self.planes[state.plane].whole_index(state.index);
+            if let Some(&pending) = given.pending.get(state.plane).and_then(|tiles| tiles.get(whole)) {
+                self.changes.set_pending(state, pending);
+            }
         }
         self.share_out();
     }
 
     fn improve_atoms(&mut self) -> f64 {
-        assert_eq!(self.canvases.len(), self.planes.len(), "the session was opened for learning");
+        assert!(self.learning, "the session was opened for learning");
         let mut dictionary = self.atoms.dictionary.clone();
-        let Self { canvases, planes, tiles, team, level, .. } = self;
-        let moved = improve_atoms(&mut dictionary, canvases, planes, tiles, team, *level);
+        let moved = improve_atoms(self, &mut dictionary);
         self.set_dictionary(dictionary);
         moved
     }
 
     fn layers(&self, plane: usize) -> usize {
-        let grid = &self.planes[plane].grid;
-        grid.tiles.iter().map(|tile| Layers::of(grid, tile).count()).max().unwrap_or(0)
+        self.planes[plane].layers
     }
 
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
-        let Self { team, planes, tiles, level, atoms, .. } = self;
+        let Self { team, planes, tiles, level, atoms, exchange, .. } = self;
+        let codes = Codes { tiles, layer: of.map(|of| (of.plane, of.layer)) };
+        let own = survey(*level, team, planes, codes);
+        let (mut largest, mut count) = ([own.largest], [own.codes as i64]);
+        exchange.reduce(&mut count, &mut largest);
+        let all = Survey { largest: largest[0], codes: count[0] as usize };
         let numbers = atoms.dictionary.data().len();
-        match of {
-            Some(PlaneLayer { plane, layer }) => layer_gradient(*level, &mut planes[plane], tiles, plane, layer, numbers),
-            None => whole_gradient(*level, team, planes, tiles, numbers),
-        }
+        let Some(scale) = all.scale() else { return vec![if all.largest == 0.0 { 0.0 } else { f64::NAN }; numbers] };
+        let mut sums = gradient(*level, team, planes, codes, scale, numbers);
+        exchange.reduce(&mut sums, &mut []);
+        sums.into_iter().map(|sum| sum as f64 / scale).collect()
     }
 
     fn energy_along(&mut self, direction: &[f64]) -> f64 {
@@ -325,12 +300,18 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let team = &self.team;
         self.planes.iter_mut().for_each(|plane| plane.clear_residual(team));
         self.synthesise(Some(&rows));
-        let team = &self.team;
-        self.planes.iter_mut().map(|plane| plane.energies(team).0).sum()
+        let Self { team, planes, tiles, all, .. } = self;
+        team.each_of(tiles, all, |state, _| state.energies = planes[state.plane].energies(&state.tile));
+        let sum = self.tiles.iter().map(|state| state.energies.0).collect();
+        self.exchange.sums(vec![sum], &mut [])[0]
     }
 
     fn residual(&self, plane: usize) -> Vec<T> {
-        self.residual_part(plane, &self.planes[plane].whole())
+        let own = &self.planes[plane];
+        match self.exchange.gather(|| own.own_residual()) {
+            None => self.residual_part(plane, &own.whole()),
+            Some(parts) => own.join_residual(&parts),
+        }
     }
 
     fn residual_part(&self, plane: usize, part: &Part) -> Vec<T> {
@@ -343,12 +324,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
         self.atoms = self.atoms.of(dictionary);
-        for state in self.tiles.iter_mut() {
-            state.curvature_holds = false;
-            // What other atoms reached says nothing.
-            state.reaches.clear();
-        }
-        self.forget();
+        self.tiles.iter_mut().for_each(|state| state.curvature_holds = false);
+        // What other atoms reached says nothing.
+        self.forget_measured();
     }
 
     fn memory(&self) -> u64 {

@@ -43,8 +43,9 @@ pub(super) struct TileState<T> {
     /// What the last sweep did here: largest change of a code, the same in its last round.
     pub(super) largest_change: f64,
     pub(super) last_change: f64,
-    /// `sum weight_ik |a_ik|` when last measured.
+    /// `sum weight_ik |a_ik|` when last measured, and `||r||^2` and `<A (Y - B), r>` over its own samples.
     pub(super) weighted_l1: f64,
+    pub(super) energies: (f64, f64),
     /// Largest correlation when last measured.
     pub(super) largest_correlation: f64,
     /// Reach of every needle (in the order of the layers) when last measured, with a minus where it is only known not to be more;
@@ -68,6 +69,7 @@ impl<T: Real> TileState<T> {
             largest_change: 0.0,
             last_change: 0.0,
             weighted_l1: 0.0,
+            energies: (0.0, 0.0),
             largest_correlation: f64::INFINITY,
             reaches: Vec::new(),
             visited: 0,
@@ -87,8 +89,9 @@ impl<T: Real> TileState<T> {
         self.codes.len() + 8
     }
 
-    /// Makes `weighted_l1` that of the codes.
+    /// Measures the codes and the residual.
     pub(super) fn weigh(&mut self, plane: &PlaneState<T>, atom_weights: &[T]) {
+        self.energies = plane.energies(&self.tile);
         let size = |code: &LocalCode<T>| {
             let weight = plane.position_weight(&self.tile, code.offset as usize) * atom_weights[code.atom as usize];
             weight.to_f64() * code.value.to_f64().abs()

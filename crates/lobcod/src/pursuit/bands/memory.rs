@@ -47,6 +47,7 @@ impl Pursuit {
             weights: shape.masked.then(Vec::new),
             position_weights: None,
             position_caps: None,
+            held: None,
         };
         let problem = Problem {
             planes: vec![plane; planes_of(shape.channels, dictionary.channels())],

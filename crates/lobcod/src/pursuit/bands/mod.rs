@@ -211,7 +211,7 @@ impl<T: Real> Work<'_, T> {
         let others = || self.bands.iter().enumerate().filter(|(i, _)| place != Place::Band(*i)).map(|(_, band)| band);
         let objective = others().map(|band| band.objective(self.penalty)).sum::<f64>();
         let nonzeros = others().map(Band::nonzeros).sum::<usize>();
-        let (clock, sweeps) = (self.clock, self.sweeps);
+        let (clock, sweeps, asked_to_stop) = (self.clock, self.sweeps, observer.stop());
         let mut watch = |progress: &Progress| -> Control {
             observer.progress(&Progress {
                 seconds: clock.elapsed().as_secs_f64(),
@@ -238,6 +238,7 @@ impl<T: Real> Work<'_, T> {
             penalty_max: self.penalty_max.clone(),
             means: (Engine::<T>::name(&self.engine), Engine::<T>::threads(&self.engine)),
         });
+        solver.begin(Instant::now(), asked_to_stop, 1);
         let status = solver.run_part(start, ACCEPTED * shares * asked.tolerance, &mut watch);
         let changed = solver.progress.discovery_sweeps > 0;
         self.sweeps.0 += solver.progress.discovery_sweeps;
@@ -316,9 +317,7 @@ impl<T: Real> Work<'_, T> {
         if let Some(lattice) = self.lattice {
             let rows = window.positions.clone();
             excess = vec![Excess::of_rows(lattice, self.source.dictionary.extent(), rows); planes.len()];
-            session.exceeding(self.penalty, &mut |plane, position, ratio| {
-                excess[plane].note(std::array::from_fn(|a| origin[a] + position[a]), ratio);
-            });
+            session.exceeding(self.penalty, &mut |plane, found| excess[plane].note(origin, found));
         }
         let band = &mut self.bands[band];
         (band.planes, band.excess) = (planes, excess);

@@ -37,14 +37,18 @@ pub(super) fn denoise(
 ) -> Result<Denoised> {
     let penalty = params.penalty.unwrap_or(PENALTY * params.scale);
     let mut known = vec![true; picture.data().len()];
+    let stop = observer.stop();
     for _ in 0..SEARCHES {
+        if stop.is_due() {
+            break;
+        }
         known = search(params, engine, picture, &known, (penalty, share), dictionary, observer)?;
     }
     let mask = mask_of(picture, &known)?;
     let base = Base::LocalMean.layer(picture, Some(&mask), dictionary.extent())?;
     let rest: [Observed<f32>; 1] = [Observed { mask: Some(mask), ..picture.minus(&base)?.into() }];
     let mut atoms = dictionary.clone();
-    if params.fit_atoms {
+    if params.fit_atoms && !stop.is_due() {
         let learning = LearnParams {
             passes: PASSES,
             threads: params.threads,

@@ -6,7 +6,7 @@ use super::params::DenoiseParams;
 use crate::dictionary::Dictionary;
 use crate::error::Result;
 use crate::extent::Extent;
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::parallel;
 use crate::report::Status;
 use crate::signal::Signal;
@@ -30,13 +30,14 @@ pub(super) fn denoise(
 ) -> Result<(Signal<f32>, Dictionary<f32>, Status)> {
     let clock = Instant::now();
     let mut status = Status::Converged;
-    let mut patches = Patches::new(dictionary, picture, sigma, params.threads);
+    let stop = observer.stop();
+    let mut patches = Patches::new(dictionary, picture, sigma, params.threads, stop.clone());
     let rounds = if params.fit_atoms { ROUNDS } else { 0 };
     for round in 0..rounds {
-        // Whatever stops the fitting, the picture is denoised with the atoms as they are.
+        // Whatever stops the fitting, the picture is denoised with the atoms as they are, as far as there is time.
         if params.time_limit.is_some_and(|limit| clock.elapsed() >= limit) {
             status = Status::TimeLimit;
-        } else if observer.progress(&progress(round, params, &clock)) == Control::Stop {
+        } else if observer.progress(&progress(round, params, &clock)) == Control::Stop || stop.is_due() {
             status = Status::Interrupted;
         }
         if status != Status::Converged {
@@ -47,6 +48,9 @@ pub(super) fn denoise(
     let mut data = Vec::with_capacity(picture.data().len());
     for c in 0..picture.channels() {
         data.extend(patches.average(picture.channel(c)));
+    }
+    if stop.is_due() {
+        status = Status::Interrupted;
     }
     let dictionary = Dictionary::new(dictionary.extent(), 1, patches.atoms.data)?;
     Ok((Signal::from_planar(picture.extent(), picture.channels(), data)?, dictionary, status))
@@ -85,6 +89,7 @@ struct Patches {
     side: [usize; 2],
     allowed: f32,
     threads: usize,
+    stop: Stop,
 }
 
 /// Sums of a band: the patches it adds to the picture, or the products that atoms are fitted by.
@@ -97,11 +102,11 @@ struct Band {
 }
 
 impl Patches {
-    fn new(dictionary: &Dictionary<f32>, picture: &Signal<f32>, sigma: f64, threads: usize) -> Self {
+    fn new(dictionary: &Dictionary<f32>, picture: &Signal<f32>, sigma: f64, threads: usize, stop: Stop) -> Self {
         let ([_, height, width], [_, h, w]) = (picture.extent().padded(), dictionary.extent().padded());
         let allowed = ((h * w) as f64 * (KEPT * sigma).powi(2)) as f32;
         let atoms = Atoms::new(dictionary.data(), h * w);
-        Self { atoms, size: [height, width], side: [h, w], allowed, threads }
+        Self { atoms, size: [height, width], side: [h, w], allowed, threads, stop }
     }
 
     /// Codes every `step`th patch, band by band, and hands each with its mean and place in the band to `take`.
@@ -118,6 +123,9 @@ impl Patches {
         let open = || (Pursuer::new(&self.atoms), vec![0.0f32; h * w]);
         parallel::chunks(&mut bands, 1, self.threads, open, |b, band, (pursuer, patch)| {
             for y in BAND * b..(BAND * (b + 1)).min(rows) {
+                if self.stop.is_due() {
+                    return;
+                }
                 for x in (0..width - w + 1).filter(|x| (y * width + x).is_multiple_of(step)) {
                     for (row, line) in patch.chunks_exact_mut(w).enumerate() {
                         line.copy_from_slice(&samples[(y + row) * width + x..][..w]);
@@ -171,7 +179,8 @@ impl Patches {
         self.atoms = Atoms::new(&atoms, n);
     }
 
-    /// The weighted mean of all patches that cover a sample; a patch of few codes has less noise left and counts more.
+    /// The weighted mean of all patches that cover a sample; a patch of few codes has less noise left and counts more. Samples that no
+    /// patch came to before it was time to stop are as they were.
     fn average(&self, samples: &[f32]) -> Vec<f32> {
         let ([height, width], [h, w]) = (self.size, self.side);
         let (n, area) = (self.atoms.n, (BAND + h - 1) * width);
@@ -197,6 +206,6 @@ impl Patches {
             sums[start..end].iter_mut().zip(&band.sums).for_each(|(s, x)| *s += x);
             weights[start..end].iter_mut().zip(&band.weights).for_each(|(s, x)| *s += x);
         }
-        sums.iter().zip(&weights).map(|(s, w)| s / w).collect()
+        sums.iter().zip(&weights).zip(samples).map(|((s, w), x)| if *w > 0.0 { s / w } else { *x }).collect()
     }
 }

@@ -26,6 +26,7 @@ const SUPPORTS: usize = 2;
 const FIRST_TRUST: f64 = 0.03;
 const EQUAL_TRUST: f64 = 0.1;
 const MOST_TRUST: f64 = 0.3;
+const LEAST_TRUST: f64 = 1e-6;
 
 /// The base layer, and the penalty path of the pursuit that filled the picture.
 pub(super) struct Background<T> {
@@ -51,17 +52,17 @@ impl<T: Real> Background<T> {
             }
             path.clear();
             let mut fit =
-                Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), base.clone(), max_memory)?;
+                Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), &base, max_memory, pace)?;
             let mut share = FIRST;
             while !pace.is_over() {
                 fit.step(share * detail, SUPPORTS, pace);
-                path.push(PathPoint::of(share * detail, scene, &fit.picture()?));
+                path.push(PathPoint::of(share * detail, scene, &fit.picture()));
                 if share <= last {
                     break;
                 }
                 share = f64::max(FALL * share, last);
             }
-            base = scene.base_of(Use::Fitted, &fit.picture()?, window)?;
+            base = scene.base_of(Use::Fitted, &fit.picture(), window)?;
         }
         Ok(Self { base, path })
     }
@@ -75,7 +76,7 @@ impl<T: Real> Background<T> {
     pub(super) fn trust(&self, scene: &Scene<T>) -> f64 {
         let plate = PathPoint::of(0.0, scene, scene.plate(Use::Fitted)).held_out_error;
         let earned = |plate: f64| EQUAL_TRUST * (self.error() / plate).powi(4);
-        plate.map_or(FIRST_TRUST, |plate| if plate > 0.0 { earned(plate).min(MOST_TRUST) } else { MOST_TRUST })
+        plate.map_or(FIRST_TRUST, |plate| if plate > 0.0 { earned(plate).clamp(LEAST_TRUST, MOST_TRUST) } else { MOST_TRUST })
     }
 
     /// Smallest error at the held-out samples on the path; 0 where none are held out.

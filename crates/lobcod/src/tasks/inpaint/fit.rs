@@ -7,7 +7,6 @@ use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Plane, Problem, Session, State, Support, Visit};
 use crate::error::Result;
 use crate::grid::Grouping;
-use crate::needles::{Code, Needles};
 use crate::pursuit::{Local, check_memory};
 use crate::real::Real;
 use crate::signal::Signal;
@@ -19,15 +18,31 @@ const ROUNDS: usize = 2;
 
 /// A session on the scene less a base layer.
 pub(super) struct Fit<T> {
-    base: Signal<T>,
     pub(super) session: Box<dyn Session<T>>,
+    /// What the session codes and its base layer, and one over the squared weight of every sample.
+    target: Signal<T>,
+    inverse: Vec<T>,
 }
 
 impl<T: Real> Fit<T> {
     /// Opens a session with zero codes on the problem that `base` leaves.
-    pub(super) fn open(engine: &dyn Engine<T>, problem: Problem<T>, base: Signal<T>, max_memory: Option<u64>) -> Result<Self> {
+    pub(super) fn open(
+        engine: &dyn Engine<T>,
+        problem: Problem<T>,
+        base: &Signal<T>,
+        max_memory: Option<u64>,
+        pace: &Pace,
+    ) -> Result<Self> {
         check_memory(engine, &problem, max_memory)?;
-        Ok(Self { base, session: engine.open(problem)? })
+        let (mut target, mut inverse) = (base.clone(), Vec::with_capacity(base.data().len()));
+        for plane in &problem.planes {
+            let whole = &mut target.data_mut()[inverse.len()..];
+            whole.iter_mut().zip(&plane.target).for_each(|(x, &detail)| *x += detail);
+            inverse.extend(plane.weights.as_deref().unwrap_or_default().iter().map(|&w| T::ONE / (w * w)));
+        }
+        let mut session = engine.open(problem)?;
+        session.heed(pace.stop.clone());
+        Ok(Self { session, target, inverse })
     }
 
     /// Dense first codes: every needle codes its share of its patch, none seeing the others.
@@ -69,12 +84,18 @@ impl<T: Real> Fit<T> {
         self.session.refresh();
     }
 
-    /// The picture the codes stand for, base layer included.
-    pub(super) fn picture(&self) -> Result<Signal<T>> {
-        let planes = self.session.fetch().codes.into_iter().enumerate();
-        let codes = planes.flat_map(|(plane, codes)| codes.into_iter().map(move |c| Code { channel: plane as u32, ..c }));
-        let needles = Needles::new(self.base.extent(), self.base.channels(), Border::Free, codes.collect());
-        needles.synthesise(self.session.dictionary())?.plus(&self.base)
+    /// The picture the codes stand for, base layer included: what the residual leaves of the target. All weights must be above 0.
+    pub(super) fn picture(&mut self) -> Signal<T> {
+        self.session.refresh();
+        let mut picture = self.target.clone();
+        let length = self.session.dictionary().channels() * picture.extent().volume();
+        let planes = picture.data_mut().chunks_exact_mut(length).zip(self.inverse.chunks_exact(length));
+        for (plane, (samples, inverse)) in planes.enumerate() {
+            // The residual carries the squared weight.
+            let residual = self.session.residual(plane);
+            samples.iter_mut().zip(&residual).zip(inverse).for_each(|((x, &r), &inverse)| *x -= r * inverse);
+        }
+        picture
     }
 }
 
@@ -98,6 +119,7 @@ pub(super) fn problem<T: Real>(
         weights: Some(weights.to_vec()),
         position_weights: None,
         position_caps: None,
+        held: None,
     };
     Problem {
         planes: target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect(),

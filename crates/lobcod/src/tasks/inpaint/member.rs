@@ -6,7 +6,7 @@ use super::params::InpaintParams;
 use super::path::PathPoint;
 use super::scene::{Scene, Use};
 use crate::dictionary::Dictionary;
-use crate::engine::{Engine, Session};
+use crate::engine::{Engine, Measure, Session};
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::real::Real;
@@ -55,9 +55,13 @@ impl<T: Real> Member<T> {
         start: &Start<T>,
         pace: &mut Pace,
     ) -> Result<Self> {
+        if pace.is_over() {
+            let (picture, penalty) = (start.base.clone(), params.penalty.unwrap_or(0.0));
+            return Ok(Self { errors: scene.errors(&picture), picture, penalty, path: Vec::new(), nonzeros: 0 });
+        }
         let detail = scene.detail(start.base);
         let fitted = problem(scene, Use::Fitted, start.base, start.dictionary, start.trust);
-        let mut fit = Fit::open(engine, fitted, start.base.clone(), params.max_memory)?;
+        let mut fit = Fit::open(engine, fitted, start.base, params.max_memory, pace)?;
         let noisy = start.floor > params.density * detail;
         let dense = f64::max(params.density * detail, params.penalty.unwrap_or(start.floor));
         let mut path: Vec<PathPoint> = Vec::new();
@@ -68,7 +72,7 @@ impl<T: Real> Member<T> {
             loop {
                 penalty = penalty.max(params.penalty.unwrap_or(0.0));
                 fit.step(penalty, SUPPORTS, pace);
-                picture = fit.picture()?;
+                picture = fit.picture();
                 let point = PathPoint::of(penalty, scene, &picture);
                 path.push(point);
                 let ended = match params.penalty {
@@ -89,18 +93,18 @@ impl<T: Real> Member<T> {
             let state = fit.session.fetch();
             drop(fit);
             let known = problem(scene, Use::Known, &base, start.dictionary, start.trust);
-            let mut fit = Fit::open(engine, known, base, params.max_memory)?;
+            let mut fit = Fit::open(engine, known, &base, params.max_memory, pace)?;
             fit.resume(&state);
             (0..REFITS).for_each(|_| fit.step(penalty, SUPPORTS, pace));
-            picture = fit.picture()?;
-            nonzeros(&*fit.session)
+            picture = fit.picture();
+            nonzeros(&mut *fit.session)
         } else {
-            nonzeros(&*fit.session)
+            nonzeros(&mut *fit.session)
         };
         Ok(Self { picture, errors, penalty, path, nonzeros })
     }
 }
 
-fn nonzeros<T: Real>(session: &dyn Session<T>) -> usize {
-    session.fetch().codes.iter().map(Vec::len).sum()
+fn nonzeros<T: Real>(session: &mut dyn Session<T>) -> usize {
+    session.measure(Measure::Objective).iter().map(|m| m.nonzeros).sum()
 }

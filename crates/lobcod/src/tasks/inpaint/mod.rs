@@ -24,7 +24,8 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::{Error, Result};
 use crate::mask::Mask;
-use crate::observe::Observer;
+use crate::observe::{Observer, Stop};
+use crate::parallel;
 use crate::real::Real;
 use crate::signal::Signal;
 use answers::Answers;
@@ -103,16 +104,23 @@ impl Inpaint {
         observer: &mut dyn Observer,
     ) -> Result<Inpainted<T>> {
         check_dictionaries(signal, dictionaries)?;
-        let scene = Scene::new(&self.params, signal, known, dictionaries)?;
-        let mut pace = Pace::new(self.params.time_limit, observer);
+        let mut pace = Pace::new(self.params.time_limit, engine.ranks(), observer);
+        let scene = Scene::new(&self.params, signal, known, dictionaries, pace.asked.clone())?;
         if scene.weights(Use::Known).iter().all(|&w| w != T::ZERO) {
             let report = self.report(engine, &pace, &scene, Vec::new());
             return Ok(Inpainted { picture: signal.clone(), fit: signal.clone(), learnt: None, report });
         }
-        let mut answers = Answers::default();
-        for (number, dictionary) in dictionaries.iter().enumerate() {
-            answers.add(&self.params, engine, &scene, (number, dictionary), &mut pace)?;
-        }
+        let mut answers = std::thread::scope(|scope| -> Result<Answers<T>> {
+            if parallel::count(self.params.threads) > 1 {
+                // Asked for only after the first half of the work.
+                scope.spawn(|| scene.plate(Use::Known));
+            }
+            let mut answers = Answers::default();
+            for (number, dictionary) in dictionaries.iter().enumerate() {
+                answers.add(&self.params, engine, &scene, (number, dictionary), &mut pace)?;
+            }
+            Ok(answers)
+        })?;
         answers.add_plate(&scene);
         let fit = answers.average(&scene)?;
         let mut picture = fit.clone();
@@ -129,7 +137,7 @@ impl Inpaint {
     /// Bytes the largest session is expected to need on the CPU.
     pub fn estimate_memory<T: Real>(&self, signal: &Signal<T>, known: &Mask<T>, dictionaries: &[Dictionary<T>]) -> Result<u64> {
         check_dictionaries(signal, dictionaries)?;
-        let scene = Scene::new(&self.params, signal, known, dictionaries)?;
+        let scene = Scene::new(&self.params, signal, known, dictionaries, Stop::default())?;
         let engine = CpuEngine::new(self.params.threads)?;
         let base = Signal::zeros(signal.extent(), signal.channels());
         let needs = dictionaries.iter().map(|d| {

@@ -1,7 +1,7 @@
 //! How far the work has come, and whether it goes on.
 
 use crate::engine::{Measure, Session};
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::Status;
 use std::time::{Duration, Instant};
@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 /// Clock, counters and the observer of one run. Once it is over, every step is skipped and the answer so far is kept.
 pub(super) struct Pace<'a> {
     clock: Instant,
-    limit: Option<Duration>,
+    /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
+    pub(super) asked: Stop,
+    limit: Stop,
+    pub(super) stop: Stop,
     observer: &'a mut dyn Observer,
     progress: Progress,
     ended: Option<Status>,
@@ -17,7 +20,7 @@ pub(super) struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    pub(super) fn new(limit: Option<Duration>, observer: &'a mut dyn Observer) -> Self {
+    pub(super) fn new(limit: Option<Duration>, ranks: usize, observer: &'a mut dyn Observer) -> Self {
         let progress = Progress {
             seconds: 0.0,
             objective: 0.0,
@@ -29,7 +32,12 @@ impl<'a> Pace<'a> {
             stage_penalty: 0.0,
             pass: None,
         };
-        Self { clock: Instant::now(), limit, observer, progress, ended: None, peak_memory: 0 }
+        let clock = Instant::now();
+        // Several ranks agree on it between two sweeps.
+        let asked = if ranks == 1 { observer.stop() } else { Stop::default() };
+        let limit = limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
+        let stop = if ranks == 1 { asked.clone().or(limit.clone()) } else { Stop::default() };
+        Self { clock, asked, limit, stop, observer, progress, ended: None, peak_memory: 0 }
     }
 
     /// Counts what a session just did (sweeps over the support, or one over all needles) and shows it.
@@ -42,20 +50,19 @@ impl<'a> Pace<'a> {
         self.progress.stage_penalty = penalty;
         self.progress.seconds = self.seconds();
         self.peak_memory = self.peak_memory.max(session.memory());
-        if self.observer.progress(&self.progress) == Control::Stop {
-            self.ended = self.ended.or(Some(Status::Interrupted));
-        } else if self.limit.is_some_and(|limit| self.clock.elapsed() >= limit) {
-            self.ended = self.ended.or(Some(Status::TimeLimit));
-        }
+        let stop = self.observer.progress(&self.progress) == Control::Stop || self.asked.is_due();
+        let end = session.agree(if stop { Some(Status::Interrupted) } else { self.limit.is_due().then_some(Status::TimeLimit) });
+        self.ended = self.ended.or(end);
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.ended.is_some()
+        self.ended.is_some() || self.asked.is_due()
     }
 
     /// How the run ended, as far as the clock and the observer are concerned.
     pub(super) fn status(&self) -> Status {
-        self.ended.unwrap_or(Status::Converged)
+        let asked = self.asked.is_due().then_some(Status::Interrupted);
+        self.ended.or(asked).unwrap_or(Status::Converged)
     }
 
     pub(super) fn seconds(&self) -> f64 {

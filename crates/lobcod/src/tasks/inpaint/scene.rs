@@ -9,9 +9,10 @@ use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::mask::Mask;
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// The damaged signal in the colours it is coded in; samples of weight 0 are 0 and were never read.
 pub(super) struct Scene<T> {
@@ -24,10 +25,11 @@ pub(super) struct Scene<T> {
     /// Places of the samples held out.
     pub(super) held_out: Vec<usize>,
     /// The thin plates through the samples of weight other than 0, and through those that are not held out, once they are asked for.
-    plate_of_known: OnceCell<Signal<T>>,
-    plate_of_fitted: OnceCell<Signal<T>>,
+    plate_of_known: OnceLock<Signal<T>>,
+    plate_of_fitted: OnceLock<Signal<T>>,
     /// Are its channels brightness and differences instead of red, green and blue?
     opposed: bool,
+    stop: Stop,
 }
 
 /// Which of the known samples a fit may use.
@@ -45,6 +47,7 @@ impl<T: Real> Scene<T> {
         signal: &Signal<T>,
         known: &Mask<T>,
         dictionaries: &[Dictionary<T>],
+        stop: Stop,
     ) -> Result<Self> {
         known.check_fits(signal)?;
         let (channels, volume) = (signal.channels(), signal.extent().volume());
@@ -72,9 +75,10 @@ impl<T: Real> Scene<T> {
             known: weights,
             fitted,
             held_out,
-            plate_of_known: OnceCell::new(),
-            plate_of_fitted: OnceCell::new(),
+            plate_of_known: OnceLock::new(),
+            plate_of_fitted: OnceLock::new(),
             opposed,
+            stop,
         })
     }
 
@@ -86,7 +90,7 @@ impl<T: Real> Scene<T> {
     pub(super) fn plate(&self, samples: Use) -> &Signal<T> {
         // With nothing held out both are the same.
         let place = if samples == Use::Known || self.held_out.is_empty() { &self.plate_of_known } else { &self.plate_of_fitted };
-        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples)))
+        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples), &self.stop))
     }
 
     /// The base layer of the picture filled from a fit.

@@ -5,6 +5,7 @@
 //! conjugate gradients on the hidden samples, started from the plate through a signal of half the size, so that holes of any width are
 //! spanned.
 
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
 
@@ -16,8 +17,8 @@ const ITERATIONS: usize = 300;
 /// Signals of no more samples than this are not halved.
 const SMALL: usize = 16;
 
-/// The plate through the samples whose weight is not 0; every channel must have one.
-pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T]) -> Signal<T> {
+/// The plate through the samples whose weight is not 0; every channel must have one. When it is time to stop, as smooth as it is by then.
+pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T], stop: &Stop) -> Signal<T> {
     let extent = signal.extent();
     let mut filled = signal.clone();
     for (channel, weights) in filled.data_mut().chunks_exact_mut(extent.volume()).zip(weights.chunks_exact(extent.volume())) {
@@ -26,7 +27,7 @@ pub(super) fn thin_plate<T: Real>(signal: &Signal<T>, weights: &[T]) -> Signal<T
             hidden: weights.iter().map(|&w| w == T::ZERO).collect(),
             samples: channel.iter().map(|x| x.to_f64()).collect(),
         };
-        plate.fill();
+        plate.fill(stop);
         let filled = channel.iter_mut().zip(&plate.samples).zip(&plate.hidden).filter(|(_, hidden)| **hidden);
         filled.for_each(|((x, s), _)| *x = T::from_f64(*s));
     }
@@ -42,41 +43,49 @@ struct Plate {
 
 impl Plate {
     /// Fills the hidden samples.
-    fn fill(&mut self) {
+    fn fill(&mut self, stop: &Stop) {
         if !self.hidden.contains(&true) {
             return;
         }
-        self.start();
+        self.start(stop);
+        if stop.is_due() {
+            return;
+        }
+        let stencil = Stencil::new(self.size);
         let mut slope = vec![0.0; self.samples.len()];
-        bend(self.size, &self.samples, &mut slope);
-        self.clear_known(&mut slope);
+        let mut energy = 0.0;
+        stencil.bend(&self.samples, &mut slope, |i, slope| {
+            *slope = if self.hidden[i] { *slope } else { 0.0 };
+            energy += *slope * *slope;
+        });
         let mut descent: Vec<f64> = slope.iter().map(|s| -s).collect();
         let mut bent = vec![0.0; slope.len()];
-        let mut energy = dot(&slope, &slope);
         let least = FALL * FALL * energy;
         for _ in 0..ITERATIONS {
-            if energy <= least {
+            if energy <= least || stop.is_due() {
                 break;
             }
-            bend(self.size, &descent, &mut bent);
-            self.clear_known(&mut bent);
-            let step = energy / dot(&descent, &bent);
+            let mut along = 0.0;
+            stencil.bend(&descent, &mut bent, |i, bent| {
+                *bent = if self.hidden[i] { *bent } else { 0.0 };
+                along += descent[i] * *bent;
+            });
+            let step = energy / along;
             if !step.is_finite() {
                 break;
             }
-            self.samples.iter_mut().zip(&descent).for_each(|(x, d)| *x += step * d);
-            slope.iter_mut().zip(&bent).for_each(|(s, b)| *s += step * b);
-            let before = std::mem::replace(&mut energy, dot(&slope, &slope));
+            let before = std::mem::replace(&mut energy, 0.0);
+            for (((x, d), s), b) in self.samples.iter_mut().zip(&descent).zip(&mut slope).zip(&bent) {
+                *x += step * d;
+                *s += step * b;
+                energy += *s * *s;
+            }
             descent.iter_mut().zip(&slope).for_each(|(d, s)| *d = energy / before * *d - s);
         }
     }
 
-    fn clear_known(&self, values: &mut [f64]) {
-        values.iter_mut().zip(&self.hidden).filter(|(_, hidden)| !**hidden).for_each(|(v, _)| *v = 0.0);
-    }
-
     /// First values of the hidden samples: the plate through means of blocks of two along every axis.
-    fn start(&mut self) {
+    fn start(&mut self, stop: &Stop) {
         let known = || self.samples.iter().zip(&self.hidden).filter(|(_, hidden)| !**hidden).map(|(x, _)| *x);
         let mean = known().sum::<f64>() / known().count() as f64;
         if self.samples.len() <= SMALL {
@@ -96,7 +105,7 @@ impl Plate {
         });
         coarse.hidden = counts.iter().map(|&n| n == 0.0).collect();
         coarse.samples.iter_mut().zip(&counts).for_each(|(x, n)| *x /= f64::max(*n, 1.0));
-        coarse.fill();
+        coarse.fill(stop);
         each(size, |i, at| {
             if self.hidden[i] {
                 self.samples[i] = coarse.between(at);
@@ -139,47 +148,92 @@ fn each(size: [usize; 3], mut work: impl FnMut(usize, [usize; 3])) {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
+/// Half the slope of the energy: first differences along every axis, second differences along every pair of axes, and their adjoints.
+struct Stencil {
+    size: [usize; 3],
+    strides: [usize; 3],
+    /// What a sample away from all edges gets of those around it: how far away each is, and its share.
+    taps: Vec<(isize, f64)>,
 }
 
-/// Half the slope of the energy: first differences along every axis, second differences along every pair of axes, and their adjoints.
-fn bend(size: [usize; 3], samples: &[f64], out: &mut [f64]) {
-    out.fill(0.0);
-    let strides = [size[1] * size[2], size[2], 1];
-    for a in 0..3 {
-        let mut room = size;
-        room[a] -= 1;
-        let stride = strides[a];
-        for z in 0..room[0] {
-            for y in 0..room[1] {
-                let row = z * strides[0] + y * strides[1];
-                for i in row..row + room[2] {
-                    let first = TENSION * (samples[i] - samples[i + stride]);
-                    out[i] += first;
-                    out[i + stride] -= first;
-                }
+impl Stencil {
+    fn new(size: [usize; 3]) -> Self {
+        let strides = [size[1] * size[2], size[2], 1];
+        let mut middle = 0.0;
+        let mut taps = Vec::new();
+        for a in (0..3).filter(|&a| size[a] > 1) {
+            let step = strides[a] as isize;
+            let others = (0..3).filter(|&b| b != a && size[b] > 1);
+            let near = -TENSION - 4.0 - 4.0 * others.clone().count() as f64;
+            middle += 2.0 * TENSION + 6.0;
+            taps.extend([(-step, near), (step, near), (-2 * step, 1.0), (2 * step, 1.0)]);
+            for b in others.filter(|&b| b > a) {
+                let beside = strides[b] as isize;
+                middle += 8.0;
+                taps.extend([(-step - beside, 2.0), (-step + beside, 2.0), (step - beside, 2.0), (step + beside, 2.0)]);
             }
         }
-        for b in a..3 {
-            let mut room = size;
-            room[a] = room[a].saturating_sub(1);
-            room[b] = room[b].saturating_sub(1);
-            let weight = if a == b { 1.0 } else { 2.0 };
-            let (sa, sb) = (strides[a], strides[b]);
-            for z in 0..room[0] {
-                for y in 0..room[1] {
-                    let row = z * strides[0] + y * strides[1];
-                    for i in row..row + room[2] {
-                        let second = weight * (samples[i] - samples[i + sa] - samples[i + sb] + samples[i + sa + sb]);
-                        out[i] += second;
-                        out[i + sa] -= second;
-                        out[i + sb] -= second;
-                        out[i + sa + sb] += second;
+        taps.push((0, middle));
+        Self { size, strides, taps }
+    }
+
+    /// Calls `then` for every sample with its slope.
+    fn bend(&self, samples: &[f64], out: &mut [f64], mut then: impl FnMut(usize, &mut f64)) {
+        let [depth, height, width] = self.size;
+        let far = |at: usize, length: usize| length == 1 || (2..length.saturating_sub(2)).contains(&at);
+        for (row, line) in out.chunks_exact_mut(width).enumerate() {
+            let (z, y, first) = (row / height, row % height, row * width);
+            // Along a row of one sample there is nothing to bend.
+            let inner = if !far(z, depth) || !far(y, height) {
+                0..0
+            } else if width == 1 {
+                0..1
+            } else {
+                2.min(width)..width.saturating_sub(2).max(2.min(width))
+            };
+            line[inner.clone()].fill(0.0);
+            for &(away, share) in &self.taps {
+                let from = (first + inner.start).wrapping_add_signed(away);
+                let near = if inner.is_empty() { &[] } else { &samples[from..from + inner.len()] };
+                line[inner.clone()].iter_mut().zip(near).for_each(|(out, x)| *out += share * x);
+            }
+            for x in (0..inner.start).chain(inner.end..width) {
+                line[x] = self.slope_near_edge([z, y, x], samples);
+            }
+            line.iter_mut().enumerate().for_each(|(x, slope)| then(first + x, slope));
+        }
+    }
+
+    /// The same for one sample, wherever it is.
+    fn slope_near_edge(&self, at: [usize; 3], samples: &[f64]) -> f64 {
+        let (size, strides) = (self.size, self.strides);
+        let here = index(size, at);
+        let mut sum = 0.0;
+        for a in 0..3 {
+            let (n, s) = (size[a], strides[a]);
+            if at[a] + 1 < n {
+                sum += TENSION * (samples[here] - samples[here + s]);
+            }
+            if at[a] > 0 {
+                sum += TENSION * (samples[here] - samples[here - s]);
+            }
+            for (back, sign) in [(0, 1.0), (1, -2.0), (2, 1.0)] {
+                if at[a] >= back && at[a] - back + 2 < n {
+                    let i = here - back * s;
+                    sum += sign * (samples[i] - 2.0 * samples[i + s] + samples[i + 2 * s]);
+                }
+            }
+            for b in a + 1..3 {
+                for (back_a, back_b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    if at[a] >= back_a && at[a] - back_a + 1 < n && at[b] >= back_b && at[b] - back_b + 1 < size[b] {
+                        let (i, t) = (here - back_a * s - back_b * strides[b], strides[b]);
+                        let sign = if back_a == back_b { 2.0 } else { -2.0 };
+                        sum += sign * (samples[i] - samples[i + s] - samples[i + t] + samples[i + s + t]);
                     }
                 }
             }
         }
+        sum
     }
 }
 
@@ -195,7 +249,7 @@ mod tests {
         let weights: Vec<f64> = (0..extent.volume()).map(|i| f64::from(u8::from(known(i)))).collect();
         let mut damaged = truth.clone();
         damaged.data_mut().iter_mut().zip(&weights).filter(|(_, w)| **w == 0.0).for_each(|(x, _)| *x = 1e6);
-        (thin_plate(&damaged, &weights), truth)
+        (thin_plate(&damaged, &weights, &Stop::default()), truth)
     }
 
     #[test]
@@ -217,9 +271,51 @@ mod tests {
         let known = |i: usize| (i * i + 3 * i) % 11 < 4;
         let (filled, _) = plate(&[24, 31], |[_, y, x]| (0.3 * x).sin() * 40.0 + (0.2 * y * x).cos() * 9.0, known);
         let mut slope = vec![0.0; filled.data().len()];
-        bend([1, 24, 31], filled.data(), &mut slope);
+        Stencil::new([1, 24, 31]).bend(filled.data(), &mut slope, |_, _| ());
         let worst = (0..slope.len()).filter(|i| !known(*i)).map(|i| slope[i].abs()).fold(0.0, f64::max);
         assert!(worst < 0.1, "a slope of {worst} is left");
+    }
+
+    /// The energy, as it is defined.
+    fn energy(size: [usize; 3], samples: &[f64]) -> f64 {
+        let strides = [size[1] * size[2], size[2], 1];
+        let mut sum = 0.0;
+        each(size, |i, at| {
+            for a in 0..3 {
+                if at[a] + 1 < size[a] {
+                    sum += TENSION * (samples[i] - samples[i + strides[a]]).powi(2);
+                }
+                for b in 0..3 {
+                    let inside = if a == b { at[a] + 2 < size[a] } else { at[a] + 1 < size[a] && at[b] + 1 < size[b] };
+                    if inside {
+                        let (s, t) = (strides[a], strides[b]);
+                        sum += (samples[i] - samples[i + s] - samples[i + t] + samples[i + s + t]).powi(2);
+                    }
+                }
+            }
+        });
+        sum
+    }
+
+    #[test]
+    fn slopes_are_those_of_the_energy() {
+        for size in
+            [[1, 1, 1], [1, 1, 2], [1, 1, 9], [1, 2, 3], [1, 7, 6], [1, 3, 11], [4, 5, 6], [6, 1, 7], [7, 6, 5], [1, 9, 1]]
+        {
+            let samples: Vec<f64> = (0..size.iter().product::<usize>()).map(|i| ((i * i + 7 * i) % 13) as f64).collect();
+            let mut slope = vec![f64::NAN; samples.len()];
+            Stencil::new(size).bend(&samples, &mut slope, |_, _| ());
+            for (i, slope) in slope.iter().enumerate() {
+                let moved = |by: f64| {
+                    let mut samples = samples.clone();
+                    samples[i] += by;
+                    energy(size, &samples)
+                };
+                // Exact for a quadratic.
+                let difference = (moved(1.0) - moved(-1.0)) / 4.0;
+                assert!((difference - slope).abs() < 1e-9, "{size:?}: {slope} at {i}, the energy says {difference}");
+            }
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn learn<T: Real>(
 ) -> Result<Dictionary<T>> {
     let detail = scene.detail(base);
     let problem = Problem { learning: true, ..problem(scene, Use::Fitted, base, dictionary, 0.0) };
-    let mut fit = Fit::open(engine, problem, base.clone(), max_memory)?;
+    let mut fit = Fit::open(engine, problem, base, max_memory, pace)?;
     let mut share = FIRST;
     while !pace.is_over() {
         fit.step(share * detail, SUPPORTS, pace);

@@ -1,0 +1,140 @@
+//! A picture cut over ranks: each reads the rows it works on and writes the codes it finds, and none ever holds the whole.
+
+use super::details::{Details, refused};
+use super::work::Work;
+use crate::Outcome;
+use crate::args::EncodeArgs;
+use crate::checkpoint;
+use crate::dictionary::Chosen;
+use crate::input::{Source, read_options};
+use crate::output::paths::{CodesFiles, STDOUT};
+use crate::progress::Watcher;
+use crate::ranks;
+use crate::values::EngineChoice;
+use anyhow::{Result, ensure};
+use lobcod::base::Base;
+use lobcod::engine::ranks::{RankEngine, World};
+use lobcod::{Answer, Checkpoint, Extent, Mask, Needles, Observed, PartOf, Piece, Pursuit, Real, Rows, Signal, Status};
+use lobcod_image::{CodesFacts, Keeper, PictureRows, write_codes_together};
+use std::rc::Rc;
+
+/// A picture that is read in blocks of rows.
+pub struct Cut<'a, T> {
+    args: &'a EncodeArgs,
+    picture: Details,
+    chosen: Chosen<T>,
+    extent: Extent,
+    channels: usize,
+}
+
+impl<'a, T: Real> Cut<'a, T> {
+    /// The picture, if it is one that ranks can read in blocks; others are read as a whole by every rank.
+    pub fn of(args: &'a EncodeArgs) -> Result<Option<Self>> {
+        let [path] = &args.images[..] else { return Ok(None) };
+        let piecewise = args.run.engine == EngineChoice::Mpi && !args.dry_run;
+        if !piecewise || path.as_os_str() == STDOUT || !path.exists() || refused(args, false).is_some() {
+            return Ok(None);
+        }
+        let Some(rows) = PictureRows::open(path, &read_options(&args.picture, &args.run))? else { return Ok(None) };
+        let (extent, channels) = (Rows::<T>::extent(&rows), Rows::<T>::channels(&rows));
+        let chosen = Chosen::of(&args.dictionary, extent.rank())?;
+        chosen.check_fits(extent)?;
+        let picture = Details { rows, base: args.problem.base, window: chosen.dictionary.extent() };
+        Ok(Some(Self { args, picture, chosen, extent, channels }))
+    }
+
+    /// Codes the picture.
+    pub fn run(mut self, pursuit: &Pursuit, files: Option<CodesFiles>) -> Result<Outcome> {
+        let args = self.args;
+        let world: Rc<dyn World> = ranks::world()?;
+        if !args.telling.quiet {
+            self.chosen.warn_if_normalised();
+        }
+        let results: Vec<_> = files.iter().flat_map(|files| &files.files).cloned().collect();
+        let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
+        // Blocks of rows: so the codes of one rank stand before those of the next in the file.
+        let axis = 3 - self.extent.rank();
+        let grid = std::array::from_fn(|a| if a == axis { world.ranks() } else { 1 });
+        let threads = ranks::threads_of_rank(args.run.threads);
+        let engine = RankEngine::new(Rc::clone(&world), threads)?.with_process_grid(grid).with_own_codes();
+        let observed = [self.read(pursuit, &engine, axis, &*world)?];
+        let mut keeper =
+            Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
+        let dictionary = &self.chosen.dictionary;
+        let answer = match &checkpoint {
+            Some(checkpoint) => pursuit.resume_on(&engine, checkpoint, &observed, dictionary, &mut keeper)?,
+            None => pursuit.run_on(&engine, &observed, dictionary, &mut keeper)?,
+        };
+        let kept = keeper.finish(answer.report.status);
+        drop((observed, checkpoint));
+        if let Some(files) = &files {
+            if world.rank() == 0 {
+                files.make_folder()?;
+            }
+            self.write(&files.files[0], &answer, &*world)?;
+        }
+        self.tell(answer, files, kept)
+    }
+
+    /// The rows that this rank works on.
+    fn read(&mut self, pursuit: &Pursuit, engine: &RankEngine, axis: usize, world: &dyn World) -> Result<Observed<T>> {
+        let held = pursuit.part_on_rank(engine, self.extent, self.chosen.dictionary.extent())?;
+        // A rank without work looks at one row, so that it has something to say about the picture's kind.
+        let rows = if held[axis].is_empty() { 0..1 } else { held[axis].start as usize..held[axis].end as usize };
+        let Piece { samples, weights } = self.picture.read(rows.clone())?;
+        let known =
+            weights.as_ref().map_or(samples.data().len(), |w: &Signal<T>| w.data().iter().filter(|w| **w > T::ZERO).count());
+        let mut counts = [i64::from(weights.is_some()), known as i64];
+        world.reduce(&mut counts, &mut []);
+        let path = self.args.images[0].display();
+        ensure!(counts[1] > 0, "{path}: no sample is known; give a picture with some that are");
+        // Where one rank has missing samples, all work with weights, as one process would.
+        let weights = if counts[0] > 0 { weights.map_or_else(|| ones(&samples), Ok).map(Some)? } else { None };
+        let mut start = [0; 3];
+        start[axis] = rows.start as i64;
+        let part = Some(PartOf { whole: self.extent, start });
+        Ok(Observed { mask: weights.map(Mask::of_part).transpose()?, part, ..samples.into() })
+    }
+
+    /// Writes this rank's codes and rows of the base layer.
+    fn write(&mut self, file: &std::path::Path, answer: &Answer<T>, world: &dyn World) -> Result<()> {
+        let (rows, ranks) = (self.extent.axes()[0], world.ranks());
+        let own = world.rank() * rows / ranks..(world.rank() + 1) * rows / ranks;
+        let layer =
+            if self.args.problem.base == Base::None || own.is_empty() { None } else { Some(self.picture.split::<T>(own)?.1) };
+        let facts = CodesFacts {
+            extent: self.extent,
+            channels: self.channels,
+            border: self.args.problem.border,
+            axes: self.picture.rows.axes(),
+            penalty: answer.report.penalty,
+            scale: self.args.picture.scale,
+            depth: self.picture.rows.depth(),
+            sample_rate: None,
+            dictionary: &self.chosen.dictionary,
+        };
+        let base = (self.args.problem.base != Base::None).then_some(layer.as_ref());
+        Ok(write_codes_together(file, &facts, answer.needles[0].codes(), base, world)?)
+    }
+
+    fn tell(self, answer: Answer<T>, files: Option<CodesFiles>, kept: lobcod_image::Result<()>) -> Result<Outcome> {
+        if ranks::is_silent() {
+            return Ok(Outcome::Done);
+        }
+        let (axes, depth) = (self.picture.rows.axes(), self.picture.rows.depth());
+        let source = Source { path: self.args.images[0].clone(), axes, depth, sample_rate: None, base: None };
+        let status = answer.report.status;
+        // The codes are on disk; what is told needs only their shape.
+        let needles = vec![Needles::new(self.extent, self.channels, self.args.problem.border, Vec::new())];
+        let answer = Answer { needles, ..answer };
+        let (args, chosen) = (self.args, self.chosen);
+        Work { args, sources: vec![source], chosen, answer, scores: Vec::new(), files, bands: None }.tell()?;
+        kept?;
+        Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+    }
+}
+
+/// Weights of samples that are all known.
+fn ones<T: Real>(samples: &Signal<T>) -> lobcod::Result<Signal<T>> {
+    Signal::from_planar(samples.extent(), 1, vec![T::ONE; samples.extent().volume()])
+}
