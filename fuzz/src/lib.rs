@@ -5,7 +5,7 @@
 //! guided by coverage, by cargo-fuzz (`guided/`, needs a nightly compiler).
 
 pub mod bytes;
-pub mod honesty;
+
 pub mod mutate;
 pub mod repair;
 pub mod scratch;

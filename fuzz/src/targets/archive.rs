@@ -65,7 +65,7 @@ fn pursuit_checkpoint(path: &Path) {
     let Some(checkpoint) = told(read_checkpoint(path)) else { return };
     let (signal, dictionary) = pursuit_signal();
     match pursuit().resume(&checkpoint, std::slice::from_ref(&signal), &dictionary, &mut ()) {
-        Ok(answer) => crate::honesty::check(pursuit().params(), &signal, &dictionary, &answer),
+        Ok(answer) => lobcod_conformance::honesty::check(pursuit().params(), &signal, &dictionary, &answer),
         Err(error) => one_line(&error.to_string()),
     }
 }

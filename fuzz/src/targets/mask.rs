@@ -2,9 +2,10 @@
 
 use super::picture::one_line;
 use super::split;
-use crate::{honesty, scratch};
+use crate::scratch;
 use lobcod::base::Base;
 use lobcod::{Border, Dictionary, Extent, Observed, Penalty, PursuitParams, Signal};
+use lobcod_conformance::honesty;
 use lobcod_image::{Polarity, read_mask};
 
 /// Input: a byte that says how the mask is meant and which picture it is for, then the mask's file.

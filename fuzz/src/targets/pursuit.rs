@@ -2,8 +2,8 @@
 
 use super::picture::one_line;
 use crate::bytes::Bytes;
-use crate::honesty;
 use lobcod::{Border, Dictionary, Extent, Local, Mask, Observed, Penalty, PursuitParams, Real, Schedule, Signal};
+use lobcod_conformance::honesty;
 
 /// Shapes of signals and atoms.
 const SHAPES: [(&[usize], &[usize]); 8] = [

@@ -1,6 +1,7 @@
 //! Parameters of a pursuit, and their check.
 
 use crate::border::Border;
+use crate::engine::Measurement;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::mask::Mask;
@@ -103,8 +104,7 @@ impl Penalty {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(share) => share * most,
         };
-        let smallest = if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-        if most > 0.0 && penalty < SMALLEST * smallest {
+        if most > 0.0 && penalty < smallest::<T>() {
             let cure = "scale the signal up, raise the penalty or use double precision";
             return Err(Error::Data(format!("the penalty comes to {penalty:e}, too little for {} numbers; {cure}", T::NAME)));
         }
@@ -112,8 +112,21 @@ impl Penalty {
     }
 }
 
-/// Below so many of the smallest numbers of full precision, thresholds are rounding.
-const SMALLEST: f64 = 1e3;
+/// Below this, thresholds are rounding.
+fn smallest<T: Real>() -> f64 {
+    1e3 * if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE }
+}
+
+/// Error if signals that are not zero are too small to be told from it. `zero` was measured without codes.
+pub(super) fn check_size<T: Real>(zero: &[Measurement]) -> Result<()> {
+    let energy: f64 = zero.iter().map(|m| m.residual_energy).sum();
+    let something = energy > 0.0 || zero.iter().any(|m| m.largest_correlation > 0.0);
+    if something && energy < smallest::<T>().powi(2).max(f64::MIN_POSITIVE) {
+        let cure = "scale it up or use double precision";
+        return Err(Error::Data(format!("the signal is too small for {} numbers; {cure}", T::NAME)));
+    }
+    Ok(())
+}
 
 /// What is said of a signal whose correlations or energy overflow.
 pub(crate) fn too_large<T: Real>() -> Error {

@@ -1,7 +1,7 @@
 //! The main loop.
 
 use super::Answer;
-use super::params::{Observed, Penalty, PursuitParams, Schedule, Start, too_large};
+use super::params::{Observed, Penalty, PursuitParams, Schedule, Start, check_size, too_large};
 use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
@@ -89,6 +89,7 @@ impl<'a, T: Real> Solver<'a, T> {
         if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
             return Err(too_large::<T>());
         }
+        check_size::<T>(&zero)?;
         let penalty = params.penalty.absolute::<T>(most)?;
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });

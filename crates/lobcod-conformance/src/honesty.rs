@@ -1,7 +1,7 @@
 //! Answers held against the dense oracle.
 
+use crate::Oracle;
 use lobcod::{Answer, Dictionary, Observed, Penalty, PursuitParams, Real, Status};
-use lobcod_conformance::Oracle;
 
 /// Panics unless the report of one signal's answer is true: objective and data term are those of the codes, the gap is that of no
 /// worse than a feasible dual point, and `converged` is said by right.
@@ -37,7 +37,7 @@ pub fn check<T: Real>(params: &PursuitParams, observed: &Observed<T>, dictionary
 /// What rounding of the smallest numbers may add up to.
 fn small<T: Real>(observed: &Observed<T>) -> f64 {
     let tiny = if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    tiny * observed.signal.data().len() as f64
+    tiny * tiny * observed.signal.data().len() as f64
 }
 
 /// The lowest objective known: that of the codes, or of none.
