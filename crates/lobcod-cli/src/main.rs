@@ -1,5 +1,6 @@
 //! `lobcod` on the command line.
 
+mod allocator;
 mod args;
 mod checkpoint;
 mod compare;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::exif::Exif;
 use crate::notes::Notes;
 use crate::raster::Raster;
-use crate::source::Allowance;
+use crate::source::{Allowance, check_promise};
 use crate::xmp;
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
 use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
@@ -21,6 +21,11 @@ const MAX_EXIF: usize = 65535 - 2 - 6;
 /// Memory for the decoder itself and for the notes in a file.
 const DECODER_BYTES: u64 = 64 << 20;
 
+/// Progressive scans say in few bits that thousands of blocks of 64 samples are flat.
+const MOST_JPEG: u64 = 1 << 22;
+/// More than deflate makes of a byte (1,032).
+const MOST_DEFLATED: u64 = 1040;
+
 pub(crate) fn decode_png(path: &Path, file: &[u8], allowance: Allowance) -> Result<Raster> {
     // The decoder stops after the last pixel and would not miss the end.
     if !file.windows(8).rev().any(|w| w == b"IEND\xae\x42\x60\x82") {
@@ -30,10 +35,14 @@ pub(crate) fn decode_png(path: &Path, file: &[u8], allowance: Allowance) -> Resu
     let size: Vec<usize> =
         file.get(16..24).unwrap_or_default().as_chunks::<4>().0.iter().map(|&b| u32::from_be_bytes(b) as usize).collect();
     allowance.check(path, &size)?;
+    // A pixel has a bit at least.
+    let promised = size.iter().fold(1, |n: u64, &axis| n.saturating_mul(axis as u64)) / 8;
+    check_promise(path, promised, file.len() as u64, MOST_DEFLATED)?;
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(allowance.on_disk().saturating_add(DECODER_BYTES));
     let decoder = PngDecoder::with_limits(Cursor::new(file), limits).map_err(|e| unreadable(path, e))?;
-    decode(path, decoder, allowance)
+    // Grey of one bit becomes eight, and colours of a palette become four samples.
+    decode(path, decoder, allowance, file.len() as u64, MOST_DEFLATED * 32)
 }
 
 pub(crate) fn decode_jpeg(path: &Path, file: &[u8], allowance: Allowance) -> Result<Raster> {
@@ -43,10 +52,11 @@ pub(crate) fn decode_jpeg(path: &Path, file: &[u8], allowance: Allowance) -> Res
     if last([0xff, 0xd9]) <= last([0xff, 0xda]) {
         return Err(truncated(path));
     }
-    decode(path, JpegDecoder::new(Cursor::new(file)).map_err(|e| unreadable(path, e))?, allowance)
+    let decoder = JpegDecoder::new(Cursor::new(file)).map_err(|e| unreadable(path, e))?;
+    decode(path, decoder, allowance, file.len() as u64, MOST_JPEG)
 }
 
-fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance) -> Result<Raster> {
+fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance, length: u64, most: u64) -> Result<Raster> {
     let (width, height) = decoder.dimensions();
     let color = decoder.color_type();
     let samples = usize::from(color.channel_count());
@@ -59,7 +69,9 @@ fn decode(path: &Path, mut decoder: impl ImageDecoder, allowance: Allowance) -> 
         xmp: decoder.xmp_metadata().ok().flatten(),
         grid: None,
     };
-    let mut bytes = vec![0; decoder.total_bytes() as usize];
+    let total = decoder.total_bytes();
+    check_promise(path, total, length, most)?;
+    let mut bytes = vec![0; total as usize];
     decoder.read_image(&mut bytes).map_err(|e| unreadable(path, e))?;
     let (dtype, full, depth) = match usize::from(color.bytes_per_pixel()) / samples {
         1 => (DataType::U8, 255.0, Depth::U8),

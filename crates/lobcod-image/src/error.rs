@@ -83,7 +83,9 @@ impl Error {
     }
 
     pub(crate) fn format(path: &Path, reason: impl Into<String>) -> Self {
-        Error::Format { path: path.into(), reason: reason.into() }
+        // Decoders may say what they have to say in several lines.
+        let words: Vec<String> = reason.into().split('\n').map(|line| line.trim().into()).collect();
+        Error::Format { path: path.into(), reason: words.join(" ") }
     }
 
     pub(crate) fn shape(path: &Path, reason: impl Into<String>) -> Self {

@@ -2,13 +2,21 @@
 
 use crate::error::{Error, Result};
 use lobcod::Real;
+use lobcod::memory::words;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes the samples of one file may take unless said otherwise: 16 GiB.
+/// Bytes the samples of one file may take unless said otherwise: 16 GiB, or half of the memory that is free if that is less.
 pub const DEFAULT_MAX_BYTES: u64 = 16 << 30;
+
+/// [`DEFAULT_MAX_BYTES`], or half of the memory that is free where that is less: a small file can stand for much.
+fn usual_limit() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = text.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix("kB")?.trim().parse().ok());
+    free.map_or(DEFAULT_MAX_BYTES, |kilobytes: u64| DEFAULT_MAX_BYTES.min(kilobytes << 9))
+}
 
 /// How much memory a file may take.
 #[derive(Clone, Copy)]
@@ -20,7 +28,7 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// For samples of type `T`.
     pub(crate) fn new<T: Real>(max_bytes: Option<u64>) -> Self {
-        Self { bytes: max_bytes.unwrap_or(DEFAULT_MAX_BYTES), sample: size_of::<T>() as u64 }
+        Self { bytes: max_bytes.unwrap_or_else(usual_limit), sample: size_of::<T>() as u64 }
     }
 
     /// Error if an array of this shape is too large once its samples are of type `T`.
@@ -40,6 +48,16 @@ impl Allowance {
         }
         Ok(())
     }
+}
+
+/// Error if a header promises more bytes than a file of this length can hold, were each of its bytes to stand for `most`.
+pub(crate) fn check_promise(path: &Path, promised: u64, length: u64, most: u64) -> Result<()> {
+    if promised > length.saturating_mul(most) {
+        let (promised, length) = (words(promised), words(length));
+        let reason = format!("is damaged: its header promises {promised} of samples, but the file has {length}");
+        return Err(Error::format(path, format!("{reason}; copy or make the file again")));
+    }
+    Ok(())
 }
 
 /// The name that stands for standard input and output; a file of that name is `./-`.

@@ -11,6 +11,9 @@ pub struct Mask<T> {
     weights: Signal<T>,
 }
 
+/// What is less can only be meant as missing.
+const SMALLEST_WEIGHT: f64 = 1e-16;
+
 impl<T: Real> Mask<T> {
     /// A mask from weights; each must lie in [0, 1] and at least one must be above 0.
     pub fn new(weights: Signal<T>) -> Result<Self> {
@@ -22,8 +25,10 @@ impl<T: Real> Mask<T> {
 
     /// A mask of a part of a signal, where every sample may be missing.
     pub fn of_part(weights: Signal<T>) -> Result<Self> {
-        match weights.data().iter().find(|w| !(**w >= T::ZERO && **w <= T::ONE)) {
-            Some(w) => Err(Error::parameter("a mask weight", w, "between 0 (missing) and 1 (observed)")),
+        // Weights are squared, and the square must be of full precision.
+        let allowed = |w: T| w == T::ZERO || (w.to_f64() >= SMALLEST_WEIGHT && w <= T::ONE);
+        match weights.data().iter().find(|w| !allowed(**w)) {
+            Some(w) => Err(Error::parameter("a mask weight", w, "0 (missing) or between 1e-16 and 1 (observed)")),
             None => Ok(Self { weights }),
         }
     }

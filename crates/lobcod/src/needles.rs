@@ -112,6 +112,12 @@ impl<T: Real> Needles<T> {
 
     /// The signal the codes stand for, `sum_i P_i^T D a_i`: the atoms added up, unflipped, cropped to the signal (wrapped when periodic).
     pub fn synthesise(&self, dictionary: &Dictionary<T>) -> Result<Signal<T>> {
+        let sum = self.synthesise_exactly(dictionary)?;
+        Signal::from_planar(self.extent, self.channels, sum.into_iter().map(T::from_f64).collect())
+    }
+
+    /// The same samples before they are rounded, channel after channel.
+    pub(crate) fn synthesise_exactly(&self, dictionary: &Dictionary<T>) -> Result<Vec<f64>> {
         self.check_fits(dictionary)?;
         let by_channel = dictionary.channels() == 1;
         if !by_channel && dictionary.channels() != self.channels {
@@ -147,6 +153,6 @@ impl<T: Real> Needles<T> {
                 }
             }
         }
-        Signal::from_planar(self.extent, self.channels, sum.into_iter().map(T::from_f64).collect())
+        Ok(sum)
     }
 }

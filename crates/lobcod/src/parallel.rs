@@ -1,5 +1,8 @@
 //! Coarse work on several threads: chunks of an array, each written by one thread.
 
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
+
 /// Threads meant by a parameter in which 0 stands for all cores.
 pub(crate) fn count(threads: usize) -> usize {
     if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads }
@@ -24,11 +27,21 @@ pub(crate) fn chunks<T: Send, S>(
     if share >= all {
         return run(0, data);
     }
-    std::thread::scope(|scope| {
-        for (i, part) in data.chunks_mut(share * length).enumerate() {
-            let run = &run;
-            scope.spawn(move || run(i * share, part));
+    let parts = Mutex::new(data.chunks_mut(share * length).enumerate());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work_off = || {
+        while let Some((i, part)) = next() {
+            run(i * share, part);
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..all.div_ceil(share) {
+            // Where no thread is to be had (limits on threads or memory), the others do its part.
+            if Builder::new().spawn_scoped(scope, work_off).is_err() {
+                break;
+            }
+        }
+        work_off();
     });
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct Pages {
 
 impl Pages {
     pub(crate) fn count(self) -> usize {
-        self.channels * self.slices * self.moments
+        // Anybody can write any number into a file.
+        self.channels.saturating_mul(self.slices).saturating_mul(self.moments)
     }
 
     /// The axes that these pages make, of pages with so many samples a pixel.
@@ -103,7 +104,8 @@ fn read_ome(text: &str, grid: &mut Grid) -> Option<Pages> {
     grid.spacing = value("PhysicalSizeZ").and_then(|s| s.parse().ok());
     grid.unit = value("PhysicalSizeXUnit").map(|unit| unescaped(unit, "&#", ";", 10));
     // Colours of one page are counted as channels too.
-    let samples = text.split_once("SamplesPerPixel=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok()).unwrap_or(1);
+    let samples = text.split_once("SamplesPerPixel=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
+    let samples = samples.filter(|samples| *samples > 0).unwrap_or(1);
     // With one moment only the order of C and Z matters.
     let slices_first = value("DimensionOrder").is_some_and(|order| order.find('Z') < order.find('C'));
     let pages = Pages {

@@ -9,12 +9,15 @@ use crate::error::{Error, Result};
 use crate::exif::{DESCRIPTION, Exif};
 use crate::notes::{Dialect, Grid, Notes, PageOrder};
 use crate::raster::Raster;
-use crate::source::Allowance;
+use crate::source::{Allowance, check_promise};
 use ::tiff::decoder::{Decoder, DecodingResult, Limits};
 use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError};
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
+
+/// More than any packing of TIFF makes of a byte (LZW some 2,700).
+pub(super) const MOST_PACKED: u64 = 4096;
 
 /// What must agree between the pages of a stack.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,19 +33,26 @@ impl Page {
     fn shape(self) -> [usize; 3] {
         [self.height, self.width, self.samples]
     }
+
+    /// Bytes of its samples, unpacked.
+    pub(super) fn bytes(self) -> u64 {
+        let samples = self.shape().iter().fold(1, |n: u64, &axis| n.saturating_mul(axis as u64));
+        samples.saturating_mul(u64::from(self.bits)) / 8
+    }
 }
 
 /// Reads all pages if `axes` has room for them, otherwise the first.
 pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Allowance) -> Result<Raster> {
     let failed = |error| unreadable(path, error);
+    // Tags are read within the decoder's own limits: each takes memory for as many values as it claims to have.
     let mut decoder = Decoder::new(Cursor::new(file)).map_err(failed)?;
     let mut limits = Limits::default();
     limits.decoding_buffer_size = usize::try_from(allowance.on_disk()).unwrap_or(usize::MAX);
     limits.intermediate_buffer_size = limits.decoding_buffer_size;
-    decoder = decoder.with_limits(limits);
 
     let page = describe(path, &mut decoder)?;
     allowance.check(path, &page.shape())?;
+    check_promise(path, page.bytes(), file.len() as u64, MOST_PACKED)?;
     let (mut grid, declared) = grid::read(&mut decoder);
     let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
     let said = match (axes, declared) {
@@ -50,6 +60,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
         _ => None,
     };
     let axes = axes.or(said);
+    decoder = decoder.with_limits(limits.clone());
     let (dtype, mut bytes) = read_page(path, &mut decoder, page)?;
     let all = matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw));
     let mut pages = 1;
@@ -57,6 +68,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
         check_next_page(path, &mut decoder, page)?;
     }
     while all && decoder.more_images() {
+        decoder = decoder.with_limits(Limits::default());
         decoder.next_image().map_err(failed)?;
         let next = describe(path, &mut decoder)?;
         if next != page {
@@ -64,6 +76,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], axes: Option<Axes>, allowance: Al
         }
         pages += 1;
         allowance.check(path, &[pages, page.height, page.width, page.samples])?;
+        decoder = decoder.with_limits(limits.clone());
         let (kind, mut more) = read_page(path, &mut decoder, page)?;
         if kind != dtype {
             return Err(Error::shape(path, format!("has a page {pages} of another type of samples; make all pages alike")));

@@ -1,13 +1,14 @@
 //! TIFF read strip by strip or tile by tile.
 
 use super::grid;
-use super::read::{Page, check_next_page, describe, level, notes, to_array, unreadable};
+use super::read::{MOST_PACKED, Page, check_next_page, describe, level, notes, to_array, unreadable};
 use crate::array::DataType;
 use crate::axes::Axes;
 use crate::bitmap::split_alpha;
 use crate::error::{Error, Result};
 use crate::notes::Notes;
 use crate::raster::Raster;
+use crate::source::check_promise;
 use ::tiff::decoder::Decoder;
 use ::tiff::tags::Tag;
 use std::fs::File;
@@ -29,10 +30,12 @@ impl TiffRows {
     /// their own, several samples in a byte.
     pub(crate) fn open(path: &Path, mut file: File, axes: Option<Axes>) -> Result<Option<Self>> {
         let failed = |error| unreadable(path, error);
+        let length = file.seek(SeekFrom::End(0)).map_err(|source| Error::read(path, source))?;
         file.seek(SeekFrom::Start(0)).map_err(|source| Error::read(path, source))?;
         let again = File::open(path).map_err(|source| Error::read(path, source))?;
         let mut decoder = Decoder::new(BufReader::new(file)).map_err(failed)?;
         let page = describe(path, &mut decoder)?;
+        check_promise(path, page.bytes(), length, MOST_PACKED)?;
         let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
         let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(failed)? == Some(2);
         if matches!(axes, Some(Axes::Dhw | Axes::Dhwc | Axes::Chw)) || (planar && page.samples > 1) || page.bits < 8 {

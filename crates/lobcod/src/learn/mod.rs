@@ -222,17 +222,14 @@ impl Learner {
 
 /// The penalty in units of the signal; the session's codes are zero. Error where there is nothing to learn, or no time.
 fn absolute<T: Real>(penalty: Penalty, session: &mut dyn Session<T>) -> Result<f64> {
-    let penalty = match penalty {
-        Penalty::Absolute(penalty) => penalty,
-        Penalty::Relative(share) => {
-            let zero = session.measure(Measure::Largest);
-            let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);
-            if most == f64::INFINITY {
-                return Err(Error::Stopped);
-            }
-            share * most
-        }
+    let most = match penalty {
+        Penalty::Absolute(_) => 1.0,
+        Penalty::Relative(_) => session.measure(Measure::Largest).iter().map(|m| m.largest_correlation).fold(0.0, f64::max),
     };
+    if most == f64::INFINITY {
+        return Err(Error::Stopped);
+    }
+    let penalty = penalty.absolute::<T>(most)?;
     if penalty == 0.0 {
         return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
     }

@@ -2,6 +2,7 @@
 
 use super::Answer;
 use super::local_dual::{Excess, dual, lattice};
+use super::rounding::check_data_term;
 use super::setup::{gather_needles, planes_of};
 use super::solver::{Solver, is_broken_off};
 use crate::engine::{Measure, Measurement, Scaling};
@@ -138,9 +139,16 @@ impl<T: Real> Solver<'_, T> {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
             self.seek_better_duals();
         }
-        let (signals, total) = self.certificates();
+        let (mut signals, mut total) = self.certificates();
         let codes = self.session.fetch().codes;
         let needles = gather_needles(self.signals, self.dictionary.channels(), self.params.border, codes);
+        let mut missed = 0.0;
+        for ((certificate, observed), needles) in signals.iter_mut().zip(self.signals).zip(&needles) {
+            missed += check_data_term(certificate, observed, needles, self.dictionary);
+        }
+        (total.objective, total.data_term, total.gap) = (total.objective + missed, total.data_term + missed, total.gap + missed);
+        let overturned = status == Status::Converged && missed > 0.0 && total.relative_gap() > self.tolerance;
+        let status = if overturned { Status::Stalled } else { status };
         let report = Report {
             status,
             total,

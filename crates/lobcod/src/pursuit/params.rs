@@ -1,6 +1,7 @@
 //! Parameters of a pursuit, and their check.
 
 use crate::border::Border;
+use crate::engine::Measurement;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::mask::Mask;
@@ -93,6 +94,44 @@ impl<T> From<Signal<T>> for Observed<T> {
     fn from(signal: Signal<T>) -> Self {
         Self { signal, mask: None, penalty_map: None, max_nonzeros_map: None, start: Start::Zero, part: None }
     }
+}
+
+impl Penalty {
+    /// The penalty in units of the signal, whose smallest penalty with an all-zero answer is `most`; error if it is too little
+    /// for the numbers of the precision.
+    pub(crate) fn absolute<T: Real>(self, most: f64) -> Result<f64> {
+        let penalty = match self {
+            Penalty::Absolute(penalty) => penalty,
+            Penalty::Relative(share) => share * most,
+        };
+        if most > 0.0 && penalty < smallest::<T>() {
+            let cure = "scale the signal up, raise the penalty or use double precision";
+            return Err(Error::Data(format!("the penalty comes to {penalty:e}, too little for {} numbers; {cure}", T::NAME)));
+        }
+        Ok(penalty)
+    }
+}
+
+/// Below this, thresholds are rounding.
+fn smallest<T: Real>() -> f64 {
+    1e3 * if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE }
+}
+
+/// Error if signals that are not zero are too small to be told from it. `zero` was measured without codes.
+pub(super) fn check_size<T: Real>(zero: &[Measurement]) -> Result<()> {
+    let energy: f64 = zero.iter().map(|m| m.residual_energy).sum();
+    let something = energy > 0.0 || zero.iter().any(|m| m.largest_correlation > 0.0);
+    if something && energy < smallest::<T>().powi(2).max(f64::MIN_POSITIVE) {
+        let cure = "scale it up or use double precision";
+        return Err(Error::Data(format!("the signal is too small for {} numbers; {cure}", T::NAME)));
+    }
+    Ok(())
+}
+
+/// What is said of a signal whose correlations or energy overflow.
+pub(crate) fn too_large<T: Real>() -> Error {
+    let cure = "scale the signal down or use double precision";
+    Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
 }
 
 /// Parameters of a pursuit.

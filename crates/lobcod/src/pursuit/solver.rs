@@ -1,7 +1,7 @@
 //! The main loop.
 
 use super::Answer;
-use super::params::{Observed, Penalty, PursuitParams, Schedule, Start};
+use super::params::{Observed, Penalty, PursuitParams, Schedule, Start, check_size, too_large};
 use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
@@ -89,10 +89,8 @@ impl<'a, T: Real> Solver<'a, T> {
         if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
             return Err(too_large::<T>());
         }
-        let penalty = match params.penalty {
-            Penalty::Absolute(penalty) => penalty,
-            Penalty::Relative(share) => share * most,
-        };
+        check_size::<T>(&zero)?;
+        let penalty = params.penalty.absolute::<T>(most)?;
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
         solver.begin(clock, asked, engine.ranks());
@@ -424,11 +422,6 @@ pub(super) struct Setting<'a, T> {
     pub(super) penalty_max: Vec<f64>,
     /// Name and threads of the engine.
     pub(super) means: (&'static str, usize),
-}
-
-pub(super) fn too_large<T: Real>() -> Error {
-    let cure = "scale the signal down or use double precision";
-    Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
 }
 
 /// Where the continuation begins: below the penalty that gives nothing.

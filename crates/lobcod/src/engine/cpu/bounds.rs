@@ -67,7 +67,7 @@ impl<T: Real> Bounds<T> {
     /// Norm of the patch at `offset` when the tile was loaded.
     #[inline(always)]
     pub(super) fn norm(&self, offset: usize) -> T {
-        self.energy[offset].sqrt()
+        (self.energy[offset] + lost()).sqrt()
     }
 
     /// Upper bound on the reach of a needle whose patch was not written to since [`Bounds::find`].
@@ -79,7 +79,7 @@ impl<T: Real> Bounds<T> {
             None => norm,
             Some(known) => {
                 // The known reach is in shares of the position's weight already.
-                let moved = known.abs() * weight + self.change[offset].sqrt() * atoms.largest_inverse_weight;
+                let moved = known.abs() * weight + (self.change[offset] + lost()).sqrt() * atoms.largest_inverse_weight;
                 if moved < norm { moved } else { norm }
             }
         };
@@ -98,7 +98,7 @@ impl<T: Real> Bounds<T> {
     ) -> bool {
         if self.on_demand || self.stale[needle.offset] {
             let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, needle.offset);
-            return energy.sqrt() * atoms.largest_inverse_weight * atoms.rounding <= threshold * needle.weight;
+            return (energy + lost()).sqrt() * atoms.largest_inverse_weight * atoms.rounding <= threshold * needle.weight;
         }
         self.of(needle, atoms) <= threshold
     }
@@ -127,6 +127,13 @@ impl<T: Real> Bounds<T> {
             }
         }
     }
+}
+
+/// More than the energy that a patch can lose because squares of its samples are too small for the precision: without it, signals
+/// below 1e-19 in single precision would have no energy at all, and all their needles would sleep.
+#[inline(always)]
+fn lost<T: Real>() -> T {
+    T::from_f64(if size_of::<T>() == 4 { 1e-34 } else { 1e-300 })
 }
 
 /// Squares of the field (or of its change), added up over the channels.

@@ -70,34 +70,31 @@ impl<T: Real> Canvas<T> {
         };
         let codes = &self.codes[self.first[k]..self.first[k + 1]];
         let at = |code: &PlacedCode<T>| layout.coordinates(code.offset as usize).map(|x| x as i32);
-        // The rows of the raster in which a patch that begins later may overlap, and the first code that may in each.
         let [row_stride, slice_stride, _] = layout.strides.map(|s| s as i64);
-        let rows = (0..=reach[0]).flat_map(|z| {
-            let first = if z == 0 { 0 } else { -reach[1] };
-            (first..=reach[1]).map(move |y| (z, y))
-        });
-        let mut rows: Vec<([i32; 2], i64, usize)> =
-            rows.map(|(z, y)| ([z, y], i64::from(z) * slice_stride + i64::from(y) * row_stride, 0)).collect();
-        let aside = i64::from(reach[2]);
         for (i, one) in codes.iter().enumerate().filter(|(_, one)| one.own) {
             if i.is_multiple_of(LOOK_UP) && stop.is_due() {
                 return;
             }
             let (here, value) = (at(one), one.value.to_f64());
             add([0; 3], 0.5 * value * value);
-            for ([z, y], away, next) in &mut rows {
-                let beside = i64::from(one.offset) + *away;
-                // Of two codes in one row the first sees the second.
-                let from = if (*z, *y) == (0, 0) { beside + 1 } else { beside - aside };
-                *next += codes[*next..].iter().take_while(|other| i64::from(other.offset) < from).count();
-                let near = codes[*next..].iter().take_while(|other| i64::from(other.offset) <= beside + aside);
-                for other in near {
-                    let there = at(other);
-                    // What follows the end of a row in the raster lies in the next one.
-                    if there[0] - here[0] == *z && there[1] - here[1] == *y {
-                        add(std::array::from_fn(|a| there[a] - here[a]), value * other.value.to_f64());
-                    }
+            let mut next = i + 1;
+            while let Some(other) = codes.get(next) {
+                let there = at(other);
+                let [z, y, x] = std::array::from_fn(|a| there[a] - here[a]);
+                if z > reach[0] {
+                    break;
                 }
+                if y.abs() <= reach[1] && x.abs() <= reach[2] {
+                    add([z, y, x], value * other.value.to_f64());
+                    next += 1;
+                    continue;
+                }
+                // Patches overlap again from this place in the raster on, in this row, the next, or another slice.
+                let row = if y < -reach[1] { -reach[1] } else { y + i32::from(x > reach[2]) };
+                let (z, row) = if row > reach[1] { (z + 1, -reach[1]) } else { (z, row) };
+                let place =
+                    i64::from(one.offset) + i64::from(z) * slice_stride + i64::from(row) * row_stride - i64::from(reach[2]);
+                next += 1 + before(&codes[next + 1..], place);
             }
         }
         if self.grid.periodic == [false; 3] {
@@ -120,4 +117,15 @@ impl<T: Real> Canvas<T> {
             }
         }
     }
+}
+
+/// Codes that begin before a place in the raster; those that do are looked for in longer and longer steps, for most often they are few.
+fn before<T>(codes: &[PlacedCode<T>], place: i64) -> usize {
+    let is_before = |code: &PlacedCode<T>| i64::from(code.offset) < place;
+    let mut step = 1;
+    while codes.get(step - 1).is_some_and(is_before) {
+        step *= 2;
+    }
+    let known = step / 2;
+    known + codes[known..codes.len().min(step)].partition_point(is_before)
 }

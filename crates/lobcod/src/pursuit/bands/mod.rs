@@ -17,7 +17,7 @@ pub use shelf::{Piece, Rows, Shelf};
 
 use super::local_dual::{Excess, lattice};
 use super::solver::{Setting, Solver, is_broken_off};
-use super::{Penalty, Pursuit, PursuitParams};
+use super::{Pursuit, PursuitParams};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Lattice, Measure, Measurement, ScaleField, Scaling, Session};
@@ -146,15 +146,12 @@ impl<T: Real> Work<'_, T> {
             self.penalty_max.resize(zero.len(), 0.0);
             for (most, m) in self.penalty_max.iter_mut().zip(&zero) {
                 if !(m.largest_correlation.is_finite() && m.residual_energy.is_finite()) {
-                    return Err(super::solver::too_large::<T>());
+                    return Err(super::params::too_large::<T>());
                 }
                 *most = most.max(m.largest_correlation);
             }
         }
-        self.penalty = match self.params.penalty {
-            Penalty::Absolute(penalty) => penalty,
-            Penalty::Relative(share) => share * self.penalty_max.iter().copied().fold(0.0, f64::max),
-        };
+        self.penalty = self.params.penalty.absolute::<T>(self.penalty_max.iter().copied().fold(0.0, f64::max))?;
         Ok(())
     }
 

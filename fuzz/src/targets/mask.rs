@@ -1,0 +1,42 @@
+//! Masks of any kind with pictures of any size, and the pursuit behind them.
+
+use super::picture::one_line;
+use super::split;
+use crate::scratch;
+use lobcod::base::Base;
+use lobcod::{Border, Dictionary, Extent, Observed, Penalty, PursuitParams, Signal};
+use lobcod_conformance::honesty;
+use lobcod_image::{Polarity, read_mask};
+
+/// Input: a byte that says how the mask is meant and which picture it is for, then the mask's file.
+pub fn run(input: &[u8]) {
+    let Some((choice, file)) = split(input) else { return };
+    let path = scratch::file("mask", &file);
+    let axes: &[usize] = [&[7, 6][..], &[3, 4], &[20], &[2, 3, 4]][usize::from(choice) / 2 % 4];
+    let extent = Extent::new(axes).expect("a shape");
+    let polarity = if choice & 1 == 0 { Polarity::Known } else { Polarity::Holes };
+    let mask = match read_mask::<f32>(&path, polarity, extent) {
+        Ok(mask) => mask,
+        Err(error) => return one_line(&error.to_string()),
+    };
+    let mut signal = Signal::from_planar(extent, 1, (0..extent.volume()).map(|i| (i as f32 * 0.7).sin()).collect()).unwrap();
+    mask.check_fits(&signal).expect("a mask that was made for this size");
+    let atom = Extent::new(&vec![2; axes.len()]).expect("a shape");
+    // Hidden samples are never read, so they may be anything.
+    for (x, w) in signal.data_mut().iter_mut().zip(mask.channel(0)) {
+        if *w == 0.0 {
+            *x = f32::NAN;
+        }
+    }
+    let base = Base::LocalMean.layer(&signal, Some(&mask), atom).expect("a base layer of what is known");
+    signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
+    let border = [Border::Free, Border::Zero, Border::Periodic][usize::from(choice) / 8 % 3];
+    let params = PursuitParams { border, threads: 1, max_sweeps: 20, ..PursuitParams::new(Penalty::Relative(0.1)) };
+    let dictionary = Dictionary::random(atom, 1, 5, 3).expect("atoms");
+    let observed = Observed { mask: Some(mask), ..signal.into() };
+    let pursuit = params.check().expect("valid");
+    match pursuit.run(std::slice::from_ref(&observed), &dictionary, &mut ()) {
+        Ok(answer) => honesty::check(pursuit.params(), &observed, &dictionary, &answer),
+        Err(error) => one_line(&error.to_string()),
+    }
+}
