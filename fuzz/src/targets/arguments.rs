@@ -82,7 +82,7 @@ pub fn run(input: &[u8]) {
         let (name, takes) = &options[bytes.below(options.len())];
         line.push(name.clone());
         if *takes {
-            line.push(if bytes.byte() % 8 == 0 { bytes.one_of(&FILES).into() } else { bytes.one_of(&VALUES).into() });
+            line.push(if bytes.byte().is_multiple_of(8) { bytes.one_of(&FILES).into() } else { bytes.one_of(&VALUES).into() });
         }
     }
     // Nothing may take long, so most lines say so; a few show what an interrupt does.
@@ -93,7 +93,7 @@ pub fn run(input: &[u8]) {
 }
 
 fn usual(bytes: &mut Bytes, likely: &[&str], other: &[&str]) -> String {
-    if bytes.byte() % 8 == 0 { bytes.one_of(other).into() } else { bytes.one_of(likely).into() }
+    if bytes.byte().is_multiple_of(8) { bytes.one_of(other).into() } else { bytes.one_of(likely).into() }
 }
 
 fn check(line: &[String]) {

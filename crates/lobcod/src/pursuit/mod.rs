@@ -4,6 +4,7 @@ mod bands;
 mod local_dual;
 mod outcome;
 mod params;
+mod passes;
 mod rounding;
 mod setup;
 mod solver;
