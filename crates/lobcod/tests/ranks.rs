@@ -132,17 +132,11 @@ fn planes_that_are_not_cut_are_bit_identical() {
 #[test]
 fn the_dual_of_many_cells_is_bit_identical() {
     let shape = Shape { signal: &[150, 170], atom: &[4, 4], channels: (1, 1), atoms: 6, tile: 4 };
-    for border in Border::ALL {
+    for (border, grid) in [(Border::Free, None), (Border::Periodic, Some([1, 2, 2]))] {
         let problem = Problem::new(2, shape, border, Observation::Full, Extra::Plain).expect("the atom fits");
-        let params = PursuitParams { penalty: Penalty::Relative(0.05), tolerance: 1e-4, ..problem.params.clone() };
+        let params = PursuitParams { penalty: Penalty::Relative(0.05), tolerance: 1e-3, ..problem.params.clone() };
         let dictionary = problem.dictionary.cast();
-        ranks_change_nothing(
-            &params,
-            &[problem.observed::<f32>()],
-            &dictionary,
-            &[(4, None, 1), (3, Some([1, 3, 1]), 1)],
-            &problem,
-        );
+        ranks_change_nothing(&params, &[problem.observed::<f32>()], &dictionary, &[(4, grid, 1)], &problem);
     }
 }
 
