@@ -16,7 +16,8 @@ const ROLE: &str = "LOBCOD_TEST_ROLE";
 fn main() {
     match std::env::var(ROLE).as_deref() {
         Ok("conform") => conform(),
-        Ok("die") => die(),
+        Ok("die") => die(|| panic!("the rank dies here")),
+        Ok("vanish") => die(|| std::process::abort()),
         _ => start_all(),
     }
 }
@@ -59,6 +60,8 @@ fn start_all() {
     assert!(!output.status.success(), "a job that lost a rank has failed");
     assert!(words.contains("rank 1 of 3 failed") && words.contains("the rank dies here"), "{words}");
     println!("a rank that dies ends the job: ok");
+    assert!(!mpirun(3, "vanish").status.success(), "a job that lost a rank has failed");
+    println!("a rank that is killed ends the job: ok");
 }
 
 /// Every bit of an answer that may not depend on the ranks.
@@ -115,14 +118,16 @@ fn conform() {
 }
 
 /// Rank 1 fails in the middle of a pursuit, while the others wait for its borders.
-fn die() {
+fn die(fail: fn()) {
     let world = MpiWorld::join().expect("started by mpirun");
     let shape = Shape { signal: &[33, 29], atom: &[5, 4], channels: (1, 1), atoms: 9, tile: 8 };
     let problem = Problem::new(11, shape, Border::Free, Observation::Full, Extra::Plain).expect("the atom fits");
     let engine = RankEngine::new(Rc::clone(&world) as Rc<_>, 1).expect("an engine").with_process_grid([1, 3, 1]);
     let rank = world.rank();
     let mut observer = move |progress: &Progress| {
-        assert!(rank != 1 || progress.discovery_sweeps < 2, "the rank dies here");
+        if rank == 1 && progress.discovery_sweeps >= 2 {
+            fail();
+        }
         Control::Continue
     };
     let params = PursuitParams { tolerance: 1e-9, ..problem.params.clone() };

@@ -9,8 +9,9 @@
 //! whatever the mask and the border, which only take energy away. The lowest point of the bound on the unit sphere is
 //! `normalise(L d + g)`, so the objective cannot rise. Then the residual follows: `2 n` multiply-adds a code.
 
-use super::canvas::{Canvas, FollowAndLook};
+use super::canvas::Canvas;
 use super::exchange::Exchange;
+use super::look::FollowAndLook;
 use super::plane::PlaneState;
 use super::rims::{self, RimCode};
 use super::session::CpuSession;

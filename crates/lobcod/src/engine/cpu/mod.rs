@@ -15,6 +15,7 @@ mod footprint;
 mod gather;
 mod gradient;
 mod local_dual;
+mod look;
 mod measure;
 mod plane;
 mod rims;
