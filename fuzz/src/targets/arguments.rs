@@ -93,7 +93,7 @@ pub fn run(input: &[u8]) {
 }
 
 fn usual(bytes: &mut Bytes, likely: &[&str], other: &[&str]) -> String {
-    if bytes.byte() % 8 == 0 { bytes.one_of(other).into() } else { bytes.one_of(likely).into() }
+    if bytes.byte().is_multiple_of(8) { bytes.one_of(other).into() } else { bytes.one_of(likely).into() }
 }
 
 fn check(line: &[String]) {
