@@ -1,9 +1,11 @@
 //! Chores of the workspace: `cargo xtask <name>`.
 
 mod docs;
+mod endurance;
 mod instructions;
 mod paper;
 mod python;
+mod supply;
 mod threads;
 
 use std::env;
@@ -11,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <chore>
-  test                 all tests: the Rust workspace, the pages, then the Python package
+  test                 all tests: the Rust workspace, what it is made of, the pages, then the Python package
   docs                 the pages: links lead somewhere, commands run as written
   gallery              the pictures of docs/gallery.md, made anew by its commands
   mpi                  lints and tests of the engine over ranks, under mpirun on 1 to 4 ranks; needs MPI
@@ -22,12 +24,19 @@ const USAGE: &str = "usage: cargo xtask <chore>
   kernels              rate of the correlation against the core's peak
   speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, bands SIDE MIB, stream COUNT,
                        precision
+  fuzz TARGET SECONDS  changes inputs of picture, archive, mask, lasso, pursuit or arguments until time is up
+  long                 kills, load and crowds of processes at full length
+  memory               peak memory of every kind of run under several limits
+  supply               licences and sources of dependencies, places of unsafe code
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => cargo(&["test", "--workspace"]).and_then(|()| docs::check()).and_then(|()| python::test()),
+        ["test"] => cargo(&["test", "--workspace"])
+            .and_then(|()| supply::check())
+            .and_then(|()| docs::check())
+            .and_then(|()| python::test()),
         ["docs"] => docs::check(),
         ["gallery"] => docs::gallery(),
         ["mpi"] => mpi(),
@@ -36,6 +45,10 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::compare(false),
         ["instructions", "keep"] => instructions::compare(true),
         ["paper", ref words @ ..] => paper::reproduce(words),
+        ["fuzz", ref words @ ..] => endurance::fuzz(words),
+        ["long"] => endurance::long(),
+        ["memory"] => endurance::memory(),
+        ["supply"] => supply::check(),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
         ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),

@@ -142,3 +142,22 @@ fn a_cap_is_obeyed_and_a_cap_that_does_not_bind_changes_nothing() {
         }
     }
 }
+
+/// Found by fuzzing: under a cap, gains that are no numbers ended the program.
+#[test]
+fn infinite_correlations_end_under_a_cap() {
+    for correlation in [[f64::INFINITY, 2.0, 3.0], [f64::NAN, f64::INFINITY, 1.0], [f64::MAX, f64::MAX, 1.0]] {
+        for local in [Local::Coordinate, Local::Lars] {
+            let gram = [1.0, 1.0, 0.0, 1.0, 1.0, 0.5, 0.0, 0.5, 1.0];
+            let thresholds = [0.1, 0.1, 0.1];
+            let lasso = Lasso {
+                gram: &gram,
+                correlation: &correlation,
+                thresholds: &thresholds,
+                nonnegative: false,
+                max_nonzeros: Some(1),
+            };
+            assert!(lasso.solve(local).len() <= 1);
+        }
+    }
+}

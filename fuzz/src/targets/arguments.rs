@@ -189,7 +189,8 @@ fn options_of(verb: &str) -> Vec<(String, bool)> {
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
         words.starts_with('-').then(|| (rest[..end].to_string(), rest[end..].starts_with(" <")))
     };
-    let found: Vec<_> = help.lines().filter_map(option).collect();
+    // Help is not an answer.
+    let found: Vec<_> = help.lines().filter_map(option).filter(|(name, _)| name != "--help").collect();
     assert!(found.len() > 3, "the help of {verb} names no options:\n{help}");
     found
 }

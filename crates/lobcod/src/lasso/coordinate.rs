@@ -109,7 +109,8 @@ fn obey_cap<V: Vector>(
         gain.push(columns.column(a.atom as usize)[a.atom as usize] * a.value * a.value);
     }
     let mut order: Vec<usize> = (0..active.len()).collect();
-    order.sort_by(|&i, &j| gain[j].partial_cmp(&gain[i]).expect("gains are finite").then(active[i].atom.cmp(&active[j].atom)));
+    // A total order: numbers that are none (infinite correlations) must not end the program.
+    order.sort_by(|&i, &j| gain[j].to_f64().total_cmp(&gain[i].to_f64()).then(active[i].atom.cmp(&active[j].atom)));
     for &i in &order[rules.cap..] {
         subtract_column::<V>(c, columns.column(active[i].atom as usize), -active[i].value);
         active[i].value = zero;
