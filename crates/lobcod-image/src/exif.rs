@@ -84,13 +84,18 @@ impl Exif {
         self
     }
 
+    /// Is there a directory of the camera, be it only to point further?
+    fn has_camera(&self) -> bool {
+        !self.camera.is_empty() || !self.interoperability.is_empty()
+    }
+
     /// A block for png and jpeg, beginning with its byte order.
     pub(crate) fn to_block(&self) -> Vec<u8> {
         let mut block = b"II*\0\x08\0\0\0".to_vec();
         let mut pointers = Vec::new();
         // Each directory but the first is pointed at by one before it, so the first is written at once with room for its pointers.
-        let sizes = [(CAMERA, &self.camera), (PLACE, &self.place)].map(|(tag, below)| (tag, !below.is_empty()));
-        let below: Vec<u16> = sizes.iter().filter(|(_, there)| *there).map(|(tag, _)| *tag).collect();
+        let below = [(CAMERA, self.has_camera()), (PLACE, !self.place.is_empty())];
+        let below: Vec<u16> = below.iter().filter(|(_, there)| *there).map(|(tag, _)| *tag).collect();
         write_directory(&mut block, &self.picture, &below, &mut pointers);
         for (tag, directory, below) in [(CAMERA, &self.camera, &self.interoperability[..]), (PLACE, &self.place, &[])] {
             let Some(place) = take(&mut pointers, tag) else { continue };
@@ -280,7 +285,8 @@ mod tests {
 
     #[test]
     fn blocks_say_what_they_were_made_of() {
-        for exif in [sample(), Exif::default(), sample().without_maker_note()] {
+        let pointing_further = Exif { camera: Vec::new(), ..sample() };
+        for exif in [sample(), Exif::default(), sample().without_maker_note(), pointing_further] {
             assert_eq!(Exif::read(&exif.to_block()), exif);
         }
         assert_eq!(sample().without_maker_note().camera.len(), 1);
