@@ -10,6 +10,7 @@
 
 pub mod fruit;
 pub mod gradient;
+pub mod gratings;
 pub mod honesty;
 pub mod matrix;
 pub mod oracle;

@@ -21,6 +21,7 @@ mod cache;
 mod device;
 mod engine;
 mod fields;
+mod launches;
 mod layout;
 mod learning;
 mod libraries;

@@ -7,6 +7,7 @@ use lobcod::engine::ranks::{RankEngine, World as _};
 use lobcod::engine::{Discovery, Engine as _, Plane, Problem, Visit};
 use lobcod::grid::Grouping;
 use lobcod::{Answer, Border, Dictionary, Extent, Local, Observed, PartOf, Penalty, PursuitParams, Signal};
+use lobcod_conformance::gratings::grating;
 use lobcod_mpi::MpiWorld;
 use std::ops::Range;
 use std::rc::Rc;
@@ -58,18 +59,8 @@ fn main() -> lobcod::Result<()> {
 /// Some rows of the picture: fields of stripes, and grain.
 fn part(whole: Extent, rows: &Range<i64>) -> lobcod::Result<Observed<f32>> {
     let side = whole.axes()[1];
-    let value = |i: usize| {
-        let (y, x) = (i / side, i % side);
-        let field = ((y / 48) * 1009 + x / 48) as f64;
-        let random = |k: f64| ((field * 12.9898 + k * 78.233).sin() * 43758.5453).rem_euclid(1.0);
-        let angle = std::f64::consts::PI * random(1.0);
-        let phase = (x as f64 * angle.cos() + y as f64 * angle.sin()) * (0.2 + 1.3 * random(2.0));
-        let texture = if random(3.0) < 0.5 { 0.0 } else { 40.0 * random(4.0) * phase.sin() };
-        let grain = ((i as f64 * 0.7131).sin() * 9173.17).rem_euclid(1.0) - 0.5;
-        (texture + 6.0 * grain) as f32
-    };
     let extent = Extent::new(&[(rows.end - rows.start) as usize, side])?;
-    let samples = (rows.start as usize * side..rows.end as usize * side).map(value).collect();
+    let samples = (rows.start as usize * side..rows.end as usize * side).map(|i| grating(side, i).detail as f32).collect();
     let part = Some(PartOf { whole, start: [0, rows.start, 0] });
     Ok(Observed { part, ..Signal::from_planar(extent, 1, samples)?.into() })
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::real::Real;
+use std::ops::Range;
 
 /// A signal `Y`: 1 to 3 axes, one or more channels, stored channel by channel (`c`, then `dhw`, last axis fastest).
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +41,15 @@ impl<T: Real> Signal<T> {
     /// A signal of zeros.
     pub fn zeros(extent: Extent, channels: usize) -> Self {
         Self { extent, channels, data: vec![T::ZERO; extent.volume() * channels] }
+    }
+
+    /// The samples of a range of the first axis.
+    pub fn rows(&self, rows: Range<usize>) -> Result<Self> {
+        let axes = self.extent.axes();
+        let line = self.extent.volume() / axes[0];
+        let channel = |c: usize| &self.channel(c)[rows.start * line..rows.end * line];
+        let data = (0..self.channels).map(channel).collect::<Vec<_>>().concat();
+        Self::from_planar(Extent::new(&[&[rows.len()], &axes[1..]].concat())?, self.channels, data)
     }
 
     /// Size along the axes, channels not counted.

@@ -54,7 +54,7 @@ impl Details {
             return Err(lobcod::Error::Data(format!("samples are missing, which the local mean in bands cannot have; {cure}")));
         }
         let layer = self.layer(&samples, read.start, &rows)?;
-        Ok((cut(&samples, rows.start - read.start..rows.end - read.start)?, layer))
+        Ok((samples.rows(rows.start - read.start..rows.end - read.start)?, layer))
     }
 
     /// Rows that those of the base layer depend on: a mean reaches half a window to both sides, and as far back again where the
@@ -73,8 +73,8 @@ impl Details {
         let layers = std::thread::scope(|scope| {
             let started = parts.map(|part| (self.around::<T>(&part), part)).map(|(near, part)| {
                 scope.spawn(move || {
-                    let samples = cut(samples, near.start - first..near.end - first)?;
-                    cut(&base.layer(&samples, None, window)?, part.start - near.start..part.end - near.start)
+                    let samples = samples.rows(near.start - first..near.end - first)?;
+                    base.layer(&samples, None, window)?.rows(part.start - near.start..part.end - near.start)
                 })
             });
             let started: Vec<_> = started.collect();
@@ -85,15 +85,6 @@ impl Details {
         let channel = |c: usize| layers.iter().flat_map(move |layer| layer.channel(c)).copied();
         Signal::from_planar(extent, samples.channels(), (0..samples.channels()).flat_map(channel).collect())
     }
-}
-
-/// Rows of a signal.
-fn cut<T: Real>(signal: &Signal<T>, rows: Range<usize>) -> lobcod::Result<Signal<T>> {
-    let axes = signal.extent().axes().to_vec();
-    let line = signal.extent().volume() / axes[0];
-    let channel = |c: usize| &signal.channel(c)[rows.start * line..rows.end * line];
-    let data = (0..signal.channels()).map(channel).collect::<Vec<_>>().concat();
-    Signal::from_planar(Extent::new(&[&[rows.len()], &axes[1..]].concat())?, signal.channels(), data)
 }
 
 impl<T: Real> Rows<T> for Details {

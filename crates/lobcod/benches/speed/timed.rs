@@ -1,8 +1,8 @@
 //! An engine that notes what every verb of its sessions cost.
 
 use lobcod::engine::{
-    Discovery, Engine, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support,
-    Sweep, Visit,
+    Discovery, Engine, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session,
+    State, Support, Sweep, Visit,
 };
 use lobcod::{Dictionary, Real, Result};
 use std::cell::RefCell;
@@ -116,14 +116,8 @@ impl<T: Real> Session<T> for TimedSession<T> {
         let verb = if what == Measure::Objective { Verb::Objective } else { Verb::Certificate };
         timed(&self.log, verb, || self.session.measure(what), |m| m.iter().map(|m| m.visited).sum())
     }
-    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> bool {
-        timed(&self.log, Verb::Dual, || self.session.exceeding(penalty, each), |_| 0)
-    }
-    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
-        timed(&self.log, Verb::Dual, || self.session.scaled_sums(plane, scaling, part), |_| 0)
-    }
-    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
-        timed(&self.log, Verb::Dual, || self.session.scaled_reach(plane, scaling, penalty), |_| 0)
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<T>> {
+        self.session.scaled().is_some().then_some(self as _)
     }
     fn fetch(&self) -> State<T> {
         self.session.fetch()
@@ -154,5 +148,26 @@ impl<T: Real> Session<T> for TimedSession<T> {
     }
     fn memory(&self) -> u64 {
         self.session.memory()
+    }
+}
+
+impl<T> TimedSession<T> {
+    fn inner(&mut self) -> &mut dyn ScaledResidual<T> {
+        self.session.scaled().expect("asked before")
+    }
+}
+
+impl<T: Real> ScaledResidual<T> for TimedSession<T> {
+    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
+        timed(&self.log.clone(), Verb::Dual, || self.inner().exceeding(penalty, each), |_| 0)
+    }
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        timed(&self.log.clone(), Verb::Dual, || self.inner().scaled_sums(plane, scaling, part), |_| 0)
+    }
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
+        timed(&self.log.clone(), Verb::Dual, || self.inner().scaled_reach(plane, scaling, penalty), |_| 0)
+    }
+    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<T> {
+        self.inner().residual_part(plane, part)
     }
 }

@@ -2,6 +2,7 @@
 
 use lobcod::{Dictionary, Extent, Observed, Result, Signal};
 use lobcod_conformance::fruit;
+use lobcod_conformance::gratings::{Grating, grating};
 
 /// Signals, a dictionary and a penalty.
 pub struct Workload {
@@ -44,14 +45,8 @@ pub fn all() -> Result<Vec<Workload>> {
 /// A square of fields with gratings of their own, some smooth, less its local mean; the embedded dictionary.
 pub fn procedural(side: usize) -> Result<Workload> {
     let value = |i: usize| {
-        let (y, x) = (i / side, i % side);
-        let field = ((y / 48) * 1009 + x / 48) as f64;
-        let random = |k: f64| ((field * 12.9898 + k * 78.233).sin() * 43758.5453).rem_euclid(1.0);
-        let angle = std::f64::consts::PI * random(1.0);
-        let phase = (x as f64 * angle.cos() + y as f64 * angle.sin()) * (0.2 + 1.3 * random(2.0));
-        let texture = if random(3.0) < 0.5 { 0.0 } else { 40.0 * random(4.0) * phase.sin() };
-        let grain = ((i as f64 * 0.7131).sin() * 9173.17).rem_euclid(1.0) - 0.5;
-        110.0 + 60.0 * random(5.0) + texture + 6.0 * grain
+        let Grating { level, detail } = grating(side, i);
+        level + detail
     };
     let extent = Extent::new(&[side, side])?;
     let picture = Signal::from_planar(extent, 1, (0..side * side).map(value).collect())?;

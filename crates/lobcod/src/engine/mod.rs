@@ -236,21 +236,9 @@ pub trait Session<T> {
     fn support(&mut self, sweep: &Support) -> Sweep;
     /// Measures every plane; changes no code and no residual.
     fn measure(&mut self, what: Measure) -> Vec<Measurement>;
-    /// Calls `each(plane, where)` for places that together hold all needles whose reach exceeded the penalty; only right after a
-    /// certificate for this penalty. `false` from engines that keep no reaches, and do not measure scaled residuals.
-    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> bool {
-        let _ = (penalty, each);
-        false
-    }
-    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the samples, or over all (those around the signal too, for the zero border).
-    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
-        let _ = (plane, scaling, part);
-        unimplemented!("only where `exceeding` says so")
-    }
-    /// Largest `|c_ik| / weight_ik` in the scaled residual of needles that the scales are not 1 around; the penalty if none is larger.
-    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
-        let _ = (plane, scaling, penalty);
-        unimplemented!("only where `exceeding` says so")
+    /// What can be asked of the residual scaled; `None` from engines that keep no reaches.
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<T>> {
+        None
     }
     /// The codes of every plane and what is known of its tiles.
     fn fetch(&self) -> State<T>;
@@ -277,15 +265,23 @@ pub trait Session<T> {
     fn energy_along(&mut self, direction: &[f64]) -> f64;
     /// The residual of a plane, weights squared in it: `A^2 (Y - B - sum P_i^T D a_i)` over the signal, channel after channel.
     fn residual(&self, plane: usize) -> Vec<T>;
-    /// The same over a part of the signal.
-    fn residual_part(&self, plane: usize, part: &Part) -> Vec<T> {
-        let _ = (plane, part);
-        unimplemented!("only where `exceeding` says so")
-    }
     /// The dictionary as it stands.
     fn dictionary(&self) -> &Dictionary<T>;
     /// Replaces the dictionary by one of the same shape; follow with [`Session::refresh`].
     fn set_dictionary(&mut self, dictionary: Dictionary<T>);
     /// Bytes of the session's own arrays now.
     fn memory(&self) -> u64;
+}
+
+/// The residual of a session whose scale varies over the signal: what a better dual point is made of.
+pub trait ScaledResidual<T> {
+    /// Calls `each(plane, where)` for places that together hold all needles whose reach exceeded the penalty; only right after a
+    /// certificate for this penalty.
+    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding));
+    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the samples, or over all (those around the signal too, for the zero border).
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums;
+    /// Largest `|c_ik| / weight_ik` in the scaled residual of needles that the scales are not 1 around; the penalty if none is larger.
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64;
+    /// [`Session::residual`] over a part of the signal, not scaled.
+    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<T>;
 }

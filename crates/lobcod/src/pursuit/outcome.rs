@@ -74,18 +74,17 @@ impl<T: Real> Solver<'_, T> {
                 excess.note([0; 3], found);
             }
         };
-        if !self.session.exceeding(self.penalty, &mut note) {
-            return;
-        }
+        let Some(session) = self.session.scaled() else { return };
+        session.exceeding(self.penalty, &mut note);
         for (plane, excess) in excess.iter().enumerate() {
             let Some(excess) = excess else { continue };
             let field = Excess::field(std::iter::once(excess));
             let scaling = Scaling { field: &field, origin: [0; 3] };
-            let sums = self.session.scaled_sums(plane, scaling, None);
+            let sums = session.scaled_sums(plane, scaling, None);
             let m = &self.last[plane];
             // What is not worth the work if all scaled correlations are small enough is not worth it.
             if dual(sums, 1.0) > (1.0 - self.tolerance) * (0.5 * m.residual_energy + self.penalty * m.weighted_l1) {
-                let reach = self.session.scaled_reach(plane, scaling, self.penalty);
+                let reach = session.scaled_reach(plane, scaling, self.penalty);
                 self.duals[plane] = dual(sums, reach / self.penalty);
             }
         }

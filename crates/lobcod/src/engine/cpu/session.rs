@@ -20,8 +20,8 @@ use super::threads::Threads;
 use super::tile::TileState;
 use crate::dictionary::Dictionary;
 use crate::engine::{
-    Discovery, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledSums, Scaling, Session, State, Support, Sweep,
-    Visit,
+    Discovery, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, State,
+    Support, Sweep, Visit,
 };
 use crate::observe::Stop;
 use crate::pursuit::Local;
@@ -207,27 +207,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
         sums
     }
 
-    fn exceeding(&self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> bool {
-        let own = exceeding(penalty, &self.team, &self.planes, &self.tiles);
-        match self.exchange.gather(|| exceeding_to_bytes(&own)) {
-            None => own.into_iter().for_each(|(plane, found)| each(plane, found)),
-            Some(parts) => parts.iter().for_each(|part| exceeding_from_bytes(part, each)),
-        }
-        true
-    }
-
-    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
-        let sums = self.planes[plane].scaled_sums(&self.team, scaling, part);
-        let sums = self.exchange.sums(sums.into(), &mut []);
-        ScaledSums { dot: sums[0], energy: sums[1] }
-    }
-
-    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
-        let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
-        let tiles = self.tiles.iter().filter(|state| state.plane == plane);
-        let mut reach = [scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)];
-        self.exchange.largest(&mut reach);
-        reach[0]
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<T>> {
+        Some(self)
     }
 
     fn agree(&self, end: Option<Status>) -> Option<Status> {
@@ -309,13 +290,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
     fn residual(&self, plane: usize) -> Vec<T> {
         let own = &self.planes[plane];
         match self.exchange.gather(|| own.own_residual()) {
-            None => self.residual_part(plane, &own.whole()),
+            None => own.residual_part(&own.whole()),
             Some(parts) => own.join_residual(&parts),
         }
-    }
-
-    fn residual_part(&self, plane: usize, part: &Part) -> Vec<T> {
-        self.planes[plane].residual_part(part)
     }
 
     fn dictionary(&self) -> &Dictionary<T> {
@@ -334,5 +311,33 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let tiles: usize = self.tiles.iter().map(TileState::bytes).sum();
         let canvases: usize = self.canvases.iter().map(Canvas::bytes).sum();
         (self.team.bytes() + planes + canvases + tiles + self.changes.bytes() + self.atoms.bytes()) as u64
+    }
+}
+
+impl<T: Real> ScaledResidual<T> for CpuSession<T> {
+    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
+        let own = exceeding(penalty, &self.team, &self.planes, &self.tiles);
+        match self.exchange.gather(|| exceeding_to_bytes(&own)) {
+            None => own.into_iter().for_each(|(plane, found)| each(plane, found)),
+            Some(parts) => parts.iter().for_each(|part| exceeding_from_bytes(part, each)),
+        }
+    }
+
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        let sums = self.planes[plane].scaled_sums(&self.team, scaling, part);
+        let sums = self.exchange.sums(sums.into(), &mut []);
+        ScaledSums { dot: sums[0], energy: sums[1] }
+    }
+
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
+        let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
+        let tiles = self.tiles.iter().filter(|state| state.plane == plane);
+        let mut reach = [scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)];
+        self.exchange.largest(&mut reach);
+        reach[0]
+    }
+
+    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<T> {
+        self.planes[plane].residual_part(part)
     }
 }

@@ -28,7 +28,7 @@ use crate::real::Real;
 use crate::report::{HistoryPoint, Report, Status};
 use cut::Cut;
 use std::time::Instant;
-use window::{Source, Window};
+use window::{Source, Window, scaled};
 
 /// A band whose gap is at most this share of the tolerance is left as it is; another is worked on until its gap is at most that one.
 const ACCEPTED: f64 = 0.9;
@@ -317,7 +317,7 @@ impl<T: Real> Work<'_, T> {
         if let Some(lattice) = self.lattice {
             let rows = window.positions.clone();
             excess = vec![Excess::of_rows(lattice, self.source.dictionary.extent(), rows); planes.len()];
-            session.exceeding(self.penalty, &mut |plane, found| excess[plane].note(origin, found));
+            scaled(session).exceeding(self.penalty, &mut |plane, found| excess[plane].note(origin, found));
         }
         let band = &mut self.bands[band];
         (band.planes, band.excess) = (planes, excess);

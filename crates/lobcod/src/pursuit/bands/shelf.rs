@@ -37,15 +37,8 @@ impl<T: Real> Rows<T> for Piece<T> {
     }
 
     fn read(&mut self, rows: Range<usize>) -> Result<Piece<T>> {
-        let part = |signal: &Signal<T>| {
-            let axes = signal.extent().axes().to_vec();
-            let line = signal.extent().volume() / axes[0];
-            let channel = |c: usize| signal.channel(c)[rows.start * line..rows.end * line].iter().copied();
-            let data = (0..signal.channels()).flat_map(channel).collect();
-            let extent = Extent::new(&[&[rows.len()], &axes[1..]].concat())?;
-            Signal::from_planar(extent, signal.channels(), data)
-        };
-        Ok(Piece { samples: part(&self.samples)?, weights: self.weights.as_ref().map(part).transpose()? })
+        let weights = self.weights.as_ref().map(|weights| weights.rows(rows.clone())).transpose()?;
+        Ok(Piece { samples: self.samples.rows(rows)?, weights })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The certificate of the whole signal, and the report.
 
 use super::Work;
+use super::window::scaled;
 use crate::engine::{Engine, Measurement, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::pursuit::local_dual::{Excess, dual};
@@ -68,7 +69,7 @@ impl<T: Real> Work<'_, T> {
                 let scaling = Scaling { field, origin };
                 let own = window.sums(&mut *session, plane, scaling);
                 (sum.dot, sum.energy) = (sum.dot + own.dot, sum.energy + own.energy);
-                *reach = reach.max(session.scaled_reach(plane, scaling, self.penalty));
+                *reach = reach.max(scaled(&mut *session).scaled_reach(plane, scaling, self.penalty));
             }
         }
         Ok(sums.into_iter().map(|(sums, reach)| dual(sums, reach / self.penalty)).collect())

@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use super::{Piece, Rows, Shelf};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Part, ScaledSums, Scaling, Session, State};
+use crate::engine::{CpuEngine, Part, ScaledResidual, ScaledSums, Scaling, Session, State};
 use crate::error::Result;
 use crate::mask::Mask;
 use crate::needles::Code;
@@ -117,6 +117,7 @@ impl<T: Real> Source<'_, T> {
 impl<T: Real> Window<T> {
     /// Sums over the window's own samples, with the signal as it is.
     pub(super) fn sums(&self, session: &mut dyn Session<T>, plane: usize, scaling: Scaling) -> ScaledSums {
+        let session = scaled(session);
         let mut sums = session.scaled_sums(plane, scaling, Some(&self.own));
         let (part, made) = &self.shared;
         let residual = session.residual_part(plane, part);
@@ -169,4 +170,9 @@ fn take_off<T: Real>(window: &mut Signal<T>, origin: [i64; 3], code: Code<T>, di
             }
         }
     }
+}
+
+/// The scaled residual of a window's session, which is one of the processor.
+pub(super) fn scaled<T>(session: &mut dyn Session<T>) -> &mut dyn ScaledResidual<T> {
+    session.scaled().expect("the processor keeps reaches")
 }
