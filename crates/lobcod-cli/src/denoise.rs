@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::args::DenoiseArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::engine;
 use crate::output::paths::{check_answer, check_page};
@@ -42,12 +43,14 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     chosen.check_fits(noisy.extent())?;
     chosen.check_grey("denoising takes one channel at a time")?;
     let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
+    let budget = Budget::now(&args.run);
+    let denoiser = DenoiseParams { max_memory: budget.room(), ..denoiser.params().clone() }.check()?;
     if args.scoring.dry_run {
-        return dry_run(args, noisy, &chosen, &denoiser).map(|()| Outcome::Done);
+        return dry_run(args, noisy, &chosen, &denoiser, budget).map(|()| Outcome::Done);
     }
 
     let mut watcher = Watcher::of(&args.telling, "denoise", 1);
-    let denoised = denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher)?;
+    let denoised = denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher).map_err(budget.refuse())?;
     drop(watcher);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
     write_picture(
@@ -89,10 +92,9 @@ fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
     Ok(params.check()?)
 }
 
-fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denoiser: &Denoiser) -> Result<()> {
-    let limit = args.run.max_memory.map(|bytes| bytes.0);
-    let needed = denoiser.estimate_memory(noisy.extent(), noisy.channels(), &chosen.dictionary)?;
-    let fits = limit.is_none_or(|limit| needed <= limit);
+fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denoiser: &Denoiser, budget: Budget) -> Result<()> {
+    let work = denoiser.estimate_memory(noisy.extent(), noisy.channels(), &chosen.dictionary)?;
+    let (needed, limit, fits) = (budget.with(work), budget.limit(), budget.fits(work));
     let trial = trial(noisy, &chosen.dictionary, denoiser)?;
     if args.telling.json {
         let plan = json!({
@@ -102,7 +104,8 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denois
             "atoms": chosen.dictionary.len(),
             "atom_shape": chosen.dictionary.extent().axes(),
             "noise": words(args.noise.0),
-            "working_memory_bytes": needed,
+            "working_memory_bytes": work,
+            "memory_bytes": needed,
             "estimated_seconds": trial.seconds,
             "max_memory_bytes": limit,
             "fits": fits,
@@ -110,7 +113,7 @@ fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denois
         return tell(&format!("{plan:#}"));
     }
     let memory = if fits {
-        format!("about {} of working memory", memory::words(needed))
+        format!("about {}", memory::words(needed))
     } else {
         format!("about {}, which is more than is allowed: it would be refused", memory::words(needed))
     };

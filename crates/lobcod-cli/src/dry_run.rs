@@ -1,6 +1,7 @@
 //! `--dry-run`: what would run, and the memory and time it needs.
 
 use crate::args::TellingArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, number, plural};
 use crate::output::{summary, tell};
@@ -26,8 +27,10 @@ pub struct Plan<'a, T> {
     pub until: String,
     /// What would be written, and where.
     pub output: (&'a str, Option<&'a Path>),
-    /// Bytes of working memory.
+    /// Bytes that the work would take beside what the process holds.
     pub needed: u64,
+    /// What it holds, and the limit.
+    pub budget: Budget,
     /// Bands that the picture would be coded in, if it would.
     pub bands: Option<usize>,
     /// How long it would take.
@@ -42,8 +45,7 @@ pub fn until(gap: &str, alternations: usize) -> String {
 impl<T: Real> Plan<'_, T> {
     /// Tells the plan of work with these parameters.
     pub fn tell(&self, params: &PursuitParams, telling: &TellingArgs) -> Result<()> {
-        let limit = params.max_memory;
-        let fits = limit.is_none_or(|limit| self.needed <= limit);
+        let (needed, limit, fits) = (self.budget.with(self.needed), self.budget.limit(), self.budget.fits(self.needed));
         let chosen = self.dictionary.1;
         let pictures = self.images.iter().zip(self.shapes);
         if telling.json {
@@ -59,6 +61,7 @@ impl<T: Real> Plan<'_, T> {
                 "tolerance": params.tolerance,
                 "precision": T::NAME,
                 "working_memory_bytes": self.needed,
+                "memory_bytes": needed,
                 "estimated_seconds": self.trial.seconds,
                 "max_memory_bytes": limit,
                 "fits": fits,
@@ -79,11 +82,11 @@ impl<T: Real> Plan<'_, T> {
         };
         let memory = match limit {
             Some(limit) if !fits => {
-                format!("about {}, which is more than the {} allowed: it would be refused", words(self.needed), words(limit))
+                format!("about {}, which is more than the {} allowed: it would be refused", words(needed), words(limit))
             }
             _ => {
                 let bands = self.bands.map_or(String::new(), |bands| format!(", in {}", plural(bands, "band")));
-                format!("about {} of working memory{bands}", words(self.needed))
+                format!("about {}{bands}", words(needed))
             }
         };
         table

@@ -2,6 +2,7 @@
 
 mod allocator;
 mod args;
+mod budget;
 mod checkpoint;
 mod compare;
 mod decode;
@@ -65,11 +66,13 @@ fn main() -> ExitCode {
         }
     };
     ranks::leave();
+    if std::env::var("LOBCOD_PEAK").is_ok() { eprintln!("PEAK {}", allocator::PEAK.load(std::sync::atomic::Ordering::Relaxed)); }
     code
 }
 
 fn run(mut cli: Cli) -> Result<Outcome> {
     ranks::prepare(&mut cli.verb)?;
+    cli.verb.work().into_iter().for_each(budget::Budget::enforce);
     if cli.verb.telling().is_some_and(|telling| telling.verbose) {
         output::start_log();
         output::log(|| format!("lobcod {} with {} threads at hand", env!("CARGO_PKG_VERSION"), machine::threads()));

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::args::SeparateArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
 use crate::engine;
@@ -42,12 +43,15 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
     let chosen = Chosen::of(&args.dictionary, picture.signal.extent().rank())?;
     chosen.check_fits(picture.signal.extent())?;
+    let budget = Budget::now(&args.run);
+    let separator = SeparateParams { max_memory: budget.room(), ..separator.params().clone() }.check()?;
     if args.dry_run {
-        return dry_run(args, &picture.signal, &chosen, &separator).map(|()| Outcome::Done);
+        return dry_run(args, &picture.signal, &chosen, &separator, budget).map(|()| Outcome::Done);
     }
 
     let mut watcher = Watcher::of(&args.telling, "separate", 1);
-    let layers = separator.run_on(&*engine::open(&args.run)?, &picture.signal, &chosen.dictionary, &mut watcher)?;
+    let layers = separator.run_on(&*engine::open(&args.run)?, &picture.signal, &chosen.dictionary, &mut watcher);
+    let layers = layers.map_err(budget.refuse())?;
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
         let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);
@@ -138,9 +142,9 @@ fn separator(args: &SeparateArgs) -> Result<Separator> {
     Ok(params.check()?)
 }
 
-fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>, separator: &Separator) -> Result<()> {
-    let SeparateParams { penalty, tolerance, threads, max_memory, alternations, .. } = *separator.params();
-    let params = PursuitParams { tolerance, threads, max_memory, ..PursuitParams::new(penalty) };
+fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>, separator: &Separator, budget: Budget) -> Result<()> {
+    let SeparateParams { penalty, tolerance, alternations, .. } = *separator.params();
+    let params = PursuitParams { tolerance, ..PursuitParams::new(penalty) };
     let plan = Plan {
         images: std::slice::from_ref(&args.image),
         shapes: &[(signal.extent(), signal.channels())],
@@ -148,7 +152,8 @@ fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>,
         base: Base::Smooth { mu: args.smooth },
         until: until(&format!("the gap is {} of the objective", number(tolerance)), alternations),
         output: ("smooth layer", Some(&args.smooth_out)),
-        needed: params.clone().check()?.estimate_memory(&[signal.clone().into()], &chosen.dictionary)?,
+        needed: separator.estimate_memory(signal.extent(), signal.channels(), &chosen.dictionary)?,
+        budget,
         bands: None,
         trial: trial(separator, signal, &chosen.dictionary)?,
     };

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 /// Lines that write, with what they write.
 const WRITERS: [(&str, &str); 7] = [
     ("encode a.png -o out.npz", "out.npz"),
-    ("encode a.npy -o out.npz --max-memory 300K --size 5x5 --dictionary dct", "out.npz"),
+    ("encode a.npy -o out.npz --max-memory 100M --size 5x5 --dictionary dct", "out.npz"),
     ("encode a.png --report out.html", "out.html"),
     ("learn a.png -o out.npz --atoms 4 --size 5x5 --passes 2", "out.npz"),
     ("encode a.png --max-sweeps 2 --checkpoint out.npz", "out.npz"),

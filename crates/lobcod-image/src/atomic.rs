@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use atomic_write_file::AtomicWriteFile;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
@@ -22,14 +22,18 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|source| Error::write(path, source))
 }
 
-/// Writes a file whole or not at all, by a function that is free to go back in it. Devices and pipes are refused.
+/// Writes a file whole or not at all, by a function that is free to go back in it. What goes to a device or pipe waits on disk until it is whole.
 pub(crate) fn write_atomically_with<E: From<std::io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut fs::File) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
     let (target, special) = target(path).map_err(std::io::Error::other)?;
     if special {
-        return Err(std::io::Error::other("it is a device or pipe").into());
+        let mut file = tempfile::tempfile()?;
+        write(&mut file)?;
+        file.rewind()?;
+        std::io::copy(&mut file, &mut fs::OpenOptions::new().write(true).open(&target)?)?;
+        return Ok(());
     }
     let mut file = AtomicWriteFile::open(&target)?;
     write(file.as_file_mut())?;

@@ -1,19 +1,18 @@
 //! Codes on disk: needles, and all it takes to make a picture of them.
 
 use crate::array::Array;
-use crate::atomic::write_atomically;
 use crate::axes::Axes;
-use crate::codes_stream::CodesFacts;
+use crate::codes_stream::{CodesFacts, stream_codes};
 use crate::depth::Depth;
 use crate::dictionary;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
 use crate::notes::Notes;
 use crate::notes_npz;
-use crate::npz::{self, Npz};
+use crate::npz::Npz;
 use crate::source::{Allowance, load};
-use crate::write::to_array;
 use lobcod::{Border, Code, Dictionary, Extent, Needles, Real, Signal};
+use std::ops::Range;
 use std::path::Path;
 
 /// What a codes file holds.
@@ -42,11 +41,9 @@ pub struct CodesFile<T> {
 /// Writes codes as a `.npz` file that numpy reads without pickle; equal codes make equal bytes.
 pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
     let needles = &codes.needles;
-    check(path, needles, &codes.dictionary, codes.base.as_ref())?;
-    let (extent, channels, rank) = (needles.extent(), needles.channels(), needles.extent().rank());
     let of = CodesFacts {
-        extent,
-        channels,
+        extent: needles.extent(),
+        channels: needles.channels(),
         border: needles.border(),
         axes: codes.axes,
         penalty: codes.penalty,
@@ -56,21 +53,14 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
         dictionary: &codes.dictionary,
         notes: &codes.notes,
     };
-    let list = needles.codes();
-    let count = needles.nonzeros();
-    let values: Vec<T> = list.iter().map(|c| c.value).collect();
-    let mut arrays = vec![
-        ("position", Array::new(&[count, rank], list.iter().flat_map(|c| c.position[3 - rank..].iter().copied()))),
-        ("atom", Array::new(&[count], list.iter().map(|c| c.atom as i32))),
-        ("value", Array::from_reals(&[count], &values)),
-    ];
-    arrays.extend(facts(&of));
-    if channels > 1 && codes.dictionary.channels() == 1 {
-        arrays.push(("channel", Array::new(&[count], list.iter().map(|c| c.channel as i32))));
-    }
-    arrays.extend(codes.sample_rate.map(|rate| ("sample_rate", Array::scalar(i64::from(rate)))));
-    arrays.extend(codes.base.as_ref().map(|base| ("base", to_array(base, codes.axes))));
-    write_atomically(path, &npz::encode(&arrays))
+    write_codes_of(path, &of, needles, codes.base.as_ref())
+}
+
+/// Writes codes and base layer that are in memory.
+pub fn write_codes_of<T: Real>(path: &Path, of: &CodesFacts<T>, mut needles: &Needles<T>, base: Option<&Signal<T>>) -> Result<()> {
+    check(path, needles, of.dictionary, base)?;
+    let mut rows = base.map(|base| |range: Range<usize>| base.rows(range));
+    stream_codes(path, of, &mut needles, rows.as_mut().map(|rows| rows as _))
 }
 
 /// What stands beside the codes.

@@ -1,4 +1,4 @@
-//! Codes written piece by piece, for those that do not fit into memory.
+//! Codes written piece by piece: from memory without a second copy of them, or from where they wait on disk.
 
 use crate::array::{Array, DataType};
 use crate::atomic::write_atomically_with;
@@ -8,8 +8,7 @@ use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::notes::Notes;
 use crate::npz::NpzStream;
-use crate::shelf::CodesShelf;
-use lobcod::{Border, Code, Dictionary, Extent, Real, Signal};
+use lobcod::{Border, Code, Dictionary, Extent, Needles, Real, Signal};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -44,11 +43,35 @@ pub struct CodesFacts<'a, T> {
 /// The base layer over a range of rows.
 pub type BaseRows<'a, T> = &'a mut dyn FnMut(Range<usize>) -> lobcod::Result<Signal<T>>;
 
-/// Writes the codes on a shelf, in its order, as the file that [`write_codes`](crate::write_codes) would make of them.
-pub fn stream_codes<T: Real>(path: &Path, of: &CodesFacts<T>, shelf: &mut CodesShelf, base: Option<BaseRows<T>>) -> Result<()> {
+/// Codes that can be gone through again and again, in one order.
+pub trait CodesList<T> {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Shows all.
+    fn show_all(&mut self, each: &mut dyn FnMut(Code<T>)) -> lobcod::Result<()>;
+}
+
+impl<T: Real> CodesList<T> for &Needles<T> {
+    fn count(&self) -> usize {
+        self.nonzeros()
+    }
+
+    fn show_all(&mut self, each: &mut dyn FnMut(Code<T>)) -> lobcod::Result<()> {
+        self.codes().iter().copied().for_each(each);
+        Ok(())
+    }
+}
+
+/// Writes codes, in their order, as a `.npz` file that numpy reads without pickle; equal codes make equal bytes.
+pub fn stream_codes<T: Real>(
+    path: &Path,
+    of: &CodesFacts<T>,
+    codes: &mut dyn CodesList<T>,
+    base: Option<BaseRows<T>>,
+) -> Result<()> {
     write_atomically_with(path, |file| {
         let mut npz = NpzStream::new(file);
-        write(&mut npz, of, shelf, base)?;
+        write(&mut npz, of, codes, base)?;
         npz.finish().map_err(Fault::Io)
     })
     .map_err(|fault| match fault {
@@ -74,19 +97,22 @@ type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 fn write<T: Real, W: io::Write + io::Seek>(
     npz: &mut NpzStream<W>,
     of: &CodesFacts<T>,
-    shelf: &mut CodesShelf,
+    codes: &mut dyn CodesList<T>,
     base: Option<BaseRows<T>>,
 ) -> Result<(), Fault> {
-    let (rank, count) = (of.extent.rank(), shelf.count());
+    let (rank, count) = (of.extent.rank(), codes.count());
     let real = if size_of::<T>() == 4 { DataType::F32 } else { DataType::F64 };
     let mut column = |npz: &mut NpzStream<W>, name, dtype, shape: &[usize], bytes: &dyn Fn(Code<T>, &mut Vec<u8>)| {
-        npz.array(name, dtype, shape, |sink| each_code(shelf, sink, bytes))
+        npz.array(name, dtype, shape, |sink| each_code(codes, sink, bytes))
     };
     column(npz, "position", DataType::I32, &[count, rank], &|code, out| {
         code.position[3 - rank..].iter().for_each(|p| out.extend(p.to_le_bytes()));
     })?;
     column(npz, "atom", DataType::I32, &[count], &|code, out| out.extend((code.atom as i32).to_le_bytes()))?;
-    column(npz, "value", real, &[count], &|code, out| out.extend(Array::from_reals(&[1], &[code.value]).bytes()))?;
+    column(npz, "value", real, &[count], &|code, out| match real {
+        DataType::F32 => out.extend((code.value.to_f64() as f32).to_le_bytes()),
+        _ => out.extend(code.value.to_f64().to_le_bytes()),
+    })?;
     for (name, array) in facts(of) {
         npz.array::<Fault>(name, array.dtype(), array.shape(), |sink| Ok(sink(array.bytes())?))?;
     }
@@ -103,9 +129,9 @@ fn write<T: Real, W: io::Write + io::Seek>(
 }
 
 /// Makes bytes of every code and hands them on, some thousand codes at a time.
-fn each_code<T: Real>(shelf: &mut CodesShelf, sink: Sink, bytes: &dyn Fn(Code<T>, &mut Vec<u8>)) -> Result<(), Fault> {
+fn each_code<T: Real>(codes: &mut dyn CodesList<T>, sink: Sink, bytes: &dyn Fn(Code<T>, &mut Vec<u8>)) -> Result<(), Fault> {
     let (mut buffer, mut written) = (Vec::new(), Ok(()));
-    shelf
+    codes
         .show_all(&mut |code| {
             bytes(code, &mut buffer);
             if buffer.len() > 1 << 16 && written.is_ok() {

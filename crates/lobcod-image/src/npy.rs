@@ -40,7 +40,12 @@ pub(crate) fn preamble(dtype: DataType, shape: &[usize]) -> Vec<u8> {
 
 /// The array in the bytes of a `.npy` file; `path` is the name errors give it.
 pub fn decode(path: &Path, file: &[u8]) -> Result<Array> {
-    let header = Header::parse(path, file)?;
+    decode_whole(path, file.to_vec())
+}
+
+/// The array in a `.npy` file, in the memory that the file took.
+pub(crate) fn decode_whole(path: &Path, mut file: Vec<u8>) -> Result<Array> {
+    let header = Header::parse(path, &file)?;
     let size = header.dtype.size();
     let samples = &file[header.offset..];
     let needed = header.shape.iter().try_fold(size, |n, &axis| n.checked_mul(axis));
@@ -54,9 +59,13 @@ pub fn decode(path: &Path, file: &[u8]) -> Result<Array> {
             ),
         ));
     }
-    let mut bytes = if header.fortran { to_c_order(&header.shape, size, samples) } else { samples.to_vec() };
-    header.to_little_endian(&mut bytes);
-    Ok(Array::from_bytes(header.dtype, header.shape, bytes))
+    if header.fortran {
+        file = to_c_order(&header.shape, size, samples);
+    } else {
+        file.drain(..header.offset);
+    }
+    header.to_little_endian(&mut file);
+    Ok(Array::from_bytes(header.dtype, header.shape, file))
 }
 
 /// `(480, 640)`: a shape as numpy writes it.

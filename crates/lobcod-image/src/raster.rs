@@ -42,7 +42,7 @@ impl Raster {
             FileKind::Wav => wav::decode(path, &file, allowance),
             FileKind::Npy => {
                 allowance.check(path, &Header::parse(path, &file)?.shape)?;
-                Self::from_array(path, npy::decode(path, &file)?)
+                Self::from_array(path, npy::decode_whole(path, file)?)
             }
             FileKind::Npz => {
                 let array = only_array(path, &Npz::new(path, file, allowance.on_disk())?)?;

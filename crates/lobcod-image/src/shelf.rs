@@ -1,5 +1,6 @@
 //! Codes that wait on disk.
 
+use crate::codes_stream::CodesList;
 use lobcod::{Code, Real, Shelf};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -19,16 +20,6 @@ impl CodesShelf {
     /// A shelf in this folder.
     pub fn new(folder: &Path) -> lobcod::Result<Self> {
         Ok(Self { file: tempfile::tempfile_in(folder).map_err(unusable)?, bands: Vec::new() })
-    }
-
-    /// Codes of all bands.
-    pub fn count(&self) -> usize {
-        self.bands.iter().map(|&(_, _, count)| count).sum()
-    }
-
-    /// Shows all codes, band after band.
-    pub fn show_all<T: Real>(&mut self, each: &mut dyn FnMut(Code<T>)) -> lobcod::Result<()> {
-        (0..self.bands.len()).try_for_each(|band| self.show(band, each))
     }
 
     fn write<T: Real>(&mut self, at: u64, codes: &[Code<T>]) -> io::Result<()> {
@@ -61,6 +52,16 @@ impl CodesShelf {
             });
         }
         Ok(())
+    }
+}
+
+impl<T: Real> CodesList<T> for CodesShelf {
+    fn count(&self) -> usize {
+        self.bands.iter().map(|&(_, _, count)| count).sum()
+    }
+
+    fn show_all(&mut self, each: &mut dyn FnMut(Code<T>)) -> lobcod::Result<()> {
+        (0..self.bands.len()).try_for_each(|band| self.show(band, each))
     }
 }
 

@@ -25,7 +25,7 @@ pub enum Error {
     Data(String),
     /// The work would need more memory than was allowed.
     #[error(
-        "this needs about {} of working memory, but the limit is {}; raise the limit or use a smaller signal",
+        "this needs about {} of memory, but the limit is {}; raise the limit or use a smaller signal",
         crate::memory::words(*.needed),
         crate::memory::words(*.limit)
     )]

@@ -1,4 +1,6 @@
-//! Memory in words.
+//! Memory in words, and within limits.
+
+use crate::error::{Error, Result};
 
 /// `"1.5 GiB"`: a number of bytes for people.
 pub fn words(bytes: u64) -> String {
@@ -6,6 +8,14 @@ pub fn words(bytes: u64) -> String {
     let step = (0..UNITS.len() - 1).take_while(|&i| bytes >> (10 * (i + 1)) > 0).count();
     let value = bytes as f64 / f64::powi(1024.0, step as i32);
     if step == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[step]) }
+}
+
+/// Error if more is needed than allowed.
+pub(crate) fn check(needed: u64, limit: Option<u64>) -> Result<()> {
+    match limit {
+        Some(limit) if needed > limit => Err(Error::Limits { needed, limit }),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl<T: Real> Needles<T> {
     /// Needles of a signal of the given shape; codes of value 0 are dropped, the rest sorted.
     pub fn new(extent: Extent, channels: usize, border: Border, mut codes: Vec<Code<T>>) -> Self {
         codes.retain(|c| c.value != T::ZERO);
-        codes.sort_by_key(|c| (c.position, c.atom, c.channel));
+        codes.sort_unstable_by_key(|c| (c.position, c.atom, c.channel));
         Self { extent, channels, border, codes }
     }
 

@@ -181,7 +181,7 @@ pub struct RunArgs {
     /// Seed of all that is drawn at random.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Memory the solver may use, such as 500M or 2G (powers of 1024).
+    /// Memory of the whole process, such as 500M or 2G (powers of 1024); work that needs more is refused, or coded in bands.
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
 }

@@ -35,6 +35,19 @@ pub struct Cli {
 }
 
 impl Verb {
+    /// How the work is run, where there is some.
+    pub fn work(&self) -> Option<&RunArgs> {
+        match self {
+            Verb::Encode(args) => Some(&args.run),
+            Verb::Learn(args) => Some(&args.run),
+            Verb::Inpaint(args) => Some(&args.run),
+            Verb::Fuse(args) => Some(&args.run),
+            Verb::Denoise(args) => Some(&args.run),
+            Verb::Separate(args) => Some(&args.run),
+            _ => None,
+        }
+    }
+
     /// How the outcome is told, where that can be said.
     pub fn telling(&self) -> Option<&TellingArgs> {
         match self {

@@ -4,6 +4,7 @@ use super::details::{Details, refused};
 use super::work::Work;
 use crate::Outcome;
 use crate::args::EncodeArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
 use crate::input::{Source, read_options};
@@ -20,8 +21,7 @@ use lobcod::{Answer, BandedShape, Mask, Needles, Observed, Piece, Pursuit, Real,
 use lobcod_image::{CodesFacts, CodesShelf, Depth, PictureRows, stream_codes};
 use std::ops::Range;
 
-/// What the program holds beside the solver: itself, files half read, and for every so many pixels what is known of their cell.
-const PROGRAM: u64 = 32 << 20;
+/// What is known of the cells of a picture takes a byte for so many pixels.
 const PIXELS_A_BYTE: u64 = 32;
 
 /// A picture that would not fit into memory as a whole.
@@ -32,6 +32,8 @@ pub struct Banded<'a, T> {
     shape: BandedShape,
     /// Rows of a band.
     rows: usize,
+    /// What the process holds beside the work on a band.
+    budget: Budget,
 }
 
 impl<'a, T: Real> Banded<'a, T> {
@@ -53,23 +55,26 @@ impl<'a, T: Real> Banded<'a, T> {
         let masked =
             args.problem.base == Base::None && (rows.may_be_transparent() || matches!(rows.depth(), Depth::F32 | Depth::F64));
         let shape = BandedShape { extent, channels, masked };
-        if pursuit.whole_memory(shape, &chosen.dictionary)? <= limit {
+        let budget = Budget::now(&args.run);
+        // The picture, its weights and its base layer stand beside the solver.
+        let layers = 1 + usize::from(masked) + usize::from(args.problem.base != Base::None);
+        let held = (layers * channels * extent.volume() * size_of::<T>()) as u64;
+        let whole = budget.with(held + pursuit.whole_memory(shape, &chosen.dictionary)?);
+        if whole <= limit {
             return Ok(None);
         }
         if let Some((what, cure)) = refused(args, true) {
-            let size = words(limit);
+            let (needed, limit) = (words(whole), words(limit));
             bail!(
-                "{} does not fit into {size}, and coded in bands it cannot have {what}; {cure}, or allow more memory",
+                "{} needs {needed}, the limit is {limit}, and coded in bands it cannot have {what}; {cure}, or allow more memory",
                 path.display()
             );
         }
-        let aside = PROGRAM + extent.volume() as u64 / PIXELS_A_BYTE;
-        let within = pursuit.rows_within(shape, &chosen.dictionary, limit.saturating_sub(aside)).map_err(|error| match error {
-            lobcod::Error::Limits { needed, .. } => lobcod::Error::Limits { needed: needed + aside, limit },
-            other => other,
-        });
         let picture = Details::new(args, rows, chosen.dictionary.extent());
-        Ok(Some(Self { args, picture, chosen, shape, rows: within? }))
+        let budget = budget.beside(extent.volume() as u64 / PIXELS_A_BYTE);
+        let room = budget.room().unwrap_or(u64::MAX);
+        let rows = pursuit.rows_within(shape, &chosen.dictionary, room).map_err(budget.refuse())?;
+        Ok(Some(Self { args, picture, chosen, shape, rows, budget }))
     }
 
     /// Tells what would run.
@@ -79,7 +84,6 @@ impl<'a, T: Real> Banded<'a, T> {
         let piece: Piece<T> = self.picture.read(trial::middle(self.shape.extent))?;
         let middle = Observed { mask: piece.weights.map(Mask::new).transpose()?, ..piece.samples.into() };
         let trial = super::trial(params, &middle, &self.chosen.dictionary, &shapes)?;
-        let aside = PROGRAM + self.shape.extent.volume() as u64 / PIXELS_A_BYTE;
         let plan = Plan {
             images: &self.args.images,
             shapes: &shapes,
@@ -87,7 +91,8 @@ impl<'a, T: Real> Banded<'a, T> {
             base: self.args.problem.base,
             until: format!("the gap is {} of the objective", number(params.tolerance)),
             output: ("codes", self.args.output.as_deref()),
-            needed: pursuit.band_memory(self.shape, &self.chosen.dictionary, self.rows)? + aside,
+            needed: pursuit.band_memory(self.shape, &self.chosen.dictionary, self.rows)?,
+            budget: self.budget,
             bands: Some(self.count(pursuit)),
             trial,
         };

@@ -9,6 +9,7 @@ mod work;
 
 use crate::Outcome;
 use crate::args::EncodeArgs;
+use crate::budget::Budget;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
@@ -63,6 +64,8 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         chosen.warn_if_normalised();
     }
     let Prepared { sources, observed } = prepare(args, pictures, chosen.dictionary.extent())?;
+    let budget = Budget::now(&args.run);
+    let pursuit = PursuitParams { max_memory: budget.room(), ..pursuit.params().clone() }.check()?;
     if args.dry_run {
         let needed = pursuit.estimate_memory(&observed, &chosen.dictionary)?;
         let params = pursuit.params();
@@ -74,6 +77,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
             until: format!("the gap is {} of the objective, or {}", number(params.tolerance), plural(params.max_sweeps, "sweep")),
             output: ("codes", args.output.as_deref()),
             needed,
+            budget,
             bands: None,
             trial: trial(params, &observed[0], &chosen.dictionary, &shapes)?,
         };
@@ -84,9 +88,10 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
     let engine = engine::open::<T>(&args.run)?;
     let answer = match &checkpoint {
-        Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper)?,
-        None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper)?,
-    };
+        Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper),
+        None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper),
+    }
+    .map_err(budget.refuse())?;
     let kept = keeper.finish(answer.report.status);
     if ranks::is_silent() {
         return Ok(Outcome::Done);

@@ -13,7 +13,7 @@ use crate::report::{Fact, PursuitPage};
 use crate::score::Score;
 use anyhow::Result;
 use lobcod::{Answer, Real, Status};
-use lobcod_image::{CodesFile, write_codes};
+use lobcod_image::{CodesFacts, write_codes_of};
 use maud::Markup;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -49,18 +49,20 @@ impl<T: Real> Work<'_, T> {
         files.make_folder()?;
         for (i, file) in files.files.iter().enumerate() {
             let source = &self.sources[i];
-            let codes = CodesFile {
-                needles: self.answer.needles[i].clone(),
+            let needles = &self.answer.needles[i];
+            let facts = CodesFacts {
+                extent: needles.extent(),
+                channels: needles.channels(),
+                border: needles.border(),
                 axes: source.axes,
                 penalty: self.answer.report.penalty,
                 scale: self.args.picture.scale,
                 depth: source.depth,
                 sample_rate: source.sample_rate,
-                dictionary: self.chosen.dictionary.clone(),
-                base: source.base.clone(),
-                notes: source.notes.clone(),
+                dictionary: &self.chosen.dictionary,
+                notes: &source.notes,
             };
-            write_codes(file, &codes)?;
+            write_codes_of(file, &facts, needles, source.base.as_ref())?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ mod work;
 
 use crate::Outcome;
 use crate::args::FuseArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
 use crate::engine;
@@ -48,12 +49,18 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
         chosen.warn_if_normalised();
     }
     let reference = read_reference(&args.scoring, &files.options, (files.extent, files.channels))?;
+    let budget = Budget::now(&args.run);
+    let fuser = FuseParams { max_memory: budget.room(), ..fuser.params().clone() }.check()?;
     if args.scoring.dry_run {
-        return dry_run(args, &mut files, &chosen, &fuser).map(|()| Outcome::Done);
+        return dry_run(args, &mut files, &chosen, &fuser, budget).map(|()| Outcome::Done);
     }
 
     let mut watcher = Watcher::of(&args.telling, "fuse", if args.fast { args.images.len() } else { 2 * args.images.len() });
-    let fused = fuser.run_on(&*engine::open(&args.run)?, &mut files, &chosen.dictionary, &mut watcher)?;
+    let fused = fuser.run_on(&*engine::open(&args.run)?, &mut files, &chosen.dictionary, &mut watcher);
+    let fused = fused.map_err(|error| match error.downcast() {
+        Ok(error) => budget.refuse()(error).into(),
+        Err(other) => other,
+    })?;
     drop(watcher);
     let farthest = fused.motions.iter().map(|m| m.reach(files.extent)).fold(0.0, f64::max);
     if fuser.params().align == lobcod::tasks::align::Align::None && farthest > WORTH_A_WARNING && !args.telling.quiet {
@@ -95,11 +102,10 @@ fn params(args: &FuseArgs) -> Result<FuseParams> {
     })
 }
 
-fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fuser) -> Result<()> {
+fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fuser, budget: Budget) -> Result<()> {
     let shapes = vec![(files.extent, files.channels); args.images.len()];
     let params = PursuitParams {
         tolerance: args.run.tolerance,
-        max_memory: fuser.params().max_memory,
         ..PursuitParams::new(Penalty::Absolute(args.penalty))
     };
     let plan = Plan {
@@ -110,6 +116,7 @@ fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fus
         until: until(&format!("each gap is {} of the objective", number(args.run.tolerance)), args.alternations),
         output: ("picture", Some(&args.output)),
         needed: fuser.estimate_memory(files.extent, files.channels, &chosen.dictionary)?,
+        budget,
         bands: None,
         trial: trial(files, chosen, fuser)?,
     };

@@ -6,6 +6,7 @@ mod work;
 
 use crate::Outcome;
 use crate::args::InpaintArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::engine;
 use crate::input::{about, read_pictures};
@@ -44,15 +45,18 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let chosen = dictionaries::<T>(args, signal.extent())?;
     let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
     let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
+    let budget = Budget::now(&args.run);
+    let inpaint = InpaintParams { max_memory: budget.room(), ..inpaint.params().clone() }.check()?;
     if args.scoring.dry_run {
-        let needed = inpaint.estimate_memory(&signal, &known, &atoms).map_err(about(&args.image))?;
+        let needed = inpaint.estimate_memory(signal.extent(), signal.channels(), &atoms)?;
         let trial = trial(&inpaint, &signal, &known, &atoms)?;
-        return Plan { args, signal: &signal, known: &known, chosen: &chosen, needed, trial }
+        return Plan { args, signal: &signal, known: &known, chosen: &chosen, needed, budget, trial }
             .tell(inpaint.params())
             .map(|()| Outcome::Done);
     }
     let mut watcher = Watcher::of(&args.telling, "inpaint", 1);
-    let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher).map_err(about(&args.image))?;
+    let answer = inpaint.run_on(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher);
+    let answer = answer.map_err(budget.refuse()).map_err(about(&args.image))?;
     drop(watcher);
     if ranks::is_silent() {
         return Ok(Outcome::Done);

@@ -2,6 +2,7 @@
 
 use super::work::missing;
 use crate::args::InpaintArgs;
+use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, number, plural};
 use crate::output::{summary, tell};
@@ -22,8 +23,10 @@ pub struct Plan<'a, T> {
     pub known: &'a Mask<T>,
     /// The dictionaries.
     pub chosen: &'a [Chosen<T>],
-    /// Bytes of working memory.
+    /// Bytes that the work would take beside what the process holds.
     pub needed: u64,
+    /// What it holds, and the limit.
+    pub budget: Budget,
     /// How long it would take.
     pub trial: Trial,
 }
@@ -31,7 +34,7 @@ pub struct Plan<'a, T> {
 impl<T: Real> Plan<'_, T> {
     /// Tells the plan.
     pub fn tell(&self, params: &InpaintParams) -> Result<()> {
-        let fits = params.max_memory.is_none_or(|limit| self.needed <= limit);
+        let (needed, fits) = (self.budget.with(self.needed), self.budget.fits(self.needed));
         let missing = missing(self.signal, self.known);
         if self.args.telling.json {
             let plan = json!({
@@ -47,8 +50,9 @@ impl<T: Real> Plan<'_, T> {
                 "density": params.density,
                 "held_out": params.held_out,
                 "working_memory_bytes": self.needed,
+                "memory_bytes": needed,
                 "estimated_seconds": self.trial.seconds,
-                "max_memory_bytes": params.max_memory,
+                "max_memory_bytes": self.budget.limit(),
                 "fits": fits,
             });
             return tell(&format!("{plan:#}"));
@@ -70,7 +74,7 @@ impl<T: Real> Plan<'_, T> {
             .row("penalty", params.penalty.map_or("auto".into(), number))
             .row(
                 "memory",
-                format!("about {} of working memory{}", words(self.needed), if fits { "" } else { ": it would be refused" }),
+                format!("about {}{}", words(needed), if fits { "" } else { ": it would be refused" }),
             )
             .row("time", self.trial.words())
             .row("output", self.args.output.display())

@@ -11,6 +11,7 @@ mod work;
 
 use crate::Outcome;
 use crate::args::LearnArgs;
+use crate::budget::Budget;
 use crate::checkpoint;
 use crate::dry_run::Plan;
 use crate::engine;
@@ -63,6 +64,8 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     if !args.telling.quiet {
         first.warn_if_normalised();
     }
+    let budget = Budget::now(&args.run);
+    let learner = LearnParams { max_memory: budget.room(), ..learner.params().clone() }.check()?;
     if args.dry_run {
         let plan = Plan {
             images: &images,
@@ -75,6 +78,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
             },
             output: ("dictionary", Some(&args.output)),
             needed: learner.estimate_memory(observed, &first.dictionary)?,
+            budget,
             bands: None,
             trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
         };
@@ -86,9 +90,10 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());
     let engine = engine::open::<T>(&args.run)?;
     let learnt = match &checkpoint {
-        Some(checkpoint) => learner.resume_on(&*engine, checkpoint, observed, &first.dictionary, &mut keeper)?,
-        None => learner.run_on(&*engine, observed, &first.dictionary, &mut keeper)?,
-    };
+        Some(checkpoint) => learner.resume_on(&*engine, checkpoint, observed, &first.dictionary, &mut keeper),
+        None => learner.run_on(&*engine, observed, &first.dictionary, &mut keeper),
+    }
+    .map_err(budget.refuse())?;
     let closeness = Closeness::new(observed, peak);
     let work = Work { task: Task { args, images, first }, shapes, learnt, closeness };
     let kept = keeper.finish(work.status());

@@ -5,6 +5,7 @@ mod smooth;
 
 pub(crate) use local_mean::box_mean;
 pub use local_mean::local_mean;
+pub(crate) use smooth::smooth_memory;
 pub use smooth::{smooth, smooth_on};
 
 use crate::error::{Error, Result};

@@ -2,6 +2,7 @@
 
 use super::{along_axis, observed_channel};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::mask::Mask;
 use crate::parallel;
 use crate::real::Real;
@@ -59,6 +60,15 @@ pub fn smooth_on<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64, t
         data.extend(layer.into_iter().map(T::from_f64));
     }
     Signal::from_planar(signal.extent(), signal.channels(), data)
+}
+
+/// Bytes that [`smooth`] takes for a moment without a mask: a channel, the same on its side, and what the transforms of the longest axis
+/// know and need.
+pub(crate) fn smooth_memory(extent: Extent) -> u64 {
+    const TRANSFORM: usize = 9;
+    let copies = if extent.rank() == 2 { 2 } else { 1 };
+    let longest = extent.axes().iter().copied().max().unwrap_or(0);
+    ((copies * extent.volume() + TRANSFORM * longest) * size_of::<f64>()) as u64
 }
 
 /// Columns that are turned into rows together, so that every cache line that is fetched is used whole.

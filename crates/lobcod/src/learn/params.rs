@@ -44,7 +44,7 @@ impl Method {
 /// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the pursuit that ends the learning |
 /// | `seed` | 0 | | choice of patches that replace atoms; order of images and layers (stochastic) |
 /// | `threads` | 0 = all cores | | worker threads |
-/// | `max_memory` | none | | bytes the learner may use |
+/// | `max_memory` | none | | bytes the work may take beside what it is given |
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnParams {
     /// Weight of the l1 norm.
@@ -69,7 +69,7 @@ pub struct LearnParams {
     pub seed: u64,
     /// Worker threads; 0 means all cores.
     pub threads: usize,
-    /// Bytes the learner may use.
+    /// Bytes the work may take beside what it is given.
     pub max_memory: Option<u64>,
 }
 
@@ -119,12 +119,6 @@ impl LearnParams {
 
     /// The pursuit that ends the learning.
     pub fn pursuit(&self, penalty: Penalty) -> PursuitParams {
-        PursuitParams {
-            border: self.border,
-            tolerance: self.tolerance,
-            threads: self.threads,
-            max_memory: self.max_memory,
-            ..PursuitParams::new(penalty)
-        }
+        PursuitParams { border: self.border, tolerance: self.tolerance, threads: self.threads, ..PursuitParams::new(penalty) }
     }
 }

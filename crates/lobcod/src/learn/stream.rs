@@ -10,6 +10,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Discovery, Engine, Measure, Session, Support, Visit};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use crate::memory;
 use crate::observe::{Control, Observer, Progress, Stop};
 use crate::pursuit::{EXPECTED_DENSITY, Observed, check_memory, problem};
 use crate::real::Real;
@@ -54,10 +55,7 @@ pub struct Stream<T> {
 
 impl<T: Real> Stream<T> {
     pub(super) fn new(params: &LearnParams, first: &Dictionary<T>) -> Result<Self> {
-        let needed = COPIES * Statistics::bytes(first);
-        if params.max_memory.is_some_and(|limit| needed > limit) {
-            return Err(Error::Limits { needed, limit: params.max_memory.unwrap_or(0) });
-        }
+        memory::check(COPIES * Statistics::bytes(first), params.max_memory)?;
         Ok(Self {
             params: params.clone(),
             first: first.clone(),
@@ -84,11 +82,11 @@ impl<T: Real> Stream<T> {
         self.penalty
     }
 
-    /// Bytes of working memory, the model's included, that learning from these signals at once is expected to need on the CPU.
+    /// Bytes that learning from these signals at once is expected to need on the CPU beside them and the stream.
     pub fn estimate_memory(&self, signals: &[Observed<T>]) -> Result<u64> {
         let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
         let session = CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)?;
-        Ok(session + COPIES * Statistics::bytes(&self.dictionary))
+        Ok(session + (COPIES - 1) * Statistics::bytes(&self.dictionary))
     }
 
     /// Learns from more signals, on the threads of this machine. Stopped by its observer it leaves the model as it was.

@@ -151,7 +151,7 @@ pub(crate) fn too_large<T: Real>() -> Error {
 /// | `tile` | by rank | >= 1 | positions a tile has along an axis |
 /// | `threads` | 0 = all cores | | worker threads |
 /// | `seed` | 0 | | order of the layers (schedule `layers`) |
-/// | `max_memory` | none | | bytes the solver may use |
+/// | `max_memory` | none | | bytes the work may take beside what it is given |
 #[derive(Clone, Debug, PartialEq)]
 pub struct PursuitParams {
     /// Weight of the l1 norm.
@@ -180,7 +180,7 @@ pub struct PursuitParams {
     pub threads: usize,
     /// Seed of the order of the layers.
     pub seed: u64,
-    /// Bytes the solver may use.
+    /// Bytes the work may take beside what it is given.
     pub max_memory: Option<u64>,
 }
 

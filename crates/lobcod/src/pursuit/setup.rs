@@ -7,6 +7,7 @@ use crate::engine::{Engine, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::grid::Grouping;
+use crate::memory;
 use crate::needles::{Code, Needles};
 use crate::real::Real;
 use crate::signal::Signal;
@@ -16,9 +17,7 @@ pub(crate) const EXPECTED_DENSITY: f64 = 0.5;
 
 /// Error if the engine is expected to need more than the limit.
 pub(crate) fn check_memory<T: Real>(engine: &dyn Engine<T>, problem: &Problem<T>, limit: Option<u64>) -> Result<()> {
-    let Some(limit) = limit else { return Ok(()) };
-    let needed = engine.estimate_memory(problem, EXPECTED_DENSITY)?;
-    if needed > limit { Err(Error::Limits { needed, limit }) } else { Ok(()) }
+    memory::check(engine.estimate_memory(problem, EXPECTED_DENSITY)?, limit)
 }
 
 /// Planes a signal is coded in: one, or one a channel where a one-channel dictionary codes each channel by itself.

@@ -1,12 +1,14 @@
 //! Separation: a smooth layer and a layer of texture, found together.
 
-use crate::base::{Base, smooth_on};
+use crate::base::{Base, smooth_memory, smooth_on};
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Measurement};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::memory;
 use crate::needles::Needles;
 use crate::observe::Observer;
-use crate::pursuit::{Observed, Penalty, PursuitParams, Start};
+use crate::pursuit::{BandedShape, Observed, Penalty, PursuitParams, Start};
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 use crate::signal::Signal;
@@ -14,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Share of the joint gap as it stands that a pursuit is run to: the base moves afterwards, so more would be wasted.
 const INNER_SHARE: f64 = 0.5;
+/// Signals held at once beside a pursuit: layers of this turn and the last, and what is left to code.
+const PLANES: usize = 7;
 
 /// Parameters of a separation.
 ///
@@ -25,7 +29,7 @@ const INNER_SHARE: f64 = 0.5;
 /// | `alternations` | 4 | >= 0 | times pursuit and smooth layer take turns; 0: the smooth layer of the signal itself is kept |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
-/// | `max_memory` | none | | bytes the pursuit may use |
+/// | `max_memory` | none | | bytes the work may take beside what it is given |
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeparateParams {
     /// Weight of the l1 norm.
@@ -60,7 +64,7 @@ impl SeparateParams {
     }
 
     fn pursuit(&self, penalty: Penalty, tolerance: f64) -> PursuitParams {
-        PursuitParams { tolerance, threads: self.threads, max_memory: self.max_memory, ..PursuitParams::new(penalty) }
+        PursuitParams { tolerance, threads: self.threads, ..PursuitParams::new(penalty) }
     }
 }
 
@@ -106,6 +110,13 @@ impl Separator {
         &self.params
     }
 
+    /// Bytes that separating a signal of this shape is expected to need on the CPU beside the signal itself.
+    pub fn estimate_memory<T: Real>(&self, extent: Extent, channels: usize, dictionary: &Dictionary<T>) -> Result<u64> {
+        let shape = BandedShape { extent, channels, masked: false };
+        let pursuit = self.params.pursuit(self.params.penalty, self.params.tolerance).check()?.whole_memory(shape, dictionary)?;
+        Ok(pursuit.max(smooth_memory(extent)) + (PLANES * channels * extent.volume() * size_of::<T>()) as u64)
+    }
+
     /// Separates a signal.
     ///
     /// ```
@@ -129,7 +140,8 @@ impl Separator {
         observer: &mut dyn Observer,
     ) -> Result<Layers<T>> {
         let clock = Instant::now();
-        let SeparateParams { mu, tolerance, threads, .. } = self.params;
+        let SeparateParams { mu, tolerance, threads, max_memory, .. } = self.params;
+        memory::check(self.estimate_memory(signal.extent(), signal.channels(), dictionary)?, max_memory)?;
         let mut base = smooth_on(signal, None, mu, threads)?;
         if self.params.alternations == 0 {
             return self.texture_on(engine, base, signal, dictionary, observer, &clock);

@@ -9,11 +9,13 @@ use super::task::Task;
 use super::{check_holds, trial};
 use crate::Outcome;
 use crate::args::LearnArgs;
+use crate::budget::Budget;
 use crate::dry_run::Plan;
 use crate::engine;
 use crate::input::{read_known, shape};
 use crate::output::table::plural;
 use crate::progress::Watcher;
+use crate::trial::part_of_observed;
 use anyhow::{Result, anyhow};
 use lobcod::{LearnCheckpoint, LearnParams, Learner, Real, Status};
 use lobcod_image::Keeper;
@@ -41,7 +43,11 @@ pub fn run<T: Real>(
     }
     if args.dry_run {
         let unlimited = LearnParams { max_memory: None, ..learner.params().clone() };
-        let (shapes, needed) = queue.measure(&unlimited.check()?.stream(&first.dictionary)?)?;
+        let stream = unlimited.check()?.stream(&first.dictionary)?;
+        let part = part_of_observed(&observed[0])?;
+        drop(observed);
+        let budget = Budget::now(&args.run);
+        let (shapes, needed) = queue.measure(&stream)?;
         let plan = Plan {
             images: &images,
             shapes: &shapes,
@@ -50,15 +56,19 @@ pub fn run<T: Real>(
             until: format!("{}, one picture at a time", plural(args.learning.passes(), "pass")),
             output: ("dictionary", Some(&args.output)),
             needed,
+            budget,
             bands: None,
-            trial: trial(learner.params(), &observed[0], &first.dictionary, &shapes)?,
+            trial: trial(learner.params(), &part, &first.dictionary, &shapes)?,
         };
         let params = learner.params();
         return plan.tell(&params.pursuit(params.penalty), &args.telling).map(|()| Outcome::Done);
     }
 
     let engine = engine::open::<T>(&args.run)?;
-    let mut stream = learner.stream(&first.dictionary)?;
+    drop(observed);
+    let budget = Budget::now(&args.run);
+    let learner = LearnParams { max_memory: budget.room(), ..learner.params().clone() }.check()?;
+    let mut stream = learner.stream(&first.dictionary).map_err(budget.refuse())?;
     checkpoint.map_or(Ok(()), |checkpoint| queue.take_up(&mut stream, checkpoint))?;
     let watcher = Watcher::of_learning(&args.telling, "picture", queue.total());
     let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, args.checkpoints.checkpoint.as_deref());

@@ -1,6 +1,7 @@
 //! The pictures that wait for their turn.
 
 use crate::args::LearnArgs;
+use crate::budget::Budget;
 use crate::input::{about, check_alike, read_known, shape};
 use crate::interrupt;
 use crate::learn::details::detail;
@@ -52,9 +53,10 @@ impl Queue<'_> {
                 return Ok(Status::TimeLimit);
             }
             let path = &self.images[stream.history().len() % self.images.len()];
-            let observed = self.read(path)?;
+            let observed = [self.read(path)?];
+            Budget::now(&self.args.run).check(stream.estimate_memory(&observed)?).map_err(about(path))?;
             let mut observer = |now: &Progress| if late() { Control::Stop } else { keeper.progress(now) };
-            let control = stream.partial_fit_on(engine, &[observed], &mut observer).map_err(about(path))?;
+            let control = stream.partial_fit_on(engine, &observed, &mut observer).map_err(about(path))?;
             if control == Control::Continue {
                 keeper.between_learning_passes(&mut || self.checkpoint(stream));
             }
@@ -72,13 +74,15 @@ impl Queue<'_> {
         Ok(())
     }
 
-    /// Size and channels of every picture, and the memory that the one with the greatest need takes.
+    /// Size and channels of every picture, and the memory that the one with the greatest need takes, itself included.
     pub fn measure<T: Real>(&self, stream: &Stream<T>) -> Result<(Vec<(Extent, usize)>, u64)> {
         let (mut shapes, mut needed) = (Vec::new(), 0);
         for path in self.images {
             let observed = self.read(path)?;
             shapes.push((observed.signal.extent(), observed.signal.channels()));
-            needed = needed.max(stream.estimate_memory(&[observed]).map_err(about(path))?);
+            let weights = observed.mask.as_ref().map_or(0, |mask| mask.weights().data().len());
+            let held = (observed.signal.data().len() + weights) * size_of::<T>();
+            needed = needed.max(held as u64 + stream.estimate_memory(&[observed]).map_err(about(path))?);
         }
         Ok((shapes, needed))
     }

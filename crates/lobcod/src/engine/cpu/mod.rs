@@ -117,6 +117,8 @@ impl<T: Real> Engine<T> for CpuEngine {
             let entry = 4.0 * grid.tiles.len() as f64;
             bytes += (entry + 2.0 * density * positions as f64) as usize * size_of::<LocalCode<T>>();
             bytes += (entry + 0.5 * positions as f64) as usize * size_of::<Candidate>();
+            // The codes when they are fetched.
+            bytes += (density * positions as f64) as usize * size_of::<Code<T>>();
             bytes += grid.tiles.len() * (size_of::<TileState<T>>() + Changes::BYTES);
             let tile = grid.largest_tile();
             let size = (0..2).map(|a| tile[a] + grid.atom[a] - 1).product::<usize>() * (tile[2] + row);

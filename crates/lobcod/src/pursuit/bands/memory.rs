@@ -29,7 +29,7 @@ impl Pursuit {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
         let extent = cut.extent(&cut.positions(cut.count / 2));
         let planes = planes_of(shape.channels, dictionary.channels());
-        let session = self.session_memory(BandedShape { extent, ..shape }, Border::Free, dictionary)?;
+        let session = self.session_memory(BandedShape { extent, ..shape }, Border::Free, dictionary, false)?;
         let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
         let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
         Ok(session + samples as u64 + codes as u64)
@@ -37,10 +37,21 @@ impl Pursuit {
 
     /// Bytes of working memory that the signal is expected to need as a whole: what [`Pursuit::estimate_memory`] says once it was read.
     pub fn whole_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
-        self.session_memory(shape, self.params.border, dictionary)
+        self.session_memory(shape, self.params.border, dictionary, false)
     }
 
-    fn session_memory<T: Real>(&self, shape: BandedShape, border: Border, dictionary: &Dictionary<T>) -> Result<u64> {
+    /// The same where the atoms are learnt as well.
+    pub(crate) fn learning_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
+        self.session_memory(shape, self.params.border, dictionary, true)
+    }
+
+    fn session_memory<T: Real>(
+        &self,
+        shape: BandedShape,
+        border: Border,
+        dictionary: &Dictionary<T>,
+        learning: bool,
+    ) -> Result<u64> {
         let plane = Plane {
             extent: shape.extent,
             target: Vec::new(),
@@ -58,7 +69,7 @@ impl Pursuit {
             nonnegative: self.params.nonnegative,
             local: self.params.local,
             cap: self.params.max_nonzeros,
-            learning: false,
+            learning,
         };
         CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)
     }

@@ -53,7 +53,6 @@ pub(super) fn denoise(
             passes: PASSES,
             threads: params.threads,
             time_limit: params.time_limit,
-            max_memory: params.max_memory,
             tolerance: 1.0,
             ..LearnParams::new(Penalty::Absolute(penalty))
         };

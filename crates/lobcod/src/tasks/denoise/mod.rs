@@ -16,8 +16,9 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use crate::memory;
 use crate::observe::Observer;
-use crate::pursuit::{Observed, Penalty, PursuitParams};
+use crate::pursuit::{BandedShape, Observed, Penalty, PursuitParams};
 use crate::report::{Report, Status};
 use crate::signal::Signal;
 use anscombe::Anscombe;
@@ -73,13 +74,17 @@ impl Denoiser {
             return Ok(local::memory(extent, dictionary, self.params.threads) + planes as u64);
         }
         let params = PursuitParams { threads: self.params.threads, ..PursuitParams::new(Penalty::Absolute(1.0)) };
-        params.check()?.estimate_memory(&[Signal::zeros(extent, channels).into()], dictionary)
+        let pursuit = params.check()?;
+        let session = match self.params.noise {
+            Noise::Impulse { .. } => pursuit.learning_memory(BandedShape { extent, channels, masked: true }, dictionary)?,
+            _ => pursuit.whole_memory(BandedShape { extent, channels, masked: false }, dictionary)?,
+        };
+        // The picture with its colours turned, the base layer, and what is coded.
+        Ok(session + (3 * channels * extent.volume() * size_of::<f32>()) as u64)
     }
 
     fn check_memory(&self, picture: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {
-        let Some(limit) = self.params.max_memory else { return Ok(()) };
-        let needed = self.estimate_memory(picture.extent(), picture.channels(), dictionary)?;
-        if needed > limit { Err(Error::Limits { needed, limit }) } else { Ok(()) }
+        memory::check(self.estimate_memory(picture.extent(), picture.channels(), dictionary)?, self.params.max_memory)
     }
 
     /// Takes the noise off a picture of one or three channels.

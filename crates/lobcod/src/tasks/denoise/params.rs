@@ -54,7 +54,7 @@ pub enum Method {
 /// | `tolerance` | 1e-2 | >= 0 | relative duality gap of pursuits of the whole picture |
 /// | `time_limit` | none | | wall time allowed for them |
 /// | `threads` | 0 = all cores | | worker threads |
-/// | `max_memory` | none | | bytes such a pursuit may use |
+/// | `max_memory` | none | | bytes the work may take beside what it is given |
 #[derive(Clone, Debug, PartialEq)]
 pub struct DenoiseParams {
     /// Kind and amount of noise.
@@ -73,7 +73,7 @@ pub struct DenoiseParams {
     pub time_limit: Option<Duration>,
     /// Worker threads; 0 means all cores.
     pub threads: usize,
-    /// Bytes a pursuit may use.
+    /// Bytes the work may take beside what it is given.
     pub max_memory: Option<u64>,
 }
 
@@ -120,12 +120,6 @@ impl DenoiseParams {
 
     /// A pursuit of the whole picture with these limits.
     pub(super) fn pursuit(&self, params: PursuitParams) -> PursuitParams {
-        PursuitParams {
-            tolerance: self.tolerance,
-            time_limit: self.time_limit,
-            threads: self.threads,
-            max_memory: self.max_memory,
-            ..params
-        }
+        PursuitParams { tolerance: self.tolerance, time_limit: self.time_limit, threads: self.threads, ..params }
     }
 }

@@ -15,17 +15,17 @@ pub use params::{Activity, Compose, FuseBase, FuseParams, Mode, Prefer};
 
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extent::Extent;
+use crate::memory;
 use crate::observe::Observer;
-use crate::pursuit::{Penalty, PursuitParams};
 use crate::report::{Report, Status};
 use crate::signal::Signal;
 use crate::tasks::align::{Crop, Motion};
 use crate::tasks::separate::Separator;
 
-/// Planes of the size of a frame that are held at once beside a pursuit and the frames themselves: layers, activity, decision, weights.
-const PLANES: usize = 18;
+/// Planes of the size of a frame that are held at once beside a separation and the frames themselves: activity, decision, weights.
+const PLANES: usize = 12;
 
 /// A fusion whose parameters were checked.
 ///
@@ -71,15 +71,14 @@ impl Fuser {
 
     /// Bytes that fusing frames of this shape is expected to need, however many they are.
     pub fn estimate_memory(&self, extent: Extent, channels: usize, dictionary: &Dictionary<f32>) -> Result<u64> {
-        let params = PursuitParams { threads: self.params.threads, ..PursuitParams::new(Penalty::Absolute(self.params.penalty)) };
-        let pursuit = params.check()?.estimate_memory(&[Signal::zeros(extent, 1).into()], dictionary)?;
-        Ok(pursuit + ((PLANES + 4 * channels) * size_of::<f32>() * extent.volume()) as u64)
+        let size = extent.padded();
+        // In haste frames are separated at half of their resolution.
+        let coded = if self.params.fast { extent.with_padded(size.map(|n| n.div_ceil(2))) } else { extent };
+        Ok(self.separator.estimate_memory(coded, 1, dictionary)? + ((PLANES + 4 * channels) * size_of::<f32>() * extent.volume()) as u64)
     }
 
     fn check_memory(&self, extent: Extent, channels: usize, dictionary: &Dictionary<f32>) -> Result<()> {
-        let Some(limit) = self.params.max_memory else { return Ok(()) };
-        let needed = self.estimate_memory(extent, channels, dictionary)?;
-        if needed > limit { Err(Error::Limits { needed, limit }) } else { Ok(()) }
+        memory::check(self.estimate_memory(extent, channels, dictionary)?, self.params.max_memory)
     }
 
     /// Fuses the frames.

@@ -77,7 +77,7 @@ pub enum Prefer {
 /// | `alternations` | 0 | >= 0 | times pursuit and smooth layer take turns; 0: the smooth layer of a frame itself is kept |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
-/// | `max_memory` | none | | bytes a pursuit may use |
+/// | `max_memory` | none | | bytes the work may take beside what it is given |
 #[derive(Clone, Debug, PartialEq)]
 pub struct FuseParams {
     /// What differs between the frames.
@@ -110,7 +110,7 @@ pub struct FuseParams {
     pub time_limit: Option<Duration>,
     /// Worker threads; 0 means all cores.
     pub threads: usize,
-    /// Bytes a pursuit may use.
+    /// Bytes the work may take beside what it is given.
     pub max_memory: Option<u64>,
 }
 
@@ -165,7 +165,6 @@ impl FuseParams {
             alternations: self.alternations,
             time_limit: self.time_limit,
             threads: self.threads,
-            max_memory: self.max_memory,
             ..SeparateParams::new(Penalty::Absolute(self.penalty))
         };
         Ok(Fuser { separator: separator.check()?, params: self })

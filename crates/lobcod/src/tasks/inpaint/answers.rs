@@ -48,12 +48,12 @@ impl<T: Real> Answers<T> {
                 return Ok(());
             }
             let size = scaled(dictionary.extent(), window);
-            let background = Background::find(engine, scene, dictionary, size, params.max_memory, pace)?;
+            let background = Background::find(engine, scene, dictionary, size, pace)?;
             let (floor, trust) = (background.best_penalty(), background.trust(scene));
             let copies = (0..params.variants).map(|variant| (variant, false, turned(dictionary, variant)));
             let mut atoms: Vec<(usize, bool, Dictionary<T>)> = copies.collect();
             if params.learn && !pace.is_over() {
-                let learnt = specific::learn(engine, scene, dictionary, &background.base, params.max_memory, pace)?;
+                let learnt = specific::learn(engine, scene, dictionary, &background.base, pace)?;
                 atoms.push((0, true, learnt));
             }
             for (variant, learnt, dictionary) in atoms {

@@ -40,7 +40,6 @@ impl<T: Real> Background<T> {
         scene: &Scene<T>,
         dictionary: &Dictionary<T>,
         window: Extent,
-        max_memory: Option<u64>,
         pace: &mut Pace,
     ) -> Result<Self> {
         let mut base = scene.base_of(Use::Fitted, scene.plate(Use::Fitted), window)?;
@@ -51,8 +50,7 @@ impl<T: Real> Background<T> {
                 break;
             }
             path.clear();
-            let mut fit =
-                Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), &base, max_memory, pace)?;
+            let mut fit = Fit::open(engine, problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST), &base, pace)?;
             let mut share = FIRST;
             while !pace.is_over() {
                 fit.step(share * detail, SUPPORTS, pace);

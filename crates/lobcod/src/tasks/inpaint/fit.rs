@@ -6,8 +6,9 @@ use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, Engine, Plane, Problem, Session, State, Support, Visit};
 use crate::error::Result;
+use crate::extent::Extent;
 use crate::grid::Grouping;
-use crate::pursuit::{Local, check_memory};
+use crate::pursuit::Local;
 use crate::real::Real;
 use crate::signal::Signal;
 
@@ -30,10 +31,8 @@ impl<T: Real> Fit<T> {
         engine: &dyn Engine<T>,
         problem: Problem<T>,
         base: &Signal<T>,
-        max_memory: Option<u64>,
         pace: &Pace,
     ) -> Result<Self> {
-        check_memory(engine, &problem, max_memory)?;
         let (mut target, mut inverse) = (base.clone(), Vec::with_capacity(base.data().len()));
         for plane in &problem.planes {
             let whole = &mut target.data_mut()[inverse.len()..];
@@ -113,16 +112,15 @@ pub(super) fn problem<T: Real>(
     let weights: Vec<T> = scene.weights(samples).iter().map(trusted).collect();
     let target: Vec<T> = scene.plate(samples).data().iter().zip(base.data()).map(|(&x, &b)| x - b).collect();
     let length = dictionary.channels() * extent.volume();
-    let plane = |(target, weights): (&[T], &[T])| Plane {
-        extent,
-        target: target.to_vec(),
-        weights: Some(weights.to_vec()),
-        position_weights: None,
-        position_caps: None,
-        held: None,
-    };
+    let plane = |(target, weights): (&[T], &[T])| Plane { target: target.to_vec(), weights: Some(weights.to_vec()), ..empty(extent) };
+    let planes = target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect();
+    Problem { planes, ..outline(extent, 0, dictionary) }
+}
+
+/// The problem of a fit without its samples.
+pub(super) fn outline<T: Real>(extent: Extent, channels: usize, dictionary: &Dictionary<T>) -> Problem<T> {
     Problem {
-        planes: target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect(),
+        planes: vec![empty(extent); channels / dictionary.channels()],
         dictionary: dictionary.clone(),
         border: Border::Free,
         grouping: Grouping::default_tiles(extent.rank()),
@@ -132,4 +130,8 @@ pub(super) fn problem<T: Real>(
         cap: None,
         learning: false,
     }
+}
+
+fn empty<T>(extent: Extent) -> Plane<T> {
+    Plane { extent, target: Vec::new(), weights: Some(Vec::new()), position_weights: None, position_caps: None, held: None }
 }

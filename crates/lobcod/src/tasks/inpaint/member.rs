@@ -61,7 +61,7 @@ impl<T: Real> Member<T> {
         }
         let detail = scene.detail(start.base);
         let fitted = problem(scene, Use::Fitted, start.base, start.dictionary, start.trust);
-        let mut fit = Fit::open(engine, fitted, start.base, params.max_memory, pace)?;
+        let mut fit = Fit::open(engine, fitted, start.base, pace)?;
         let noisy = start.floor > params.density * detail;
         let dense = f64::max(params.density * detail, params.penalty.unwrap_or(start.floor));
         let mut path: Vec<PathPoint> = Vec::new();
@@ -93,7 +93,7 @@ impl<T: Real> Member<T> {
             let state = fit.session.fetch();
             drop(fit);
             let known = problem(scene, Use::Known, &base, start.dictionary, start.trust);
-            let mut fit = Fit::open(engine, known, &base, params.max_memory, pace)?;
+            let mut fit = Fit::open(engine, known, &base, pace)?;
             fit.resume(&state);
             (0..REFITS).for_each(|_| fit.step(penalty, SUPPORTS, pace));
             picture = fit.picture();

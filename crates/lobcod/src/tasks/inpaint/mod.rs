@@ -23,8 +23,10 @@ pub use report::{AnswerReport, InpaintReport};
 use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Problem};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::mask::Mask;
-use crate::observe::{Observer, Stop};
+use crate::memory;
+use crate::observe::Observer;
 use crate::parallel;
 use crate::real::Real;
 use crate::signal::Signal;
@@ -32,8 +34,11 @@ use answers::Answers;
 use pace::Pace;
 use scene::{Scene, Use};
 
-/// Non-zeros a sample that memory estimates count with: dense first codes have many.
-const EXPECTED_DENSITY: f64 = 10.0;
+/// Non-zeros a sample that memory estimates count with, where dense first codes begin at a penalty of one standard deviation of the
+/// details; a textured photograph has about as many.
+const EXPECTED_DENSITY: f64 = 2.5;
+/// Pictures held at once beside a session and the answers: the scene with its weights and plates, the base layer, what is fitted.
+const PLANES: usize = 12;
 
 /// Inpainting whose parameters were checked.
 ///
@@ -104,6 +109,7 @@ impl Inpaint {
         observer: &mut dyn Observer,
     ) -> Result<Inpainted<T>> {
         check_dictionaries(signal, dictionaries)?;
+        memory::check(self.needed(engine, signal.extent(), signal.channels(), dictionaries)?, self.params.max_memory)?;
         let mut pace = Pace::new(self.params.time_limit, engine.ranks(), observer);
         let scene = Scene::new(&self.params, signal, known, dictionaries, pace.asked.clone())?;
         if scene.weights(Use::Known).iter().all(|&w| w != T::ZERO) {
@@ -134,17 +140,25 @@ impl Inpaint {
         Ok(Inpainted { picture, fit, learnt, report })
     }
 
-    /// Bytes the largest session is expected to need on the CPU.
-    pub fn estimate_memory<T: Real>(&self, signal: &Signal<T>, known: &Mask<T>, dictionaries: &[Dictionary<T>]) -> Result<u64> {
-        check_dictionaries(signal, dictionaries)?;
-        let scene = Scene::new(&self.params, signal, known, dictionaries, Stop::default())?;
-        let engine = CpuEngine::new(self.params.threads)?;
-        let base = Signal::zeros(signal.extent(), signal.channels());
-        let needs = dictionaries.iter().map(|d| {
-            let problem = Problem { learning: self.params.learn, ..fit::problem(&scene, Use::Known, &base, d, 0.0) };
-            engine.estimate_memory(&problem, EXPECTED_DENSITY)
+    /// Bytes that the work is expected to need on the CPU beside what it is given.
+    pub fn estimate_memory<T: Real>(&self, extent: Extent, channels: usize, dictionaries: &[Dictionary<T>]) -> Result<u64> {
+        self.needed(&CpuEngine::new(self.params.threads)?, extent, channels, dictionaries)
+    }
+
+    fn needed<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        extent: Extent,
+        channels: usize,
+        dictionaries: &[Dictionary<T>],
+    ) -> Result<u64> {
+        let sessions = dictionaries.iter().map(|dictionary| {
+            let problem = fit::outline(extent, channels, dictionary);
+            engine.estimate_memory(&Problem { learning: self.params.learn, ..problem }, EXPECTED_DENSITY / self.params.density)
         });
-        needs.collect::<Result<Vec<u64>>>().map(|needs| needs.into_iter().max().unwrap_or(0))
+        let session = sessions.collect::<Result<Vec<u64>>>()?.into_iter().max().unwrap_or(0);
+        let answers = dictionaries.len() * self.params.windows.len() * (self.params.variants + usize::from(self.params.learn));
+        Ok(session + ((PLANES + answers) * channels * extent.volume() * size_of::<T>()) as u64)
     }
 
     fn report<T: Real>(

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// | `seed` | 0 | | choice of the held-out samples |
 /// | `time_limit` | none | | wall time allowed |
 /// | `threads` | 0 = all cores | | worker threads |
-/// | `max_memory` | none | | bytes a session may use |
+/// | `max_memory` | none | | bytes the work may take beside what it is given |
 #[derive(Clone, Debug, PartialEq)]
 pub struct InpaintParams {
     /// Penalty the codes end at; `None`: chosen by held-out samples.
@@ -38,7 +38,7 @@ pub struct InpaintParams {
     pub time_limit: Option<Duration>,
     /// Worker threads; 0 means all cores.
     pub threads: usize,
-    /// Bytes a session may use.
+    /// Bytes the work may take beside what it is given.
     pub max_memory: Option<u64>,
 }
 

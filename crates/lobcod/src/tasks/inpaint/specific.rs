@@ -28,12 +28,11 @@ pub(super) fn learn<T: Real>(
     scene: &Scene<T>,
     dictionary: &Dictionary<T>,
     base: &Signal<T>,
-    max_memory: Option<u64>,
     pace: &mut Pace,
 ) -> Result<Dictionary<T>> {
     let detail = scene.detail(base);
     let problem = Problem { learning: true, ..problem(scene, Use::Fitted, base, dictionary, 0.0) };
-    let mut fit = Fit::open(engine, problem, base, max_memory, pace)?;
+    let mut fit = Fit::open(engine, problem, base, pace)?;
     let mut share = FIRST;
     while !pace.is_over() {
         fit.step(share * detail, SUPPORTS, pace);
