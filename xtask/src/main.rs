@@ -26,7 +26,7 @@ const USAGE: &str = "usage: cargo xtask <chore>
                        precision
   fuzz TARGET SECONDS  changes inputs of picture, archive, mask, lasso, pursuit or arguments until time is up
   long                 kills, load and crowds of processes at full length
-  memory               peak memory of every kind of run under several limits
+  memory [WORDS]       peak memory of every kind of run under several limits; of the lines that hold the words
   supply               licences and sources of dependencies, places of unsafe code
   threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
 
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         ["paper", ref words @ ..] => paper::reproduce(words),
         ["fuzz", ref words @ ..] => endurance::fuzz(words),
         ["long"] => endurance::long(),
-        ["memory"] => endurance::memory(),
+        ["memory", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod-cli", "--bench", "memory", "--"], words].concat()),
         ["supply"] => supply::check(),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
         ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),

@@ -11,7 +11,6 @@ struct Telling;
 #[global_allocator]
 static MEMORY: Telling = Telling;
 
-pub static PEAK: AtomicU64 = AtomicU64::new(0);
 /// Bytes held now.
 static HELD: AtomicU64 = AtomicU64::new(0);
 /// Bytes that may be held, and the limit that this comes from, for the sentence.
@@ -62,7 +61,6 @@ unsafe impl GlobalAlloc for Telling {
 
 /// Counts what is about to be taken.
 fn take(bytes: usize) {
-    PEAK.fetch_max(HELD.load(Relaxed) + bytes as u64, Relaxed);
     if HELD.fetch_add(bytes as u64, Relaxed) + bytes as u64 > MOST.load(Relaxed) && !ENDING.swap(true, Relaxed) {
         let limit = words(LIMIT.load(Relaxed));
         eprintln!("error: more than the limit of {limit} is needed; allow more with --max-memory, or use a smaller picture");

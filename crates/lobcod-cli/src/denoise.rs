@@ -50,7 +50,8 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     }
 
     let mut watcher = Watcher::of(&args.telling, "denoise", 1);
-    let denoised = denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher).map_err(budget.refuse())?;
+    let denoised =
+        denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher).map_err(budget.refuse())?;
     drop(watcher);
     let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
     write_picture(

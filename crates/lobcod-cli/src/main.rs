@@ -66,7 +66,6 @@ fn main() -> ExitCode {
         }
     };
     ranks::leave();
-    if std::env::var("LOBCOD_PEAK").is_ok() { eprintln!("PEAK {}", allocator::PEAK.load(std::sync::atomic::Ordering::Relaxed)); }
     code
 }
 

@@ -142,7 +142,13 @@ fn separator(args: &SeparateArgs) -> Result<Separator> {
     Ok(params.check()?)
 }
 
-fn dry_run<T: Real>(args: &SeparateArgs, signal: &Signal<T>, chosen: &Chosen<T>, separator: &Separator, budget: Budget) -> Result<()> {
+fn dry_run<T: Real>(
+    args: &SeparateArgs,
+    signal: &Signal<T>,
+    chosen: &Chosen<T>,
+    separator: &Separator,
+    budget: Budget,
+) -> Result<()> {
     let SeparateParams { penalty, tolerance, alternations, .. } = *separator.params();
     let params = PursuitParams { tolerance, ..PursuitParams::new(penalty) };
     let plan = Plan {

@@ -57,7 +57,12 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
 }
 
 /// Writes codes and base layer that are in memory.
-pub fn write_codes_of<T: Real>(path: &Path, of: &CodesFacts<T>, mut needles: &Needles<T>, base: Option<&Signal<T>>) -> Result<()> {
+pub fn write_codes_of<T: Real>(
+    path: &Path,
+    of: &CodesFacts<T>,
+    mut needles: &Needles<T>,
+    base: Option<&Signal<T>>,
+) -> Result<()> {
     check(path, needles, of.dictionary, base)?;
     let mut rows = base.map(|base| |range: Range<usize>| base.rows(range));
     stream_codes(path, of, &mut needles, rows.as_mut().map(|rows| rows as _))

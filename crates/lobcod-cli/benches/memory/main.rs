@@ -24,7 +24,8 @@ fn main() {
         let need = measure(folder.path(), line, &["--dry-run"]).map(|plan| number(&plan, "memory_bytes"));
         let need = need.unwrap_or_else(|error| panic!("lobcod {line} --dry-run: {error}"));
         for share in SHARES {
-            let limit = (share * need).ceil();
+            // The words of the command line itself take some memory.
+            let limit = (share * need).ceil() + 65536.0;
             let start = format!("| {line} | {:.1} | {:.1} |", need / MIB, limit / MIB);
             match measure(folder.path(), line, &["--max-memory", &format!("{limit}")]) {
                 Ok(report) => {
@@ -41,7 +42,11 @@ fn main() {
             }
         }
     }
-    println!("\nlargest share of a limit: {:.0} %; least share of a need that was just allowed: {:.0} %", 100.0 * most, 100.0 * least);
+    println!(
+        "\nlargest share of a limit: {:.0} %; least share of a need that was just allowed: {:.0} %",
+        100.0 * most,
+        100.0 * least
+    );
 }
 
 fn number(report: &Value, name: &str) -> f64 {

@@ -21,7 +21,8 @@ fn signal(axes: &[usize], channels: usize) -> Signal<f32> {
 }
 
 fn write(path: &Path, signal: &Signal<f32>, axes: Axes, depth: Depth) {
-    let options = WriteOptions { axes, depth, notes: Notes { grid: None::<Grid>, ..Notes::default() }, ..WriteOptions::default() };
+    let options =
+        WriteOptions { axes, depth, notes: Notes { grid: None::<Grid>, ..Notes::default() }, ..WriteOptions::default() };
     write_picture(path, signal, &options).expect("a picture");
 }
 

@@ -104,10 +104,7 @@ fn params(args: &FuseArgs) -> Result<FuseParams> {
 
 fn dry_run(args: &FuseArgs, files: &mut Files, chosen: &Chosen<f32>, fuser: &Fuser, budget: Budget) -> Result<()> {
     let shapes = vec![(files.extent, files.channels); args.images.len()];
-    let params = PursuitParams {
-        tolerance: args.run.tolerance,
-        ..PursuitParams::new(Penalty::Absolute(args.penalty))
-    };
+    let params = PursuitParams { tolerance: args.run.tolerance, ..PursuitParams::new(Penalty::Absolute(args.penalty)) };
     let plan = Plan {
         images: &args.images,
         shapes: &shapes,

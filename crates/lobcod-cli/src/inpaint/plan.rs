@@ -72,10 +72,7 @@ impl<T: Real> Plan<'_, T> {
         table
             .row("answers", format!("{copies} of every dictionary, base windows {windows}{learn}"))
             .row("penalty", params.penalty.map_or("auto".into(), number))
-            .row(
-                "memory",
-                format!("about {}{}", words(needed), if fits { "" } else { ": it would be refused" }),
-            )
+            .row("memory", format!("about {}{}", words(needed), if fits { "" } else { ": it would be refused" }))
             .row("time", self.trial.words())
             .row("output", self.args.output.display())
             .row("", "nothing was done (--dry-run)");

@@ -74,7 +74,8 @@ impl Fuser {
         let size = extent.padded();
         // In haste frames are separated at half of their resolution.
         let coded = if self.params.fast { extent.with_padded(size.map(|n| n.div_ceil(2))) } else { extent };
-        Ok(self.separator.estimate_memory(coded, 1, dictionary)? + ((PLANES + 4 * channels) * size_of::<f32>() * extent.volume()) as u64)
+        Ok(self.separator.estimate_memory(coded, 1, dictionary)?
+            + ((PLANES + 4 * channels) * size_of::<f32>() * extent.volume()) as u64)
     }
 
     fn check_memory(&self, extent: Extent, channels: usize, dictionary: &Dictionary<f32>) -> Result<()> {

@@ -27,12 +27,7 @@ pub(super) struct Fit<T> {
 
 impl<T: Real> Fit<T> {
     /// Opens a session with zero codes on the problem that `base` leaves.
-    pub(super) fn open(
-        engine: &dyn Engine<T>,
-        problem: Problem<T>,
-        base: &Signal<T>,
-        pace: &Pace,
-    ) -> Result<Self> {
+    pub(super) fn open(engine: &dyn Engine<T>, problem: Problem<T>, base: &Signal<T>, pace: &Pace) -> Result<Self> {
         let (mut target, mut inverse) = (base.clone(), Vec::with_capacity(base.data().len()));
         for plane in &problem.planes {
             let whole = &mut target.data_mut()[inverse.len()..];
@@ -112,7 +107,8 @@ pub(super) fn problem<T: Real>(
     let weights: Vec<T> = scene.weights(samples).iter().map(trusted).collect();
     let target: Vec<T> = scene.plate(samples).data().iter().zip(base.data()).map(|(&x, &b)| x - b).collect();
     let length = dictionary.channels() * extent.volume();
-    let plane = |(target, weights): (&[T], &[T])| Plane { target: target.to_vec(), weights: Some(weights.to_vec()), ..empty(extent) };
+    let plane =
+        |(target, weights): (&[T], &[T])| Plane { target: target.to_vec(), weights: Some(weights.to_vec()), ..empty(extent) };
     let planes = target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect();
     Problem { planes, ..outline(extent, 0, dictionary) }
 }

@@ -1,0 +1,71 @@
+//! `--max-memory`: the whole process stays within it, or the work is refused by a sentence that says what it needs.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{Desk, number, text};
+use lobcod::{Extent, Signal};
+use lobcod_image::Depth;
+
+const MIB: f64 = 1048576.0;
+/// How far a limit may be overrun; a program built for debugging is larger by so much.
+const SLACK: f64 = 0.1;
+const DEBUGGING: f64 = if cfg!(debug_assertions) { 10.0 * MIB } else { 0.0 };
+
+/// Work of every kind, and what it writes.
+const LINES: [(&str, &str); 8] = [
+    ("encode a.png -o out.npz", "out.npz"),
+    ("encode c.png -o out.npz --precision f64", "out.npz"),
+    ("encode a.npy -o out.npz --holes holes.png --base none", "out.npz"),
+    ("learn a.png -o out.npz --atoms 8 --size 5x5 --passes 1", "out.npz"),
+    ("denoise c.png -o out.png --noise gaussian:9 --keep-atoms", "out.png"),
+    ("separate a.png --smooth-out out.png --texture-out texture.png --alternations 1", "out.png"),
+    ("fuse a.png b.png -o out.png --fast", "out.png"),
+    ("inpaint a.png -o out.png --holes holes.png --preset fast --penalty 9", "out.png"),
+];
+
+#[test]
+fn the_process_stays_within_the_limit_or_the_work_is_refused() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[280, 300], 1, 0.0);
+    desk.picture("b.png", &[280, 300], 1, 0.4);
+    desk.picture("a.npy", &[280, 300], 1, 0.0);
+    desk.picture("c.png", &[200, 180], 3, 0.0);
+    let extent = Extent::new(&[280, 300]).unwrap();
+    let hole = |i: usize| if i % 5 == 0 { 255.0 } else { 0.0 };
+    desk.write("holes.png", &Signal::from_planar(extent, 1, (0..extent.volume()).map(hole).collect()).unwrap(), Depth::U8);
+    for (line, name) in LINES {
+        // The words of the command line itself take some memory.
+        let need = number(&desk.json(&format!("{line} --threads 1 --dry-run")), "memory_bytes").ceil() + 65536.0;
+        let report = desk.json(&format!("{line} --threads 1 --max-memory {need}"));
+        let peak = number(&report, "peak_memory_bytes");
+        assert!(peak <= (1.0 + SLACK) * need + DEBUGGING, "{line}: {:.1} MiB of {:.1}", peak / MIB, need / MIB);
+        assert!(peak >= 0.5 * need, "{line}: {:.1} MiB of {:.1}", peak / MIB, need / MIB);
+        std::fs::remove_file(desk.path(name)).unwrap();
+        for share in [0.95, 0.5] {
+            let output = desk.run(&format!("{line} --threads 1 --max-memory {}", (share * need).floor()));
+            let err = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{line}: {err}");
+            assert!(err.lines().count() == 1 && err.contains("needs") && err.contains("limit"), "{line}: {err}");
+            assert!(!desk.path(name).exists(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn codes_that_are_denser_than_expected_end_the_run() {
+    let desk = Desk::new();
+    let extent = Extent::new(&[300, 300]).unwrap();
+    let noise = |i: usize| ((i * 7919) % 6007 * 31 % 255) as f32;
+    desk.write("a.png", &Signal::from_planar(extent, 1, (0..extent.volume()).map(noise).collect()).unwrap(), Depth::U8);
+    desk.bytes("out.npz", b"an older file");
+    let line = "encode a.png -o out.npz --threads 1 --base none --relative-penalty 1e-4 --max-sweeps 4";
+    let need = number(&desk.json(&format!("{line} --dry-run")), "memory_bytes").ceil() + 65536.0;
+    let output = desk.run(&format!("{line} --max-memory {need}"));
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.lines().count() == 1 && err.starts_with("error: more than the limit of"), "{err}");
+    assert_eq!(std::fs::read(desk.path("out.npz")).unwrap(), b"an older file");
+    assert_eq!(desk.files(), ["a.png", "out.npz"]);
+}
