@@ -28,12 +28,12 @@ const LINES: [(&str, &str); 8] = [
 #[test]
 fn the_process_stays_within_the_limit_or_the_work_is_refused() {
     let desk = Desk::new();
-    desk.picture("a.png", &[280, 300], 1, 0.0);
-    desk.picture("b.png", &[280, 300], 1, 0.4);
-    desk.picture("a.npy", &[280, 300], 1, 0.0);
+    desk.picture("a.png", &[220, 240], 1, 0.0);
+    desk.picture("b.png", &[220, 240], 1, 0.4);
+    desk.picture("a.npy", &[220, 240], 1, 0.0);
     desk.picture("c.png", &[200, 180], 3, 0.0);
-    let extent = Extent::new(&[280, 300]).unwrap();
-    let hole = |i: usize| if i % 5 == 0 { 255.0 } else { 0.0 };
+    let extent = Extent::new(&[220, 240]).unwrap();
+    let hole = |i: usize| if i.is_multiple_of(5) { 255.0 } else { 0.0 };
     desk.write("holes.png", &Signal::from_planar(extent, 1, (0..extent.volume()).map(hole).collect()).unwrap(), Depth::U8);
     for (line, name) in LINES {
         // The words of the command line itself take some memory.

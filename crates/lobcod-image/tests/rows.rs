@@ -4,8 +4,8 @@ mod common;
 
 use lobcod::{Border, Code, Dictionary, Extent, Needles, Piece, Rows, Shelf, Signal};
 use lobcod_image::{
-    Array, Axes, CodesFacts, CodesFile, CodesShelf, Depth, Notes, PictureRows, ReadOptions, WriteOptions, npy, read_picture,
-    stream_codes, write_codes, write_picture,
+    Array, Axes, CodesFacts, CodesFile, CodesList, CodesShelf, Depth, Notes, PictureRows, ReadOptions, WriteOptions, npy,
+    read_picture, stream_codes, write_codes, write_picture,
 };
 use std::path::Path;
 use tiff::encoder::{TiffEncoder, colortype};
@@ -121,7 +121,7 @@ fn streamed_codes_are_the_same_file() {
         shelf.keep(1, codes[600..].to_vec()).unwrap();
         shelf.keep(0, codes[..10].to_vec()).unwrap();
         shelf.keep(0, codes[..600].to_vec()).unwrap();
-        assert_eq!(shelf.count(), 1000);
+        assert_eq!(CodesList::<f32>::count(&shelf), 1000);
         let notes = Notes { icc: Some(vec![7; 9]), ..Notes::default() };
         let file = CodesFile {
             needles: Needles::new(base.extent(), channels, Border::Free, codes),
