@@ -8,10 +8,11 @@ use crate::layout::Layout;
 use crate::program::Program;
 use crate::recipe::Recipe;
 use crate::schedule::Schedule;
+use crate::sizes::{OpenPositions, Sizes};
 use crate::world::{MAIL, VisitSweep, World};
 use cudarc::driver::{DriverError, LaunchConfig, PinnedHostSlice};
-use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
-use lobcod::{Border, Dictionary, Error, Result};
+use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, Problem, ScaledResidual, Session, State, Support, Sweep, Visit};
+use lobcod::{Border, Dictionary, Error, Result, Stop};
 use std::sync::Arc;
 
 /// Launches a kernel: `launch!(session, name, blocks, threads, bytes on chip, arguments...)`.
@@ -40,6 +41,7 @@ pub(crate) struct CudaSession {
     /// Samples of every signal, to take the padding of the zero border off.
     pub(crate) extents: Vec<[usize; 3]>,
     pub(crate) known: Known,
+    pub(crate) stop: Stop,
 }
 
 /// What holds of the arrays on the device.
@@ -56,18 +58,18 @@ pub(crate) struct Known {
 }
 
 impl CudaSession {
-    pub(crate) fn first_capacity(schedule: &Schedule) -> usize {
-        (schedule.most_needles * 3 / 4).next_multiple_of(32).max(64)
+    pub(crate) fn first_capacity(sizes: &Sizes) -> usize {
+        (sizes.most_needles * 3 / 4).next_multiple_of(32).max(64)
     }
 
-    pub(crate) fn open(device: Arc<Device>, problem: Problem<f32>) -> Result<Self> {
+    pub(crate) fn open(device: Arc<Device>, problem: Problem<f32>, positions: OpenPositions) -> Result<Self> {
         if problem.dictionary.len() > usize::from(u16::MAX) {
             return Err(Error::Unavailable("the CUDA engine takes at most 65535 atoms; use fewer or the cpu engine".into()));
         }
-        let schedule = Schedule::new(&problem)?;
+        let schedule = Schedule::new(&problem, positions)?;
         let (n, m) = (problem.dictionary.atom_len(), problem.dictionary.len());
-        let layout = Layout::new(&schedule, n, m, device.chip);
-        let recipe = layout.recipe(&problem, &schedule);
+        let layout = Layout::new(&schedule.sizes, n, m, device.chip);
+        let recipe = layout.recipe(&problem, &schedule.sizes);
         let program = device.program(&recipe)?;
         device.context.bind_to_thread().map_err(failed)?;
         let fields = Fields::gather(&problem, &schedule);
@@ -76,7 +78,7 @@ impl CudaSession {
             let needed = "the device has too little free memory for this problem";
             Error::Unavailable(format!("{needed} ({error}); use a smaller signal or the cpu engine"))
         };
-        let capacity = Self::first_capacity(&schedule);
+        let capacity = Self::first_capacity(&schedule.sizes);
         let tiles = schedule.tiles.len();
         let stride = recipe.stride();
         let padded = |f: &dyn Fn(f32) -> f32, with: f32| -> Vec<f32> {
@@ -100,8 +102,8 @@ impl CudaSession {
             _weights: fields.weights.as_ref().map(|w| up(stream, w)).transpose().map_err(short)?,
             _position_weights: fields.position_weights.as_ref().map(|w| up(stream, w)).transpose().map_err(short)?,
             _position_caps: fields.position_caps.as_ref().map(|w| up(stream, w)).transpose().map_err(short)?,
-            residual: empty(stream, schedule.samples).map_err(short)?,
-            reach: empty(stream, schedule.positions).map_err(short)?,
+            residual: empty(stream, schedule.sizes.samples).map_err(short)?,
+            reach: empty(stream, schedule.sizes.positions).map_err(short)?,
             codes: empty(stream, 3 * tiles * capacity).map_err(short)?,
             counts: empty(stream, tiles).map_err(short)?,
             _slot: empty(stream, tiles).map_err(short)?,
@@ -123,6 +125,7 @@ impl CudaSession {
             tile_sums: empty(stream, 2 * tiles).map_err(short)?,
             plane_sums: empty(stream, 6 * schedule.planes.len()).map_err(short)?,
             sorted: None,
+            scaled: None,
             _tables: tables,
         };
         // SAFETY: written by the device before it is read.
@@ -165,12 +168,14 @@ impl CudaSession {
             nonnegative: i32::from(problem.nonnegative),
             cap: problem.cap.map_or(u32::MAX, |cap| u32::try_from(cap).unwrap_or(u32::MAX)),
             least_weight: problem.atom_weights.iter().copied().fold(f32::INFINITY, f32::min) * (1.0 - 1e-4),
-            weighted: i32::from(schedule.cut),
+            weighted: i32::from(schedule.sizes.cut),
         };
         let extents = problem.planes.iter().map(|p| p.extent.padded()).collect();
         let dictionary = problem.dictionary;
         let known = Known::default();
-        let mut session = Self { device, program, schedule, layout, recipe, buffers, world, dictionary, letters, extents, known };
+        let stop = Stop::default();
+        let mut session =
+            Self { device, program, schedule, layout, recipe, buffers, world, dictionary, letters, extents, known, stop };
         session.take_dictionary();
         session.forget();
         session.refresh();
@@ -179,6 +184,10 @@ impl CudaSession {
 }
 
 impl Session<f32> for CudaSession {
+    fn heed(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     fn refresh(&mut self) {
         self.reset_residual(false);
         self.synthesise(self.world.packed_rows);
@@ -219,8 +228,18 @@ impl Session<f32> for CudaSession {
         let mut sweep_sum = Self::sweep_of(&mail);
         match sweep.visit {
             Visit::Spread => self.forget(),
-            // Needles that need no other atoms: their codes follow.
             Visit::All => {
+                if again(self.world.weights != 0) {
+                    // Needles were judged before any was visited. What others did to them may have woken some.
+                    self.reach();
+                    let colours = self.schedule.colours.clone();
+                    self.clear_mail();
+                    let woken = Self::sweep_of(&self.visit(&colours, VisitSweep { visit: 1, ..told }));
+                    sweep_sum.largest_change = sweep_sum.largest_change.max(woken.largest_change);
+                    sweep_sum.visited += woken.visited;
+                    self.known.reach = false;
+                }
+                // Needles that need no other atoms: their codes follow.
                 let round = self.support(&Support { penalty: sweep.penalty, rounds: 1, tolerance: 0.0 });
                 sweep_sum.largest_change = sweep_sum.largest_change.max(round.largest_change);
             }
@@ -236,7 +255,9 @@ impl Session<f32> for CudaSession {
         let (penalty, rounds, tolerance) = (sweep.penalty as f32, sweep.rounds as i32, sweep.tolerance as f32);
         let (world, group, kept) = (self.world, self.layout.support.tile as i32, self.layout.kept_codes as i32);
         self.colours(self.layout.support, |list, tiles, grid, threads, bytes| {
-            launch!(self, "support", grid, threads, bytes, world, list, tiles, penalty, rounds, tolerance, group, kept);
+            if self.goes_on() {
+                launch!(self, "support", grid, threads, bytes, world, list, tiles, penalty, rounds, tolerance, group, kept);
+            }
         });
         (self.known.reach, self.known.sorted) = (false, false);
         Self::sweep_of(&self.read_mail())
@@ -260,6 +281,10 @@ impl Session<f32> for CudaSession {
             visited: visited(plane),
         });
         measured.collect()
+    }
+
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
+        Some(self)
     }
 
     fn fetch(&self) -> State<f32> {
@@ -302,6 +327,14 @@ impl Session<f32> for CudaSession {
 
     fn memory(&self) -> u64 {
         self.bytes()
+    }
+}
+
+fn again(weighted: bool) -> bool {
+    match std::env::var("LOBCOD_AGAIN").as_deref() {
+        Ok("0") => false,
+        Ok("2") => true,
+        _ => weighted,
     }
 }
 

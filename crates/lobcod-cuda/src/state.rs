@@ -23,7 +23,7 @@ impl CudaSession {
         let (world, first_at, all_at, back) = (self.world, at.of(&starts), at.of(&all), 0i32);
         launch!(self, "gather_codes", counts.len() as u32, 128, 0, world, first_at, all_at, back);
         let all = must(stream.clone_dtoh(&all));
-        let [row, slice, _] = self.schedule.strides;
+        let [row, slice, _] = self.schedule.sizes.strides;
         let mut codes: Vec<Vec<Code<f32>>> = self.schedule.planes.iter().map(|_| Vec::new()).collect();
         for (t, tile) in self.schedule.tiles.iter().enumerate() {
             let grid = &self.schedule.grids[tile.plane as usize];
@@ -140,7 +140,8 @@ impl CudaSession {
         });
         let tiles = self.schedule.tiles.len() * (4 * 3 + 8 * 3 + 48) + 4 * self.schedule.neighbours.len();
         let scratch = 4 * self.layout.scratch * self.schedule.tiles.len();
-        (fields + maps + b.codes.num_bytes() + atoms + sums + sorted + tiles + scratch) as u64
+        let scaled = b.scaled.as_ref().map_or(0, |s| s.residual.num_bytes() + s.reach.num_bytes());
+        (fields + scaled + maps + b.codes.num_bytes() + atoms + sums + sorted + tiles + scratch) as u64
     }
 }
 
