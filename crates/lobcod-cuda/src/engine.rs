@@ -13,7 +13,7 @@ use lobcod::{Error, Local, Real, Result};
 use std::any::Any;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A GPU of NVIDIA. Works in single precision; its answers are the same from run to run, bit for bit.
 #[derive(Clone)]
@@ -29,8 +29,11 @@ pub(crate) struct Device {
     architecture: String,
     /// Bytes on chip that a block may take.
     pub(crate) chip: usize,
-    programs: Mutex<HashMap<Recipe, Arc<Program>>>,
+    programs: Arc<Programs>,
 }
+
+/// The kernels of every recipe, loaded once, by whoever needs them first.
+type Programs = Mutex<HashMap<Recipe, Arc<OnceLock<Result<Arc<Program>>>>>>;
 
 impl CudaEngine {
     /// Opens the first device of this machine.
@@ -43,7 +46,16 @@ impl CudaEngine {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed)?;
         keep_memory(&context);
-        let device = Device { context, stream, facts, architecture, chip, programs: Mutex::default() };
+        let device = Device { context, stream, facts, architecture, chip, programs: Arc::default() };
+        Ok(Self { device: Arc::new(device) })
+    }
+
+    /// An engine on the same device whose work waits for nobody else's: for threads that solve small problems at once.
+    pub fn another(&self) -> Result<Self> {
+        let Device { context, facts, architecture, chip, programs, .. } = &*self.device;
+        let stream = context.new_stream().map_err(failed)?;
+        let (context, programs) = (Arc::clone(context), Arc::clone(programs));
+        let device = Device { context, stream, facts: facts.clone(), architecture: architecture.clone(), chip: *chip, programs };
         Ok(Self { device: Arc::new(device) })
     }
 
@@ -68,14 +80,11 @@ fn keep_memory(context: &CudaContext) {
 impl Device {
     /// The kernels of a recipe.
     pub(crate) fn program(&self, recipe: &Recipe) -> Result<Arc<Program>> {
-        let programs = || self.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(program) = programs().get(recipe) {
-            return Ok(program.clone());
-        }
-        // Not under the lock: compiling takes a second or two, and other threads may compile something else.
-        let program = Arc::new(Program::load(&self.context, recipe, &self.architecture, self.chip)?);
-        programs().insert(recipe.clone(), program.clone());
-        Ok(program)
+        let mut programs = self.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let program = Arc::clone(programs.entry(recipe.clone()).or_default());
+        // Compiling takes a second or two; other threads may compile something else meanwhile.
+        drop(programs);
+        program.get_or_init(|| Program::load(&self.context, recipe, &self.architecture, self.chip).map(Arc::new)).clone()
     }
 }
 
@@ -97,17 +106,18 @@ impl<T: Real> Engine<T> for CudaEngine {
         let fields = 2 + usize::from(problem.planes.iter().any(|p| p.weights.is_some()));
         let maps = 1 + usize::from(problem.planes.iter().any(|p| p.position_weights.is_some()));
         let capacity = CudaSession::first_capacity(&sizes).max((density * 1.5 * sizes.most_needles as f64) as usize);
-        let codes = 3 * 16 * capacity * sizes.tiles;
+        // A few tiles have more codes than most, and make room for all of them.
+        let codes = 3 * 16 * 2 * capacity * sizes.tiles;
         let places = if problem.learning { (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles } else { 0 };
         let tables = 4 * layout.scratch * sizes.tiles + 160 * sizes.tiles + 4 * (6 * m * n + m * m);
         let scaled = 4 * (sizes.plane_samples + sizes.plane_positions);
         Ok((4 * fields * sizes.samples + 4 * maps * sizes.positions + codes + places + tables + scaled) as u64)
     }
 
-    /// Half of what is free: room for codes doubles when it is used up, and the old one is given back only then.
+    /// Most of what is free: where room for codes is used up, the old one is given back only when the new one is there.
     fn own_memory(&self) -> Option<u64> {
         let bound = self.device.context.bind_to_thread();
-        bound.and_then(|()| mem_get_info()).ok().map(|(free, _)| free as u64 / 2)
+        bound.and_then(|()| mem_get_info()).ok().map(|(free, _)| free as u64 / 4 * 3)
     }
 
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {

@@ -5,14 +5,42 @@ use crate::session::{CudaSession, launch, must};
 use crate::world::{Region, SampleBox, Scales};
 use cudarc::driver::CudaSlice;
 use lobcod::engine::{Exceeding, Part, ScaledResidual, ScaledSums, Scaling};
+use lobcod::grid::Grid;
 
 /// Blocks that add up a plane: always as many, so that sums are the same from run to run.
 const BLOCKS: u32 = 1024;
+
+/// Tiles of a group along an axis.
+const GROUP: usize = 4;
 
 /// The scaled residual of a plane, and the reach of its needles there.
 pub(crate) struct Scaled {
     pub(crate) residual: CudaSlice<f32>,
     pub(crate) reach: CudaSlice<f32>,
+}
+
+/// Where in every group of tiles the reach exceeds the penalty: the box of all tiles in which it does. There are many tiles, and
+/// scales vary over many of them.
+fn exceeding_groups(grid: &Grid, largest: &[f32], penalty: f64) -> impl Iterator<Item = Exceeding> {
+    let counts = grid.tile_counts;
+    let groups = counts.map(|count| count.div_ceil(GROUP));
+    let nowhere = Exceeding { first: [i64::MAX; 3], last: [i64::MIN; 3], ratio: 1.0 };
+    let mut found = vec![nowhere; groups.iter().product()];
+    for (index, (tile, &largest)) in grid.tiles.iter().zip(largest).enumerate() {
+        let ratio = f64::from(largest) / penalty;
+        if ratio > 1.0 {
+            let [z, y, x] =
+                [index / (counts[1] * counts[2]), index / counts[2] % counts[1], index % counts[2]].map(|i| i / GROUP);
+            let group = &mut found[(z * groups[1] + y) * groups[2] + x];
+            group.ratio = group.ratio.max(ratio);
+            for a in 0..3 {
+                let first = tile.origin[a] - grid.signal_at[a] as i64;
+                group.first[a] = group.first[a].min(first);
+                group.last[a] = group.last[a].max(first + tile.size[a] as i64 - 1);
+            }
+        }
+    }
+    found.into_iter().filter(|found| found.ratio > 1.0)
 }
 
 impl CudaSession {
@@ -74,7 +102,6 @@ impl CudaSession {
 }
 
 impl ScaledResidual<f32> for CudaSession {
-    /// Tells whole tiles: they are smaller than what the scales vary over.
     fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
         self.reach();
         let tiles = self.schedule.tiles.len();
@@ -82,12 +109,11 @@ impl ScaledResidual<f32> for CudaSession {
         let (world, largest_at) = (self.world, Address(&self.device).of(&largest));
         launch!(self, "reach_of_tiles", tiles.div_ceil(8) as u32, 256, 0, world, largest_at);
         let largest = must(self.device.stream.clone_dtoh(&largest));
-        for (tile, largest) in self.schedule.tiles.iter().zip(largest) {
-            if f64::from(largest) > penalty {
-                let at = self.schedule.grids[tile.plane as usize].signal_at;
-                let first: [i64; 3] = std::array::from_fn(|a| i64::from(tile.origin[a]) - at[a] as i64);
-                let last = std::array::from_fn(|a| first[a] + i64::from(tile.size[a]) - 1);
-                each(tile.plane as usize, Exceeding { first, last, ratio: f64::from(largest) / penalty });
+        let schedule = &self.schedule;
+        for (number, (plane, grid)) in schedule.planes.iter().zip(&schedule.grids).enumerate() {
+            let own = plane.first_tile as usize..(plane.first_tile + plane.tile_count) as usize;
+            for found in exceeding_groups(grid, &largest[own], penalty) {
+                each(number, found);
             }
         }
     }
@@ -127,5 +153,30 @@ impl ScaledResidual<f32> for CudaSession {
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exceeding_groups;
+    use lobcod::grid::{Grid, Grouping};
+    use lobcod::{Border, Extent};
+
+    #[test]
+    fn every_tile_that_exceeds_lies_in_a_box_and_no_box_is_large() {
+        for border in Border::ALL {
+            let (signal, atom) = (Extent::new(&[90, 110]).unwrap(), Extent::new(&[5, 4]).unwrap());
+            let grid = Grid::new(signal, atom, border, Grouping::Tiles(8)).unwrap();
+            let largest: Vec<f32> = (0..grid.tiles.len()).map(|i| (i * 7 % 23) as f32).collect();
+            let found: Vec<_> = exceeding_groups(&grid, &largest, 15.0).collect();
+            for (tile, &largest) in grid.tiles.iter().zip(&largest).filter(|(_, largest)| **largest > 15.0) {
+                let first: [i64; 3] = std::array::from_fn(|a| tile.origin[a] - grid.signal_at[a] as i64);
+                let holds = |b: &&lobcod::engine::Exceeding| {
+                    (0..3).all(|a| b.first[a] <= first[a] && first[a] + tile.size[a] as i64 - 1 <= b.last[a])
+                };
+                assert!(found.iter().filter(holds).any(|b| b.ratio >= f64::from(largest) / 15.0));
+            }
+            assert!(found.iter().all(|b| (0..3).all(|a| b.last[a] - b.first[a] < 40)));
+        }
     }
 }

@@ -189,6 +189,17 @@ impl Schedule {
         (self.shapes.len() - 1) as i32
     }
 
+    /// For every shape, the number of the needle whose patch begins at a place of the footprint.
+    pub(crate) fn needle_numbers(&self) -> Vec<Vec<u32>> {
+        let numbers = |shape: &Shape| {
+            let mut numbers = vec![0; self.sizes.strides[2]];
+            let needles = &self.needles[shape.needles_at as usize..][..shape.needle_count as usize];
+            needles.iter().zip(0..).for_each(|(&place, number)| numbers[place as usize] = number);
+            numbers
+        };
+        self.shapes.iter().map(numbers).collect()
+    }
+
     /// Lists the tiles of every colour, planes in order.
     fn colour(&mut self, grids: &[Grid]) {
         let colours = grids.iter().map(|g| g.colours).max().unwrap_or(1);

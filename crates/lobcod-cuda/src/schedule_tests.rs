@@ -72,6 +72,8 @@ fn needles_of_every_tile_stand_in_the_order_of_its_layers() {
                 assert!(layers[layer] <= q as i32 && (q as i32) < layers[layer + 1]);
             }
             assert!(order.is_sorted());
+            let numbers = &schedule.needle_numbers()[tile.shape as usize];
+            assert!(needles.iter().enumerate().all(|(q, &offset)| numbers[offset as usize] == q as u32));
         }
     });
 }

@@ -42,8 +42,7 @@ pub(crate) fn frames(problem: &Problem<f32>, positions: OpenPositions) -> Result
 impl Sizes {
     pub(crate) fn of(problem: &Problem<f32>, frames: &[Frame]) -> Self {
         let (atom, channels) = (problem.dictionary.extent().padded(), problem.dictionary.channels());
-        let largest: [usize; 3] =
-            std::array::from_fn(|a| frames.iter().map(|frame| frame.largest_tile()[a]).max().unwrap_or(1));
+        let largest: [usize; 3] = std::array::from_fn(|a| frames.iter().map(|frame| frame.largest_tile()[a]).max().unwrap_or(1));
         let row = largest[2] + atom[2] - 1;
         let slice = (largest[1] + atom[1] - 1) * row;
         let channel = (largest[0] + atom[0] - 1) * slice;

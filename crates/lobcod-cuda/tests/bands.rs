@@ -1,6 +1,9 @@
 //! Signals larger than the device's memory, in bands; and the scaled residual that proves their gap. Without a device each test says
 //! so and ends.
 
+mod common;
+
+use common::{at_once, engine};
 use lobcod::engine::{
     CpuEngine, Discovery, Engine, Lattice, Measure, Plane, Problem, ScaleField, Scaling, Session, Support, Visit,
 };
@@ -10,10 +13,6 @@ use lobcod::{
     Start, Status,
 };
 use lobcod_cuda::CudaEngine;
-
-fn engine() -> Option<CudaEngine> {
-    CudaEngine::new().inspect_err(|error| lobcod_conformance::skipped(error)).ok()
-}
 
 fn waves(axes: &[usize], channels: usize) -> Signal<f32> {
     let extent = Extent::new(axes).unwrap();
@@ -45,7 +44,7 @@ impl Case {
     }
 
     fn check(&self, engine: &CudaEngine, rows: usize, name: &str) {
-        let cpu = CpuEngine::new(0).unwrap();
+        let cpu = CpuEngine::new(1).unwrap();
         let tolerance = 1e-3;
         let pursuit = PursuitParams { tolerance, ..self.params.clone() }.check().unwrap();
         let mut shelf: Vec<Vec<Code<f32>>> = Vec::new();
@@ -77,36 +76,36 @@ impl Case {
 #[test]
 fn bands_on_the_device_have_the_optimum_of_the_whole() {
     let Some(engine) = engine() else { return };
-    let dictionary = |atom: &[usize], channels: usize| Dictionary::random(Extent::new(atom).unwrap(), channels, 24, 3).unwrap();
-    for border in [Border::Free, Border::Zero] {
-        let params = PursuitParams { border, ..PursuitParams::new(Penalty::Relative(0.1)) };
-        for (axes, atom, channels, rows) in [
-            (&[3000][..], &[16][..], 1, 400),
-            (&[150, 90], &[6, 5], 1, 60),
-            (&[97, 70], &[6, 5], 3, 40),
-            (&[40, 18, 20], &[3, 4, 3], 1, 16),
-        ] {
-            for masked in [false, true] {
-                let samples = waves(axes, channels);
-                let weights = masked.then(|| weights(samples.extent()));
-                let piece = Piece { samples, weights };
-                let case = Case { piece, dictionary: dictionary(atom, if masked { channels } else { 1 }), params: params.clone() };
-                case.check(&engine, rows, &format!("{axes:?} {atom:?} x{channels}, {border}, masked {masked}"));
-            }
-        }
+    let shapes: [(&[usize], &[usize], usize, usize); 4] =
+        [(&[3000], &[16], 1, 400), (&[150, 90], &[6, 5], 1, 60), (&[97, 70], &[6, 5], 3, 40), (&[40, 18, 20], &[3, 4, 3], 1, 16)];
+    let mut cases = Vec::new();
+    for shape in shapes {
+        cases.extend([Border::Free, Border::Zero].map(|border| (shape, border, false)));
+        cases.push((shape, Border::Free, true));
     }
+    at_once(&engine, &cases, |engine, &((axes, atom, channels, rows), border, masked)| {
+        let samples = waves(axes, channels);
+        let weights = masked.then(|| weights(samples.extent()));
+        let together = if masked { channels } else { 1 };
+        let case = Case {
+            piece: Piece { samples, weights },
+            dictionary: Dictionary::random(Extent::new(atom).unwrap(), together, 24, 3).unwrap(),
+            params: PursuitParams { border, ..PursuitParams::new(Penalty::Relative(0.1)) },
+        };
+        case.check(engine, rows, &format!("{axes:?} {atom:?} x{channels}, {border}, masked {masked}"));
+    });
 }
 
 /// So many cells that the residual is scaled cell by cell.
 #[test]
 fn large_pictures_in_bands() {
     let Some(engine) = engine() else { return };
-    for border in [Border::Free, Border::Zero] {
+    at_once(&engine, &[Border::Free, Border::Zero], |engine, &border| {
         let params = PursuitParams { border, ..PursuitParams::new(Penalty::Relative(0.1)) };
         let piece = Piece { samples: waves(&[900, 800], 1), weights: None };
         let case = Case { piece, dictionary: Dictionary::random(Extent::new(&[8, 8]).unwrap(), 1, 81, 3).unwrap(), params };
-        case.check(&engine, 300, &format!("900x800, {border}"));
-    }
+        case.check(engine, 300, &format!("900x800, {border}"));
+    });
 }
 
 #[test]
@@ -129,7 +128,8 @@ fn bands_fit_into_the_memory_allowed() {
 fn session(engine: &dyn Engine<f32>, border: Border, axes: &[usize], atom: &[usize], hidden: bool) -> Box<dyn Session<f32>> {
     let signal = waves(axes, 1);
     let weights = hidden.then(|| weights(signal.extent()).data().to_vec());
-    let target = signal.data().iter().enumerate().map(|(i, &x)| if weights.as_ref().is_some_and(|w| w[i] == 0.0) { 0.0 } else { x });
+    let target =
+        signal.data().iter().enumerate().map(|(i, &x)| if weights.as_ref().is_some_and(|w| w[i] == 0.0) { 0.0 } else { x });
     let plane = Plane {
         extent: signal.extent(),
         target: target.collect(),
@@ -155,49 +155,42 @@ fn session(engine: &dyn Engine<f32>, border: Border, axes: &[usize], atom: &[usi
 #[test]
 fn scaled_residuals_are_those_of_the_processor() {
     let Some(engine) = engine() else { return };
-    let cpu = CpuEngine::new(1).unwrap();
     let penalty = 30.0;
+    let shapes: [(&[usize], &[usize]); 3] = [(&[500], &[9]), (&[70, 83], &[5, 4]), (&[20, 22, 24], &[3, 3, 4])];
+    let mut cases = Vec::new();
     for border in Border::ALL {
         for hidden in [false, true] {
-            for (axes, atom) in [(&[500][..], &[9][..]), (&[70, 83], &[5, 4]), (&[20, 22, 24], &[3, 3, 4])] {
-                let name = format!("{axes:?}, {border}, hidden {hidden}");
-                let mut processor = session(&cpu, border, axes, atom, hidden);
-                processor.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: 1e-2, layer_seed: None });
-                processor.support(&Support { penalty, rounds: 2, tolerance: 0.0 });
-                processor.refresh();
-                let mut device = session(&engine, border, axes, atom, hidden);
-                device.restore(&processor.fetch());
-                device.refresh();
-                let signal = Extent::new(axes).unwrap().padded();
-                let lattice = Lattice::new([0; 3], signal, 6, border == Border::Periodic);
-                let mut both = [processor, device].map(|mut session| {
-                    session.measure(Measure::Certificate { penalty, slack: 0.0 });
-                    let scaled = session.scaled().unwrap();
-                    let mut excess = vec![1.0; lattice.cells()];
-                    let mut largest = 1.0f64;
-                    scaled.exceeding(penalty, &mut |_, found| {
-                        largest = largest.max(found.ratio);
-                        excess[lattice.cell(found.first)] = found.ratio;
-                    });
-                    (session, largest)
-                });
-                assert!(both[0].1 > 1.0 && (both[0].1 / both[1].1 - 1.0).abs() < 1e-4, "{name}: {} {}", both[0].1, both[1].1);
-                let excess: Vec<f64> = (0..lattice.cells()).map(|i| 1.0 + 0.1 * (i % 7 % 3) as f64).collect();
-                let field = ScaleField::new(lattice, &excess);
-                let part = [0..signal[0], 0..signal[1].div_ceil(2), 1.min(signal[2] - 1)..signal[2]];
-                let told = both.each_mut().map(|(session, _)| {
-                    let scaled = session.scaled().unwrap();
-                    let scaling = Scaling { field: &field, origin: [0; 3] };
-                    let (all, some) = (scaled.scaled_sums(1, scaling, None), scaled.scaled_sums(1, scaling, Some(&part)));
-                    let reach = scaled.scaled_reach(1, scaling, 0.5 * penalty);
-                    ([all.dot, all.energy, some.dot, some.energy, reach], scaled.residual_part(1, &part))
-                });
-                for (ours, theirs) in told[1].0.iter().zip(&told[0].0) {
-                    assert!((ours / theirs - 1.0).abs() < 1e-4, "{name}: {:?} {:?}", told[1].0, told[0].0);
-                }
-                assert_eq!(told[0].1.len(), told[1].1.len(), "{name}");
-                assert!(told[0].1.iter().zip(&told[1].1).all(|(a, b)| (a - b).abs() < 1e-2), "{name}");
-            }
+            cases.extend(shapes.map(|shape| (shape, border, hidden)));
         }
     }
+    at_once(&engine, &cases, |engine, &((axes, atom), border, hidden)| {
+        let name = format!("{axes:?}, {border}, hidden {hidden}");
+        let mut processor = session(&CpuEngine::new(1).unwrap(), border, axes, atom, hidden);
+        processor.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: 1e-2, layer_seed: None });
+        processor.support(&Support { penalty, rounds: 2, tolerance: 0.0 });
+        processor.refresh();
+        let mut device = session(engine, border, axes, atom, hidden);
+        device.restore(&processor.fetch());
+        device.refresh();
+        let signal = Extent::new(axes).unwrap().padded();
+        let lattice = Lattice::new([0; 3], signal, 6, border == Border::Periodic);
+        let excess: Vec<f64> = (0..lattice.cells()).map(|i| 1.0 + 0.1 * (i % 7 % 3) as f64).collect();
+        let field = ScaleField::new(lattice, &excess);
+        let scaling = Scaling { field: &field, origin: [0; 3] };
+        let part = [0..signal[0], 0..signal[1].div_ceil(2), 1.min(signal[2] - 1)..signal[2]];
+        let told = [processor, device].map(|mut session| {
+            session.measure(Measure::Certificate { penalty, slack: 0.0 });
+            let scaled = session.scaled().unwrap();
+            let mut largest = 1.0f64;
+            scaled.exceeding(penalty, &mut |_, found| largest = largest.max(found.ratio));
+            let (all, some) = (scaled.scaled_sums(1, scaling, None), scaled.scaled_sums(1, scaling, Some(&part)));
+            let reach = scaled.scaled_reach(1, scaling, 0.5 * penalty);
+            ([largest, all.dot, all.energy, some.dot, some.energy, reach], scaled.residual_part(1, &part))
+        });
+        let [(theirs, their_part), (ours, our_part)] = &told;
+        assert!(theirs[0] > 1.0, "{name}: nothing exceeds the penalty");
+        assert!(ours.iter().zip(theirs).all(|(a, b)| (a / b - 1.0).abs() < 1e-4), "{name}: {ours:?} {theirs:?}");
+        assert_eq!(our_part.len(), their_part.len(), "{name}");
+        assert!(our_part.iter().zip(their_part).all(|(a, b)| (a - b).abs() < 1e-2), "{name}");
+    });
 }

@@ -45,12 +45,7 @@ impl Pursuit {
     }
 
     /// Bytes of working memory that the signal is expected to need as a whole on an engine.
-    pub fn whole_memory<T: Real>(
-        &self,
-        engine: &dyn Engine<T>,
-        shape: BandedShape,
-        dictionary: &Dictionary<T>,
-    ) -> Result<u64> {
+    pub fn whole_memory<T: Real>(&self, engine: &dyn Engine<T>, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
         self.session_memory(engine, shape, self.params.border, dictionary)
     }
 
