@@ -124,7 +124,7 @@ impl CudaSession {
 
     /// Room for more codes in every tile.
     pub(crate) fn grow(&mut self, needed: usize) {
-        let capacity = (needed + needed / 8).max(self.world.capacity as usize * 3 / 2).next_multiple_of(32);
+        let capacity = needed.max(2 * self.world.capacity as usize).next_multiple_of(32);
         let tiles = self.schedule.tiles.len();
         let codes: CudaSlice<DeviceCode> = must(empty(&self.device.stream, 3 * tiles * capacity));
         let to = Address(&self.device).of(&codes);

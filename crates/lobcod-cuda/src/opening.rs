@@ -129,10 +129,21 @@ impl CudaSession {
         };
         let extents = problem.planes.iter().map(|p| p.extent.padded()).collect();
         let dictionary = problem.dictionary;
-        let known = Known::default();
-        let stop = Stop::default();
-        let mut session =
-            Self { device, program, schedule, layout, recipe, buffers, world, dictionary, letters, extents, known, stop };
+        let mut session = Self {
+            device,
+            program,
+            schedule,
+            layout,
+            recipe,
+            buffers,
+            world,
+            dictionary,
+            letters,
+            extents,
+            known: Known::default(),
+            stop: Stop::default(),
+            of_part: positions.is_some(),
+        };
         session.take_dictionary();
         session.forget();
         session.refresh();

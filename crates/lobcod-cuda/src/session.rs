@@ -39,6 +39,8 @@ pub(crate) struct CudaSession {
     pub(crate) extents: Vec<[usize; 3]>,
     pub(crate) known: Known,
     pub(crate) stop: Stop,
+    /// Is it a session of a part of a larger signal?
+    pub(crate) of_part: bool,
 }
 
 /// What holds of the arrays on the device.
@@ -154,8 +156,9 @@ impl Session<f32> for CudaSession {
         measured.collect()
     }
 
+    /// In bands alone: elsewhere the sweeps that a better dual point saves were found to be cheaper than the point.
     fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
-        Some(self)
+        if self.of_part { Some(self) } else { None }
     }
 
     fn fetch(&self) -> State<f32> {

@@ -112,7 +112,7 @@ fn large_pictures_in_bands() {
 fn bands_fit_into_the_memory_allowed() {
     let Some(engine) = engine() else { return };
     let dictionary: Dictionary<f32> = Dictionary::random(Extent::new(&[8, 8]).unwrap(), 1, 81, 3).unwrap();
-    let pursuit = PursuitParams::new(Penalty::Relative(0.1)).check().unwrap();
+    let pursuit = PursuitParams::new(Penalty::Relative(0.3)).check().unwrap();
     let extent = Extent::new(&[2000, 700]).unwrap();
     let shape = BandedShape { extent, channels: 1, masked: false };
     let limit = 64 << 20;
@@ -125,7 +125,8 @@ fn bands_fit_into_the_memory_allowed() {
     assert!(report.working_memory_bytes <= limit + limit / 10, "{} bytes", report.working_memory_bytes);
 }
 
-fn session(engine: &dyn Engine<f32>, border: Border, axes: &[usize], atom: &[usize], hidden: bool) -> Box<dyn Session<f32>> {
+/// All positions of a signal, as a part of a larger one.
+fn session(engine: &dyn Engine<f32>, axes: &[usize], atom: &[usize], hidden: bool) -> Box<dyn Session<f32>> {
     let signal = waves(axes, 1);
     let weights = hidden.then(|| weights(signal.extent()).data().to_vec());
     let target =
@@ -141,7 +142,7 @@ fn session(engine: &dyn Engine<f32>, border: Border, axes: &[usize], atom: &[usi
     let problem = Problem {
         planes: vec![plane.clone(), plane],
         dictionary: Dictionary::random(Extent::new(atom).unwrap(), 1, 7, 5).unwrap(),
-        border,
+        border: Border::Free,
         grouping: Grouping::Tiles(16),
         atom_weights: vec![1.0; 7],
         nonnegative: false,
@@ -149,7 +150,8 @@ fn session(engine: &dyn Engine<f32>, border: Border, axes: &[usize], atom: &[usi
         cap: None,
         learning: false,
     };
-    engine.open(problem).unwrap()
+    let (length, reach) = (signal.extent().padded(), Extent::new(atom).unwrap().padded());
+    engine.open_part(problem, &std::array::from_fn(|a| 1 - reach[a] as i64..length[a] as i64)).unwrap()
 }
 
 #[test]
@@ -157,23 +159,18 @@ fn scaled_residuals_are_those_of_the_processor() {
     let Some(engine) = engine() else { return };
     let penalty = 30.0;
     let shapes: [(&[usize], &[usize]); 3] = [(&[500], &[9]), (&[70, 83], &[5, 4]), (&[20, 22, 24], &[3, 3, 4])];
-    let mut cases = Vec::new();
-    for border in Border::ALL {
-        for hidden in [false, true] {
-            cases.extend(shapes.map(|shape| (shape, border, hidden)));
-        }
-    }
-    at_once(&engine, &cases, |engine, &((axes, atom), border, hidden)| {
-        let name = format!("{axes:?}, {border}, hidden {hidden}");
-        let mut processor = session(&CpuEngine::new(1).unwrap(), border, axes, atom, hidden);
+    let cases = [shapes.map(|shape| (shape, false)), shapes.map(|shape| (shape, true))].concat();
+    at_once(&engine, &cases, |engine, &((axes, atom), hidden)| {
+        let name = format!("{axes:?}, hidden {hidden}");
+        let mut processor = session(&CpuEngine::new(1).unwrap(), axes, atom, hidden);
         processor.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: 1e-2, layer_seed: None });
         processor.support(&Support { penalty, rounds: 2, tolerance: 0.0 });
         processor.refresh();
-        let mut device = session(engine, border, axes, atom, hidden);
+        let mut device = session(engine, axes, atom, hidden);
         device.restore(&processor.fetch());
         device.refresh();
         let signal = Extent::new(axes).unwrap().padded();
-        let lattice = Lattice::new([0; 3], signal, 6, border == Border::Periodic);
+        let lattice = Lattice::new([0; 3], signal, 6, false);
         let excess: Vec<f64> = (0..lattice.cells()).map(|i| 1.0 + 0.1 * (i % 7 % 3) as f64).collect();
         let field = ScaleField::new(lattice, &excess);
         let scaling = Scaling { field: &field, origin: [0; 3] };

@@ -84,7 +84,7 @@ impl Session<f32> for TimedSession {
         self.session.heed(stop);
     }
     fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
-        Some(self)
+        if self.session.scaled().is_some() { Some(self) } else { None }
     }
     fn fetch(&self) -> State<f32> {
         timed(&self.log, "fetch", || self.session.fetch(), |_| 0)
