@@ -46,8 +46,9 @@ impl<'a, T: Real> Banded<'a, T> {
     /// The picture, if it is one that can be coded in bands and must be.
     pub fn of(args: &'a EncodeArgs, pursuit: &Pursuit) -> Result<Option<Self>> {
         let [path] = &args.images[..] else { return Ok(None) };
-        // Ranks cut the signal up themselves.
-        if args.run.engine == EngineChoice::Mpi {
+        // Ranks cut the signal up themselves; the processor takes what it is allowed to.
+        let unlimited = args.run.engine == EngineChoice::Cpu && pursuit.params().max_memory.is_none();
+        if unlimited || args.run.engine == EngineChoice::Mpi {
             return Ok(None);
         }
         let engine = engine::open::<T>(&args.run)?;
