@@ -6,6 +6,7 @@ use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{Source, read_options};
 use crate::output::note;
 use crate::output::paths::CodesFiles;
@@ -15,8 +16,9 @@ use crate::trial;
 use crate::values::EngineChoice;
 use anyhow::{Result, bail};
 use lobcod::base::Base;
+use lobcod::engine::Engine;
 use lobcod::memory::words;
-use lobcod::{Answer, BandedShape, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Status};
+use lobcod::{Answer, BandedShape, Extent, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Status};
 use lobcod_image::{CodesFacts, CodesShelf, Depth, PictureRows, stream_codes};
 use std::ops::Range;
 
@@ -24,12 +26,18 @@ use std::ops::Range;
 const PROGRAM: u64 = 32 << 20;
 const PIXELS_A_BYTE: u64 = 32;
 
+/// What counts against the limit beside the solver; nothing where that has memory of its own.
+fn aside<T>(engine: &dyn Engine<T>, extent: Extent) -> u64 {
+    if engine.own_memory().is_some() { 0 } else { PROGRAM + extent.volume() as u64 / PIXELS_A_BYTE }
+}
+
 /// A picture that would not fit into memory as a whole.
 pub struct Banded<'a, T> {
     args: &'a EncodeArgs,
     picture: Details,
     chosen: Chosen<T>,
     shape: BandedShape,
+    engine: Box<dyn Engine<T>>,
     /// Rows of a band.
     rows: usize,
 }
@@ -37,11 +45,15 @@ pub struct Banded<'a, T> {
 impl<'a, T: Real> Banded<'a, T> {
     /// The picture, if it is one that can be coded in bands and must be.
     pub fn of(args: &'a EncodeArgs, pursuit: &Pursuit) -> Result<Option<Self>> {
-        let ([path], Some(limit)) = (&args.images[..], pursuit.params().max_memory) else { return Ok(None) };
-        // Other engines have memory of their own.
-        if args.run.engine != EngineChoice::Cpu {
+        let [path] = &args.images[..] else { return Ok(None) };
+        // Ranks cut the signal up themselves; the processor takes what it is allowed to.
+        let unlimited = args.run.engine == EngineChoice::Cpu && pursuit.params().max_memory.is_none();
+        if unlimited || args.run.engine == EngineChoice::Mpi {
             return Ok(None);
         }
+        let engine = engine::open::<T>(&args.run)?;
+        let own = engine.own_memory();
+        let Some(limit) = own.into_iter().chain(pursuit.params().max_memory).min() else { return Ok(None) };
         if path.as_os_str() == crate::output::paths::STDOUT || !path.exists() {
             return Ok(None);
         }
@@ -53,7 +65,7 @@ impl<'a, T: Real> Banded<'a, T> {
         let masked =
             args.problem.base == Base::None && (rows.may_be_transparent() || matches!(rows.depth(), Depth::F32 | Depth::F64));
         let shape = BandedShape { extent, channels, masked };
-        if pursuit.whole_memory(shape, &chosen.dictionary)? <= limit {
+        if pursuit.whole_memory(&*engine, shape, &chosen.dictionary)? <= limit {
             return Ok(None);
         }
         if let Some((what, cure)) = refused(args, true) {
@@ -63,13 +75,14 @@ impl<'a, T: Real> Banded<'a, T> {
                 path.display()
             );
         }
-        let aside = PROGRAM + extent.volume() as u64 / PIXELS_A_BYTE;
-        let within = pursuit.rows_within(shape, &chosen.dictionary, limit.saturating_sub(aside)).map_err(|error| match error {
+        let aside = aside(&*engine, extent);
+        let within = pursuit.rows_within(&*engine, shape, &chosen.dictionary, limit.saturating_sub(aside));
+        let within = within.map_err(|error| match error {
             lobcod::Error::Limits { needed, .. } => lobcod::Error::Limits { needed: needed + aside, limit },
             other => other,
         });
         let picture = Details::new(args, rows, chosen.dictionary.extent());
-        Ok(Some(Self { args, picture, chosen, shape, rows: within? }))
+        Ok(Some(Self { args, picture, chosen, shape, engine, rows: within? }))
     }
 
     /// Tells what would run.
@@ -79,7 +92,7 @@ impl<'a, T: Real> Banded<'a, T> {
         let piece: Piece<T> = self.picture.read(trial::middle(self.shape.extent))?;
         let middle = Observed { mask: piece.weights.map(Mask::new).transpose()?, ..piece.samples.into() };
         let trial = super::trial(params, &middle, &self.chosen.dictionary, &shapes)?;
-        let aside = PROGRAM + self.shape.extent.volume() as u64 / PIXELS_A_BYTE;
+        let (engine, aside) = (&*self.engine, aside(&*self.engine, self.shape.extent));
         let plan = Plan {
             images: &self.args.images,
             shapes: &shapes,
@@ -87,7 +100,7 @@ impl<'a, T: Real> Banded<'a, T> {
             base: self.args.problem.base,
             until: format!("the gap is {} of the objective", number(params.tolerance)),
             output: ("codes", self.args.output.as_deref()),
-            needed: pursuit.band_memory(self.shape, &self.chosen.dictionary, self.rows)? + aside,
+            needed: pursuit.band_memory(engine, self.shape, &self.chosen.dictionary, self.rows)? + aside,
             bands: Some(self.count(pursuit)),
             trial,
         };
@@ -123,7 +136,8 @@ impl<'a, T: Real> Banded<'a, T> {
         let mut shelf = CodesShelf::new(&folder)?;
         let mut watcher = Watcher::of(&args.telling, "encode", 1);
         let dictionary = &self.chosen.dictionary;
-        let report = pursuit.run_in_bands::<T>(&mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
+        let report =
+            pursuit.run_in_bands_on(&*self.engine, &mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
         drop(watcher);
         let BandedShape { extent, channels, .. } = self.shape;
         let notes = self.picture.rows.notes();
