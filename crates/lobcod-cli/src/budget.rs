@@ -34,6 +34,11 @@ impl Budget {
         }
     }
 
+    /// The same under another limit.
+    pub fn within(self, limit: u64) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
     /// The same with so much more held.
     pub fn beside(self, bytes: u64) -> Self {
         Self { held: self.held + bytes, ..self }

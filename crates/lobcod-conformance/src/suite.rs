@@ -43,30 +43,40 @@ pub fn check_engine_f64(engine: &dyn Engine<f64>) {
 
 /// All checks in either precision.
 pub fn check_engine<T: Real>(engine: &dyn Engine<T>) {
-    problems::all().iter().for_each(|problem| check_problem(engine, problem));
-    check_the_rest(engine);
+    checks().iter().for_each(|check| check(engine));
+}
+
+/// A check that needs no other.
+pub type Check<T> = Box<dyn Fn(&dyn Engine<T>) + Send + Sync>;
+
+/// All checks, to be done in any order or at once.
+pub fn checks<T: Real>() -> Vec<Check<T>> {
+    let mut checks: Vec<Check<T>> = Vec::new();
+    for problem in problems::all() {
+        checks.push(Box::new(move |engine| check_problem(engine, &problem)));
+    }
+    for problem in problems::some(3) {
+        checks.push(Box::new(move |engine| {
+            high_penalty_gives_nothing(engine, &problem);
+            every_start_arrives(engine, &problem);
+        }));
+    }
+    for problem in problems::some(2).into_iter().filter(|p| p.shape.signal.iter().product::<usize>() <= 230) {
+        checks.push(Box::new(move |engine| gradient_is_that_of_the_data_term(engine, &problem)));
+    }
+    for border in Border::ALL {
+        checks.push(Box::new(move |engine| several_signals_are_each_alone(engine, border)));
+    }
+    checks
 }
 
 /// Answers to one problem are those of the oracle.
-pub fn check_problem<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
-    agrees_with_oracle(engine, problem);
-    early_answers_are_honest(engine, problem);
+fn check_problem<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
+    let solved = Solved::new::<T>(problem);
+    answer_is_that_of(&solved, engine, problem);
+    early_answers_are_honest(&solved, engine, problem);
     if problem.observation != Observation::Full {
         hidden_samples_are_not_read(engine, problem);
-    }
-}
-
-/// What is checked on some of the problems, or on several signals.
-pub fn check_the_rest<T: Real>(engine: &dyn Engine<T>) {
-    for problem in problems::some(3) {
-        high_penalty_gives_nothing(engine, &problem);
-        every_start_arrives(engine, &problem);
-    }
-    for problem in problems::some(2).iter().filter(|p| p.shape.signal.iter().product::<usize>() <= 230) {
-        gradient_is_that_of_the_data_term(engine, problem);
-    }
-    for border in Border::ALL {
-        several_signals_are_each_alone(engine, border);
     }
 }
 
@@ -87,12 +97,29 @@ pub fn run<T: Real>(
     pursuit.run_on(engine, observed, dictionary, &mut ()).unwrap_or_else(|error| panic!("{error} ({problem})"))
 }
 
+/// The oracle of a problem, and the objective it finds.
+struct Solved {
+    oracle: Oracle,
+    optimum: f64,
+}
+
+impl Solved {
+    fn new<T: Real>(problem: &Problem) -> Self {
+        let oracle = Oracle::new(&problem.params, &problem.observed::<T>(), &problem.dictionary.cast::<T>());
+        let optimum = oracle.objective(&oracle.solve());
+        Self { oracle, optimum }
+    }
+}
+
 /// The answer is as good as the oracle's, and what is reported about it is true.
 pub fn agrees_with_oracle<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
+    answer_is_that_of(&Solved::new::<T>(problem), engine, problem);
+}
+
+fn answer_is_that_of<T: Real>(solved: &Solved, engine: &dyn Engine<T>, problem: &Problem) {
     let precision = Precision::of::<T>();
     let (observed, dictionary) = (problem.observed::<T>(), problem.dictionary.cast::<T>());
-    let oracle = Oracle::new(&problem.params, &observed, &dictionary);
-    let optimum = oracle.objective(&oracle.solve());
+    let Solved { oracle, optimum } = solved;
     let answer = run(engine, tight::<T>(problem), std::slice::from_ref(&observed), &dictionary, problem);
     let report = &answer.report;
     let near = |name: &str, ours: f64, theirs: f64, tolerance: f64| {
@@ -102,7 +129,7 @@ pub fn agrees_with_oracle<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
     let settled = report.status == Status::Converged || (T::NAME == "f32" && report.status == Status::Stalled);
     assert!(settled, "status {} at a gap of {:e} ({problem})", report.status, report.total.relative_gap());
     let codes = oracle.codes(&answer.needles[0]);
-    near("the optimum", report.total.objective, optimum, precision.agreement);
+    near("the optimum", report.total.objective, *optimum, precision.agreement);
     near("the objective of the needles", report.total.objective, oracle.objective(&codes), precision.rounding);
     near("the data term of the needles", report.total.data_term, oracle.data_term(&codes), 10.0 * precision.rounding);
     near("penalty_max", report.total.penalty_max, oracle.penalty_max(), precision.rounding);
@@ -113,16 +140,15 @@ pub fn agrees_with_oracle<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
         "converged at a gap of {:e} ({problem})",
         report.total.relative_gap()
     );
-    gap_is_honest::<T>(&report.total, oracle.gap(&codes), optimum, problem);
+    gap_is_honest::<T>(&report.total, oracle.gap(&codes), *optimum, problem);
     let violation = oracle.violation(&codes);
     assert!(violation <= 30.0 * precision.tolerance.sqrt(), "optimality conditions violated by {violation:e} ({problem})");
 }
 
 /// An answer far from the optimum, for it was given few sweeps or a loose tolerance, is reported as what it is.
-pub fn early_answers_are_honest<T: Real>(engine: &dyn Engine<T>, problem: &Problem) {
+fn early_answers_are_honest<T: Real>(solved: &Solved, engine: &dyn Engine<T>, problem: &Problem) {
     let (observed, dictionary) = (problem.observed::<T>(), problem.dictionary.cast::<T>());
-    let oracle = Oracle::new(&problem.params, &observed, &dictionary);
-    let optimum = oracle.objective(&oracle.solve());
+    let Solved { oracle, optimum } = solved;
     for (max_sweeps, tolerance) in [(1, 1e-9), (2, 1e-9), (1_000, 1e-2)] {
         let params = PursuitParams { max_sweeps, tolerance, ..problem.params.clone() };
         let answer = run(engine, params, std::slice::from_ref(&observed), &dictionary, problem);
@@ -134,7 +160,7 @@ pub fn early_answers_are_honest<T: Real>(engine: &dyn Engine<T>, problem: &Probl
         );
         let converged = answer.report.status == Status::Converged;
         assert!(!converged || total.relative_gap() <= tolerance, "converged at a gap of {:e} ({problem})", total.relative_gap());
-        gap_is_honest::<T>(&total, oracle.gap(&codes), optimum, problem);
+        gap_is_honest::<T>(&total, oracle.gap(&codes), *optimum, problem);
     }
 }
 

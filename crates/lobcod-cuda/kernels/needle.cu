@@ -149,7 +149,8 @@ __device__ __noinline__ void obey_cap(
         u32 best = 0;
         UNROLL_ATOMS
         for (int j = 0; j < MPL; j++) {
-            const float gain = needle.curvature[j] * needle.code[j] * needle.code[j];
+            // The root of the gain, which is in order where squares are too small for a number.
+            const float gain = sqrtf(needle.curvature[j]) * fabsf(needle.code[j]);
             const u32 key = (__float_as_uint(gain) & ~ATOM_MASK) | (ATOM_MASK - (u32)(j * 32 + lane));
             if (needle.code[j] != 0.0f && !kept[j]) best = max(best, key);
         }

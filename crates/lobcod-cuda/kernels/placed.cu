@@ -43,11 +43,7 @@ extern "C" __global__ void scan_sums(int* sums, int count) {
     __syncthreads();
     for (int from = 0; from < count; from += 1024) {
         const int mine = from + thread < count ? sums[from + thread] : 0;
-        int sum = mine;
-        for (int s = 1; s < 32; s <<= 1) {
-            const int other = __shfl_up_sync(FULL, sum, s);
-            if (lane >= s) sum += other;
-        }
+        const int sum = warp_scan(mine, lane);
         if (lane == 31) room[warp] = sum;
         __syncthreads();
         int before = carried, all = 0;
@@ -70,11 +66,7 @@ extern "C" __global__ void scan_within(int* numbers, i64 length, const int* sums
     const i64 from = (i64)blockIdx.x * SCAN_PART + thread * each;
     int mine = 0;
     for (int i = 0; i < each; i++) mine += from + i < length ? numbers[from + i] : 0;
-    int sum = mine;
-    for (int s = 1; s < 32; s <<= 1) {
-        const int other = __shfl_up_sync(FULL, sum, s);
-        if (lane >= s) sum += other;
-    }
+    const int sum = warp_scan(mine, lane);
     if (lane == 31) room[warp] = sum;
     __syncthreads();
     int at = sums[blockIdx.x] + sum - mine;

@@ -185,6 +185,15 @@ __device__ __forceinline__ double warp_sum(double x) {
     return x;
 }
 
+// Sum of the numbers of all lanes up to this one.
+__device__ __forceinline__ int warp_scan(int x, int lane) {
+    for (int s = 1; s < 32; s <<= 1) {
+        const int other = __shfl_up_sync(FULL, x, s);
+        if (lane >= s) x += other;
+    }
+    return x;
+}
+
 __device__ __forceinline__ float warp_max(float x) {
     for (int s = 16; s; s >>= 1) x = fmaxf(x, __shfl_xor_sync(FULL, x, s));
     return x;

@@ -34,22 +34,23 @@ __device__ __forceinline__ void visit_needle(
     const World& w, const Plane& plane, const Tile& tile, const Sweep& sweep, const Bench& bench, const int* patch,
     const float4* columns, const float* gram, const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
     const bool spread = sweep.visit == VISIT_SPREAD;
+    i64 position = 0;
+    if (w.position_weights || w.position_caps) position = position_at(plane, tile, offset);
+    const float scale = sweep.penalty * (w.position_weights ? w.position_weights[position] : 1.0f);
+    // The patch in shares of the least threshold: squares of the samples themselves may be too small for a number.
+    const float share = 1.0f / (scale * w.least_weight * (1.0f + sweep.tolerance));
     __syncwarp();
     float energy = 0.0f;
     for (int p = lane; p < N; p += 32) {
         const float x = bench.residual[offset + patch[p]];
-        energy = fmaf(x, x, energy);
+        energy = fmaf(x * share, x * share, energy);
         buffer[p] = x;
     }
     __syncwarp();
-    i64 position = 0;
-    if (w.position_weights || w.position_caps) position = position_at(plane, tile, offset);
-    const float scale = sweep.penalty * (w.position_weights ? w.position_weights[position] : 1.0f);
     if (!spread && bench.range[q].y == 0) {
         // Atoms have unit norm: no correlation exceeds the norm of the patch. Needles beside it may have taken what it was to code.
         for (int s = 16; s; s >>= 1) energy += __shfl_xor_sync(FULL, energy, s);
-        const float least = scale * w.least_weight * (1.0f + sweep.tolerance);
-        if (energy <= least * least) return;
+        if (energy <= 1.0f) return;
     }
     Needle needle;
     correlate(columns, buffer, needle.c, lane);
@@ -163,11 +164,7 @@ __device__ __forceinline__ void visit_needle(
 // Number of codes before those of this thread's needles, and the sum of all.
 __device__ __forceinline__ int scan_counts(int mine, int* sums, int& all, int thread, int group) {
     const int lane = thread % 32, warp = thread / 32;
-    int sum = mine;
-    for (int s = 1; s < 32; s <<= 1) {
-        const int other = __shfl_up_sync(FULL, sum, s);
-        if (lane >= s) sum += other;
-    }
+    const int sum = warp_scan(mine, lane);
     if (lane == 31) sums[warp] = sum;
     group_sync<VISIT_WARPS>(group);
     int before = 0;

@@ -1,6 +1,7 @@
 //! Memory on the device.
 
 use crate::engine::Device;
+use crate::scaled::Scaled;
 use crate::world::{DeviceCode, Part, Place, Plane, Region, Shape, Tile};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, ValidAsZeroBits};
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub(crate) struct Buffers {
     pub(crate) tile_sums: CudaSlice<f64>,
     pub(crate) plane_sums: CudaSlice<f64>,
     pub(crate) sorted: Option<Sorted>,
+    pub(crate) scaled: Option<Scaled>,
 }
 
 /// Tables of the schedule.

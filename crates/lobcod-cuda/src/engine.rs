@@ -4,14 +4,16 @@ use crate::device::{self, DeviceFacts, attribute, failed};
 use crate::layout::Layout;
 use crate::program::{Program, architecture};
 use crate::recipe::Recipe;
-use crate::schedule::Schedule;
 use crate::session::CudaSession;
+use crate::sizes::{OpenPositions, Sizes, frames};
+use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use lobcod::engine::{Engine, Problem, Session};
 use lobcod::{Error, Local, Real, Result};
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A GPU of NVIDIA. Works in single precision; its answers are the same from run to run, bit for bit.
 #[derive(Clone)]
@@ -27,8 +29,11 @@ pub(crate) struct Device {
     architecture: String,
     /// Bytes on chip that a block may take.
     pub(crate) chip: usize,
-    programs: Mutex<HashMap<Recipe, Arc<Program>>>,
+    programs: Arc<Programs>,
 }
+
+/// The kernels of every recipe, loaded once, by whoever needs them first.
+type Programs = Mutex<HashMap<Recipe, Arc<OnceLock<Result<Arc<Program>>>>>>;
 
 impl CudaEngine {
     /// Opens the first device of this machine.
@@ -41,7 +46,16 @@ impl CudaEngine {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed)?;
         keep_memory(&context);
-        let device = Device { context, stream, facts, architecture, chip, programs: Mutex::default() };
+        let device = Device { context, stream, facts, architecture, chip, programs: Arc::default() };
+        Ok(Self { device: Arc::new(device) })
+    }
+
+    /// An engine on the same device whose work waits for nobody else's: for threads that solve small problems at once.
+    pub fn another(&self) -> Result<Self> {
+        let Device { context, facts, architecture, chip, programs, .. } = &*self.device;
+        let stream = context.new_stream().map_err(failed)?;
+        let (context, programs) = (Arc::clone(context), Arc::clone(programs));
+        let device = Device { context, stream, facts: facts.clone(), architecture: architecture.clone(), chip: *chip, programs };
         Ok(Self { device: Arc::new(device) })
     }
 
@@ -66,14 +80,11 @@ fn keep_memory(context: &CudaContext) {
 impl Device {
     /// The kernels of a recipe.
     pub(crate) fn program(&self, recipe: &Recipe) -> Result<Arc<Program>> {
-        let programs = || self.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(program) = programs().get(recipe) {
-            return Ok(program.clone());
-        }
-        // Not under the lock: compiling takes a second or two, and other threads may compile something else.
-        let program = Arc::new(Program::load(&self.context, recipe, &self.architecture, self.chip)?);
-        programs().insert(recipe.clone(), program.clone());
-        Ok(program)
+        let mut programs = self.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let program = Arc::clone(programs.entry(recipe.clone()).or_default());
+        // Compiling takes a second or two; other threads may compile something else meanwhile.
+        drop(programs);
+        program.get_or_init(|| Program::load(&self.context, recipe, &self.architecture, self.chip).map(Arc::new)).clone()
     }
 }
 
@@ -87,35 +98,50 @@ impl<T: Real> Engine<T> for CudaEngine {
     }
 
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
-        let single = single_precision(problem.clone())?;
-        let schedule = Schedule::new(&single)?;
-        let (n, m) = (single.dictionary.atom_len(), single.dictionary.len());
-        let layout = Layout::new(&schedule, n, m, self.device.chip);
-        let fields = 2 + usize::from(single.planes.iter().any(|p| p.weights.is_some()));
-        let maps = 1 + usize::from(single.planes.iter().any(|p| p.position_weights.is_some()));
-        let capacity = CudaSession::first_capacity(&schedule).max((density * 1.5 * schedule.most_needles as f64) as usize);
-        let codes = 3 * 16 * capacity * schedule.tiles.len();
-        let places =
-            if single.learning { (density * schedule.positions as f64) as usize * 24 + 4 * m * schedule.tiles.len() } else { 0 };
-        let tables = 4 * layout.scratch * schedule.tiles.len() + 160 * schedule.tiles.len() + 4 * (6 * m * n + m * m);
-        Ok((4 * fields * schedule.samples + 4 * maps * schedule.positions + codes + places + tables) as u64)
+        let any: &dyn Any = problem;
+        let problem = any.downcast_ref::<Problem<f32>>().ok_or_else(not_single)?;
+        let sizes = Sizes::of(problem, &frames(problem, None)?);
+        let (n, m) = (problem.dictionary.atom_len(), problem.dictionary.len());
+        let layout = Layout::new(&sizes, n, m, self.device.chip);
+        let fields = 2 + usize::from(problem.planes.iter().any(|p| p.weights.is_some()));
+        let maps = 1 + usize::from(problem.planes.iter().any(|p| p.position_weights.is_some()));
+        let capacity = CudaSession::first_capacity(&sizes).max((density * 1.5 * sizes.most_needles as f64) as usize);
+        // A few tiles have more codes than most, and make room for all of them.
+        let codes = 3 * 16 * 2 * capacity * sizes.tiles;
+        let places = if problem.learning { (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles } else { 0 };
+        let tables = 4 * layout.scratch * sizes.tiles + 160 * sizes.tiles + 4 * (6 * m * n + m * m);
+        let scaled = 4 * (sizes.plane_samples + sizes.plane_positions);
+        Ok((4 * fields * sizes.samples + 4 * maps * sizes.positions + codes + places + tables + scaled) as u64)
+    }
+
+    /// Most of what is free: where room for codes is used up, the old one is given back only when the new one is there.
+    fn own_memory(&self) -> Option<u64> {
+        let bound = self.device.context.bind_to_thread();
+        bound.and_then(|()| mem_get_info()).ok().map(|(free, _)| free as u64 / 4 * 3)
     }
 
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
-        let problem = single_precision(problem)?;
+        self.open_session(problem, None)
+    }
+
+    fn open_part(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
+        self.open_session(problem, Some(positions))
+    }
+}
+
+impl CudaEngine {
+    fn open_session<T: Real>(&self, problem: Problem<T>, positions: OpenPositions) -> Result<Box<dyn Session<T>>> {
+        let problem: Box<dyn Any> = Box::new(problem);
+        let problem = *problem.downcast::<Problem<f32>>().map_err(|_| not_single())?;
         if problem.local == Local::Lars {
             return Err(Error::Unavailable("the CUDA engine has no LARS; use the coordinate solver or the cpu engine".into()));
         }
-        let session: Box<dyn Session<f32>> = Box::new(CudaSession::open(self.device.clone(), problem)?);
+        let session: Box<dyn Session<f32>> = Box::new(CudaSession::open(self.device.clone(), problem, positions)?);
         let session: Box<dyn Any> = Box::new(session);
         Ok(*session.downcast::<Box<dyn Session<T>>>().expect("the problem was in single precision"))
     }
 }
 
-/// The problem, if it is one in single precision.
-fn single_precision<T: Real>(problem: Problem<T>) -> Result<Problem<f32>> {
-    let problem: Box<dyn Any> = Box::new(problem);
-    problem.downcast::<Problem<f32>>().map(|problem| *problem).map_err(|_| {
-        Error::Unavailable("the CUDA engine works in single precision; use the precision f32 or the cpu engine".into())
-    })
+fn not_single() -> Error {
+    Error::Unavailable("the CUDA engine works in single precision; use the precision f32 or the cpu engine".into())
 }

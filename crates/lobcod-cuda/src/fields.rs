@@ -15,7 +15,7 @@ impl Fields {
     pub(crate) fn gather(problem: &Problem<f32>, schedule: &Schedule) -> Self {
         let any = |f: &dyn Fn(&lobcod::engine::Plane<f32>) -> bool| problem.planes.iter().any(f);
         let mut fields = Self {
-            target: Vec::with_capacity(schedule.samples),
+            target: Vec::with_capacity(schedule.sizes.samples),
             weights: any(&|p| p.weights.is_some()).then(Vec::new),
             position_weights: any(&|p| p.position_weights.is_some()).then(Vec::new),
             position_caps: any(&|p| p.position_caps.is_some()).then(Vec::new),

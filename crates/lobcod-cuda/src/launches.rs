@@ -8,6 +8,8 @@ use cudarc::driver::CudaSlice;
 use cudarc::driver::result::mem_get_info;
 use lobcod::engine::Sweep;
 
+/// Tiles of which a sweep takes a tenth of a second or more.
+const MANY_TILES: usize = 1 << 20;
 /// Codes of a needle among dense first codes, with some to spare.
 const DENSE_CODES: usize = 16;
 
@@ -15,6 +17,15 @@ impl CudaSession {
     /// Runs a kernel over the tiles, colour after colour: `run(list, tiles, blocks, threads, bytes on chip)`.
     pub(crate) fn colours(&self, blocks: Blocks, run: impl FnMut(u64, i32, u32, u32, u32)) {
         self.parts(&self.schedule.colours, blocks, run);
+    }
+
+    /// Is the rest of a sweep still wanted? Where colours take long, waits for those on their way before it looks.
+    pub(crate) fn goes_on(&self) -> bool {
+        if self.schedule.tiles.len() < MANY_TILES {
+            return true;
+        }
+        must(self.device.stream.synchronize());
+        !self.stop.is_due()
     }
 
     /// The same over parts of the list of tiles (all colours in it, one after the other), each up to the next end.
@@ -38,8 +49,8 @@ impl CudaSession {
     }
 
     pub(crate) fn reset_residual(&mut self, to_zero: bool) {
-        let (world, samples, to_zero) = (self.world, self.schedule.samples as i64, i32::from(to_zero));
-        let grid = self.schedule.samples.div_ceil(1024).min(8 * self.device.facts.multiprocessors) as u32;
+        let (world, samples, to_zero) = (self.world, self.schedule.sizes.samples as i64, i32::from(to_zero));
+        let grid = self.schedule.sizes.samples.div_ceil(1024).min(8 * self.device.facts.multiprocessors) as u32;
         launch!(self, "reset_residual", grid, 256, 0, world, samples, to_zero);
         self.known.reach = false;
     }
@@ -85,10 +96,12 @@ impl CudaSession {
         loop {
             let world = self.world;
             self.parts(ends, self.layout.visit, |list, tiles, grid, threads, bytes| {
-                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
+                if self.goes_on() {
+                    launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
+                }
             });
             let mail = self.read_mail();
-            if mail[MAIL_OVERFLOW] == 0 {
+            if mail[MAIL_OVERFLOW] == 0 || !self.goes_on() {
                 return mail;
             }
             // Tiles that found more codes than they have room for did nothing; they get another turn.
@@ -101,7 +114,7 @@ impl CudaSession {
 
     /// Where there is memory enough, room for as many codes as dense first ones usually are: a tile without room works in vain.
     pub(crate) fn make_room_for_dense_codes(&mut self) {
-        let room = DENSE_CODES * self.schedule.most_needles;
+        let room = DENSE_CODES * self.schedule.sizes.most_needles;
         let bytes = 3 * self.schedule.tiles.len() * room * size_of::<DeviceCode>();
         let enough = mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4);
         if enough && room > self.world.capacity as usize {

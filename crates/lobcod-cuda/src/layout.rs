@@ -1,7 +1,7 @@
 //! How kernels use memory on chip, and how many tiles share a block.
 
 use crate::recipe::{Recipe, lanes_of_code};
-use crate::schedule::Schedule;
+use crate::sizes::Sizes;
 use lobcod::engine::Problem;
 
 /// Threads of a block, as the kernels are compiled.
@@ -63,15 +63,15 @@ impl Blocks {
 
 impl Layout {
     /// The layout for blocks that may take `memory` bytes on chip.
-    pub(crate) fn new(schedule: &Schedule, samples: usize, atoms: usize, memory: usize) -> Self {
-        let warps = if schedule.most_needles <= SMALL_TILE { 1 } else { 16 };
+    pub(crate) fn new(sizes: &Sizes, samples: usize, atoms: usize, memory: usize) -> Self {
+        let warps = if sizes.most_needles <= SMALL_TILE { 1 } else { 16 };
         let tiles_of_warp = 32 / lanes_of_code(samples);
         let (fours, stride) = (samples.div_ceil(4), atoms.next_multiple_of(32));
         let (columns, gram, patch) = (fours * (stride + 1) * 16, atoms * stride * 4, fours * 16);
-        let fields = 4 * schedule.footprint * if schedule.cut { 2 } else { 1 };
-        let bench = 8 * schedule.most_needles + 4 * schedule.most_layers + fields + schedule.most_needles;
+        let fields = 4 * sizes.footprint * if sizes.cut { 2 } else { 1 };
+        let bench = 8 * sizes.most_needles + 4 * sizes.most_layers + fields + sizes.most_needles;
         let buffers = warps * fours * 16 + 4 * (4 + warps).next_multiple_of(4);
-        let kept = schedule.most_needles;
+        let kept = sizes.most_needles;
         let shared = patch + buffers + bench <= memory && tiles_of_warp * (16 * kept + fields) <= memory;
         let on_chip = |bytes: usize| if shared { bytes } else { 0 };
         let kept_codes = on_chip(kept);
@@ -92,16 +92,16 @@ impl Layout {
     }
 
     /// What the kernels of a problem are compiled for.
-    pub(crate) fn recipe(&self, problem: &Problem<f32>, schedule: &Schedule) -> Recipe {
-        let [row, slice, channel] = schedule.strides;
+    pub(crate) fn recipe(&self, problem: &Problem<f32>, sizes: &Sizes) -> Recipe {
+        let [row, slice, channel] = sizes.strides;
         Recipe {
             atom: problem.dictionary.extent().padded(),
             channels: problem.dictionary.channels(),
             atoms: problem.dictionary.len(),
-            strides: [row, slice, channel, schedule.footprint],
+            strides: [row, slice, channel, sizes.footprint],
             unit_weights: problem.atom_weights.iter().all(|&w| w == 1.0),
             shared: self.shared,
-            cut: schedule.cut,
+            cut: sizes.cut,
             capped: problem.cap.is_some() || problem.planes.iter().any(|p| p.position_caps.is_some()),
             warps: self.warps,
         }

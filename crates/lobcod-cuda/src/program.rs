@@ -9,7 +9,7 @@ use lobcod::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const KERNELS: [&str; 23] = [
+const KERNELS: [&str; 26] = [
     "visit",
     "support",
     "synthesise",
@@ -18,6 +18,9 @@ const KERNELS: [&str; 23] = [
     "tally_parts",
     "tally_tiles",
     "tally_planes",
+    "scale_residual",
+    "tally_scaled",
+    "reach_of_tiles",
     "pack_rows",
     "pack_columns",
     "make_gram",

@@ -6,7 +6,7 @@ use lobcod::{Error, Result};
 use std::ffi::{CString, c_char};
 
 /// The kernels, in the order they build on each other.
-const SOURCES: [(&str, &str); 10] = [
+const SOURCES: [(&str, &str); 11] = [
     ("types.cu", include_str!("../kernels/types.cu")),
     ("footprint.cu", include_str!("../kernels/footprint.cu")),
     ("needle.cu", include_str!("../kernels/needle.cu")),
@@ -14,6 +14,7 @@ const SOURCES: [(&str, &str); 10] = [
     ("support.cu", include_str!("../kernels/support.cu")),
     ("reach.cu", include_str!("../kernels/reach.cu")),
     ("tally.cu", include_str!("../kernels/tally.cu")),
+    ("scaled.cu", include_str!("../kernels/scaled.cu")),
     ("atoms.cu", include_str!("../kernels/atoms.cu")),
     ("placed.cu", include_str!("../kernels/placed.cu")),
     ("atom_pass.cu", include_str!("../kernels/atom_pass.cu")),
@@ -22,7 +23,7 @@ const SOURCES: [(&str, &str); 10] = [
 /// Bytes of shared memory a block of the reach kernel may take: more than one of them shall fit on a multiprocessor.
 const REACH_MEMORY: usize = 96 << 10;
 /// Neighbouring positions a thread of it has.
-pub(crate) const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 8;
 
 /// What kernels are compiled for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -107,6 +108,12 @@ impl Recipe {
         };
         let threads = all.iter().find(|threads| memory(threads) <= REACH_MEMORY).unwrap_or(&all[all.len() - 1]);
         (*threads, memory(threads))
+    }
+
+    /// Positions of a region along each axis.
+    pub(crate) fn region_step(&self) -> [usize; 3] {
+        let ([depth, height, width], _) = self.region();
+        [depth, height, width * AT_ONCE]
     }
 
     fn options(&self, architecture: &str) -> Vec<String> {

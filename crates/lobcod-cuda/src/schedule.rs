@@ -1,10 +1,11 @@
 //! The schedule in tables: tiles, their needles in the order of the layers, colours, and the parts that measurements work on.
 
-use crate::recipe::{AT_ONCE, Recipe};
+use crate::recipe::Recipe;
+use crate::sizes::{OpenPositions, Sizes, frames};
 use crate::world::{Part, Plane, Region, Shape, Tile};
 use lobcod::engine::Problem;
 use lobcod::grid::{Grid, Grouping, axis_layers};
-use lobcod::{Border, Error, Extent, Result};
+use lobcod::{Border, Error, Result};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -18,6 +19,14 @@ const PART: usize = 8192;
 
 /// Size of a tile, distance between the needles of a layer, axes on which it closes on itself.
 type ShapeKey = ([usize; 3], [usize; 3], [bool; 3]);
+
+/// What is listed so far: shapes of tiles, samples and positions.
+#[derive(Default)]
+struct Lists {
+    shapes: HashMap<ShapeKey, i32>,
+    samples: usize,
+    positions: usize,
+}
 
 /// All tables of a problem.
 pub(crate) struct Schedule {
@@ -34,16 +43,7 @@ pub(crate) struct Schedule {
     /// Tiles of every colour, one after the other, and where each begins.
     pub(crate) coloured: Vec<i32>,
     pub(crate) colours: Vec<usize>,
-    /// Distance between rows, slices and channels of a footprint, and its samples.
-    pub(crate) strides: [usize; 3],
-    pub(crate) footprint: usize,
-    pub(crate) samples: usize,
-    pub(crate) positions: usize,
-    /// Most needles and layers of a tile.
-    pub(crate) most_needles: usize,
-    pub(crate) most_layers: usize,
-    /// Does any patch leave the domain, or have a weight?
-    pub(crate) cut: bool,
+    pub(crate) sizes: Sizes,
     pub(crate) parts: Vec<Part>,
     pub(crate) first_part: Vec<i32>,
 }
@@ -78,16 +78,14 @@ impl Schedule {
         (order, starts)
     }
 
-    pub(crate) fn new(problem: &Problem<f32>) -> Result<Self> {
-        let (atom, channels) = (problem.dictionary.extent(), problem.dictionary.channels());
-        let grouping = own_grouping(problem.grouping, atom.rank());
-        let grid = |extent: Extent| Grid::new(extent, atom, problem.border, grouping);
-        let grids: Vec<Grid> = problem.planes.iter().map(|p| grid(p.extent)).collect::<Result<_>>()?;
-        let box_ = atom.padded();
-        let largest: [usize; 3] = std::array::from_fn(|a| grids.iter().map(|g| g.largest_tile()[a]).max().unwrap_or(1));
-        let row = largest[2] + box_[2] - 1;
-        let slice = (largest[1] + box_[1] - 1) * row;
-        let channel = (largest[0] + box_[0] - 1) * slice;
+    pub(crate) fn new(problem: &Problem<f32>, positions: OpenPositions) -> Result<Self> {
+        let frames = frames(problem, positions)?;
+        let sizes = Sizes::of(problem, &frames);
+        let most = sizes.samples.max(sizes.positions).max(sizes.footprint);
+        if [sizes.tiles, sizes.footprint].iter().any(|&size| i32::try_from(size).is_err()) || i64::try_from(most).is_err() {
+            return Err(Error::Shape("the signals are too large for the device; code them one by one".into()));
+        }
+        let grids: Vec<Grid> = frames.iter().map(|frame| frame.block(&frame.all())).collect();
         let mut schedule = Self {
             planes: Vec::new(),
             tiles: Vec::new(),
@@ -98,47 +96,34 @@ impl Schedule {
             neighbours: Vec::new(),
             coloured: Vec::new(),
             colours: Vec::new(),
-            strides: [row, slice, channel],
-            footprint: channels * channel,
-            samples: 0,
-            positions: 0,
-            most_needles: 0,
-            most_layers: 0,
-            cut: false,
+            sizes,
             parts: Vec::new(),
             first_part: vec![0],
             grids: Vec::new(),
         };
-        let mut known = HashMap::new();
+        let mut lists = Lists::default();
         for (grid, plane) in grids.iter().zip(&problem.planes) {
-            schedule.add_plane(grid, plane.weights.is_some(), channels, problem.border, &mut known);
-        }
-        let most = schedule.samples.max(schedule.positions).max(schedule.footprint);
-        if i32::try_from(schedule.tiles.len()).is_err()
-            || i64::try_from(most).is_err()
-            || i32::try_from(schedule.footprint).is_err()
-        {
-            return Err(Error::Shape("the signals are too large for the device; code them one by one".into()));
+            let channels = problem.dictionary.channels();
+            schedule.add_plane(grid, plane.weights.is_some(), channels, problem.border, &mut lists);
         }
         schedule.colour(&grids);
         schedule.grids = grids;
         Ok(schedule)
     }
 
-    fn add_plane(&mut self, grid: &Grid, weighted: bool, channels: usize, border: Border, known: &mut HashMap<ShapeKey, i32>) {
+    fn add_plane(&mut self, grid: &Grid, weighted: bool, channels: usize, border: Border, lists: &mut Lists) {
         let number = self.planes.len() as i32;
         let first_tile = self.tiles.len();
         let whole = |x: [usize; 3]| x.map(|x| x as i32);
         let samples = channels * grid.domain.iter().product::<usize>();
         for (index, tile) in grid.tiles.iter().enumerate() {
             let key = (tile.size, grid.period, grid.wraps);
-            let shape = *known.entry(key).or_insert_with(|| self.add_shape(tile.size, grid));
+            let shape = *lists.shapes.entry(key).or_insert_with(|| self.add_shape(tile.size, grid));
             let cut = border == Border::Free
                 && (0..3).any(|a| {
                     let end = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
                     tile.origin[a] < 0 || end > grid.domain[a] as i64
                 });
-            self.cut |= cut || weighted;
             let at = self.neighbours.len();
             add_neighbours(grid, index, first_tile, &mut self.neighbours);
             self.tiles.push(Tile {
@@ -153,8 +138,8 @@ impl Schedule {
             });
         }
         self.planes.push(Plane {
-            samples_at: self.samples as i64,
-            positions_at: self.positions as i64,
+            samples_at: lists.samples as i64,
+            positions_at: lists.positions as i64,
             domain: whole(grid.domain),
             positions: whole(grid.positions),
             first: grid.first.map(|x| x as i32),
@@ -166,18 +151,18 @@ impl Schedule {
         });
         for from in (0..samples).step_by(PART) {
             let length = PART.min(samples - from) as i32;
-            self.parts.push(Part { plane: number, length, from: (self.samples + from) as i64 });
+            self.parts.push(Part { plane: number, length, from: (lists.samples + from) as i64 });
         }
         self.first_part.push(self.parts.len() as i32);
-        self.samples += samples;
-        self.positions += grid.position_count();
+        lists.samples += samples;
+        lists.positions += grid.position_count();
     }
 
     /// Lists the needles of tiles of one size, layer after layer.
     fn add_shape(&mut self, size: [usize; 3], grid: &Grid) -> i32 {
         let axes: [_; 3] = std::array::from_fn(|a| axis_layers(size[a], grid.period[a], grid.wraps[a]));
         let (needles_at, layers_at) = (self.needles.len(), self.layers.len());
-        let [row, slice, _] = self.strides;
+        let [row, slice, _] = self.sizes.strides;
         for lz in &axes[0] {
             for ly in &axes[1] {
                 for lx in &axes[2] {
@@ -195,8 +180,6 @@ impl Schedule {
         }
         self.layers.push((self.needles.len() - needles_at) as i32);
         let (needle_count, layer_count) = (self.needles.len() - needles_at, self.layers.len() - layers_at - 1);
-        self.most_needles = self.most_needles.max(needle_count);
-        self.most_layers = self.most_layers.max(layer_count);
         self.shapes.push(Shape {
             needles_at: needles_at as i32,
             needle_count: needle_count as i32,
@@ -204,6 +187,17 @@ impl Schedule {
             layer_count: layer_count as i32,
         });
         (self.shapes.len() - 1) as i32
+    }
+
+    /// For every shape, the number of the needle whose patch begins at a place of the footprint.
+    pub(crate) fn needle_numbers(&self) -> Vec<Vec<u32>> {
+        let numbers = |shape: &Shape| {
+            let mut numbers = vec![0; self.sizes.strides[2]];
+            let needles = &self.needles[shape.needles_at as usize..][..shape.needle_count as usize];
+            needles.iter().zip(0..).for_each(|(&place, number)| numbers[place as usize] = number);
+            numbers
+        };
+        self.shapes.iter().map(numbers).collect()
     }
 
     /// Lists the tiles of every colour, planes in order.
@@ -219,8 +213,7 @@ impl Schedule {
 
     /// Regions of positions for the reach kernel.
     pub(crate) fn regions(&self, recipe: &Recipe) -> Vec<Region> {
-        let (threads, _) = recipe.region();
-        let step = [threads[0], threads[1], threads[2] * AT_ONCE];
+        let step = recipe.region_step();
         let mut regions = Vec::new();
         for (plane, grid) in self.grids.iter().enumerate() {
             for z in (0..grid.positions[0]).step_by(step[0]) {

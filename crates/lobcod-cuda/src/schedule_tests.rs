@@ -3,7 +3,7 @@
 use super::*;
 use lobcod::engine::Plane as Given;
 use lobcod::grid::axis_order;
-use lobcod::{Dictionary, Local};
+use lobcod::{Dictionary, Extent, Local};
 
 fn problem(sizes: &[&[usize]], atom: &[usize], channels: usize, border: Border, grouping: Grouping) -> Problem<f32> {
     let plane = |axes: &&[usize]| {
@@ -38,7 +38,13 @@ fn all(check: impl Fn(&Problem<f32>, &Schedule)) {
         for border in Border::ALL {
             for grouping in [Grouping::Tiles(32), Grouping::WholeLayers, Grouping::SingleNeedles] {
                 let problem = problem(sizes, atom, channels, border, grouping);
-                check(&problem, &Schedule::new(&problem).unwrap());
+                check(&problem, &Schedule::new(&problem, None).unwrap());
+                if border == Border::Free && sizes.len() == 1 {
+                    let rank = atom.len();
+                    let mut open: [_; 3] = std::array::from_fn(|a| if a + rank < 3 { 0..1 } else { -2..7 });
+                    open[3 - rank] = 1..8;
+                    check(&problem, &Schedule::new(&problem, Some(&open)).unwrap());
+                }
             }
         }
     }
@@ -47,7 +53,7 @@ fn all(check: impl Fn(&Problem<f32>, &Schedule)) {
 #[test]
 fn needles_of_every_tile_stand_in_the_order_of_its_layers() {
     all(|_, schedule| {
-        let [row, slice, _] = schedule.strides;
+        let [row, slice, _] = schedule.sizes.strides;
         for tile in &schedule.tiles {
             let (grid, shape) = (&schedule.grids[tile.plane as usize], schedule.shapes[tile.shape as usize]);
             let from = shape.needles_at as usize;
@@ -66,6 +72,8 @@ fn needles_of_every_tile_stand_in_the_order_of_its_layers() {
                 assert!(layers[layer] <= q as i32 && (q as i32) < layers[layer + 1]);
             }
             assert!(order.is_sorted());
+            let numbers = &schedule.needle_numbers()[tile.shape as usize];
+            assert!(needles.iter().enumerate().all(|(q, &offset)| numbers[offset as usize] == q as u32));
         }
     });
 }
@@ -95,8 +103,21 @@ fn every_tile_has_one_colour_and_every_sample_one_part() {
             assert_eq!(part.from, next);
             next += i64::from(part.length);
         }
-        assert_eq!(next as usize, schedule.samples);
+        assert_eq!(next as usize, schedule.sizes.samples);
         assert_eq!(schedule.first_part.len(), problem.planes.len() + 1);
+    });
+}
+
+#[test]
+fn sizes_are_those_of_what_is_listed() {
+    all(|_, schedule| {
+        let sizes = &schedule.sizes;
+        assert_eq!(sizes.tiles, schedule.tiles.len());
+        assert_eq!(sizes.positions, schedule.grids.iter().map(Grid::position_count).sum::<usize>());
+        assert_eq!(sizes.positions, schedule.tiles.iter().map(|t| t.size.iter().product::<i32>() as usize).sum::<usize>());
+        assert_eq!(Some(sizes.most_needles as i32), schedule.shapes.iter().map(|shape| shape.needle_count).max());
+        assert_eq!(Some(sizes.most_layers as i32), schedule.shapes.iter().map(|shape| shape.layer_count).max());
+        assert_eq!(sizes.cut, schedule.tiles.iter().any(|tile| tile.cut == 1));
     });
 }
 
@@ -104,9 +125,9 @@ fn every_tile_has_one_colour_and_every_sample_one_part() {
 fn strides_hold_every_tile_and_divide_each_other() {
     // Kernels take places of a footprint apart by division: every number below its size must be one place.
     all(|problem, schedule| {
-        let [row, slice, channel] = schedule.strides;
+        let [row, slice, channel] = schedule.sizes.strides;
         assert!(slice.is_multiple_of(row) && channel.is_multiple_of(slice));
-        assert_eq!(schedule.footprint, problem.dictionary.channels() * channel);
+        assert_eq!(schedule.sizes.footprint, problem.dictionary.channels() * channel);
         let atom = problem.dictionary.extent().padded();
         for tile in &schedule.tiles {
             let size: [usize; 3] = std::array::from_fn(|a| tile.size[a] as usize + atom[a] - 1);
@@ -129,8 +150,7 @@ fn regions_cover_all_positions() {
             capped: false,
             warps: 1,
         };
-        let ([tz, ty, tx], _) = recipe.region();
-        let size = [tz, ty, tx * AT_ONCE];
+        let size = recipe.region_step();
         for (p, grid) in schedule.grids.iter().enumerate() {
             let regions: Vec<Region> = schedule.regions(&recipe).into_iter().filter(|r| r.plane == p as i32).collect();
             let covered =

@@ -5,7 +5,6 @@ use crate::session::{CudaSession, launch, must};
 use crate::world::{CUT_BIT, DeviceCode};
 use lobcod::Code;
 use lobcod::engine::State;
-use lobcod::grid::{Grid, axis_order};
 
 impl CudaSession {
     pub(crate) fn fetch_state(&self) -> State<f32> {
@@ -23,7 +22,7 @@ impl CudaSession {
         let (world, first_at, all_at, back) = (self.world, at.of(&starts), at.of(&all), 0i32);
         launch!(self, "gather_codes", counts.len() as u32, 128, 0, world, first_at, all_at, back);
         let all = must(stream.clone_dtoh(&all));
-        let [row, slice, _] = self.schedule.strides;
+        let [row, slice, _] = self.schedule.sizes.strides;
         let mut codes: Vec<Vec<Code<f32>>> = self.schedule.planes.iter().map(|_| Vec::new()).collect();
         for (t, tile) in self.schedule.tiles.iter().enumerate() {
             let grid = &self.schedule.grids[tile.plane as usize];
@@ -57,6 +56,7 @@ impl CudaSession {
 
     pub(crate) fn restore_state(&mut self, state: &State<f32>) {
         let mut tiles: Vec<Vec<DeviceCode>> = self.schedule.tiles.iter().map(|_| Vec::new()).collect();
+        let ([row, slice, _], numbers) = (self.schedule.sizes.strides, self.schedule.needle_numbers());
         for ((codes, grid), plane) in state.codes.iter().zip(&self.schedule.grids).zip(&self.schedule.planes) {
             let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
                 let mut starts: Vec<i64> = grid.tiles.iter().map(|t| t.origin[a]).collect();
@@ -68,10 +68,10 @@ impl CudaSession {
                 let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + grid.signal_at[a] as i64);
                 let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
                 let index = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
-                let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
-                let needle = needle_of(grid, grid.tiles[index].size, local);
-                let code = DeviceCode { needle, atom: code.atom, value: code.value, curvature: 1.0 };
-                tiles[plane.first_tile as usize + index].push(code);
+                let tile = plane.first_tile as usize + index;
+                let [z, y, x]: [usize; 3] = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
+                let needle = numbers[self.schedule.tiles[tile].shape as usize][z * slice + y * row + x];
+                tiles[tile].push(DeviceCode { needle, atom: code.atom, value: code.value, curvature: 1.0 });
             }
         }
         let most = tiles.iter().map(Vec::len).max().unwrap_or(0);
@@ -140,54 +140,7 @@ impl CudaSession {
         });
         let tiles = self.schedule.tiles.len() * (4 * 3 + 8 * 3 + 48) + 4 * self.schedule.neighbours.len();
         let scratch = 4 * self.layout.scratch * self.schedule.tiles.len();
-        (fields + maps + b.codes.num_bytes() + atoms + sums + sorted + tiles + scratch) as u64
-    }
-}
-
-/// Number of the needle at a place of a tile, in the order of the layers.
-fn needle_of(grid: &Grid, size: [usize; 3], at: [usize; 3]) -> u32 {
-    let layers: [_; 3] = std::array::from_fn(|a| lobcod::grid::axis_layers(size[a], grid.period[a], grid.wraps[a]));
-    let place: [(usize, usize); 3] = std::array::from_fn(|a| axis_order(at[a], size[a], grid.period[a], grid.wraps[a]));
-    let counts = |a: usize| layers[a].iter().map(|l| l.count);
-    let all: [usize; 3] = std::array::from_fn(|a| counts(a).sum());
-    let before: [usize; 3] = std::array::from_fn(|a| counts(a).take(place[a].0).sum());
-    let own: [usize; 3] = std::array::from_fn(|a| layers[a][place[a].0].count);
-    // Needles of the layers before: whole slabs, then rows of layers, then layers.
-    let needles = before[0] * all[1] * all[2]
-        + own[0] * before[1] * all[2]
-        + own[0] * own[1] * before[2]
-        + (place[0].1 * own[1] + place[1].1) * own[2]
-        + place[2].1;
-    needles as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::needle_of;
-    use lobcod::grid::{Grid, Grouping, axis_layers};
-    use lobcod::{Border, Extent};
-
-    #[test]
-    fn needles_are_numbered_in_the_order_of_the_layers() {
-        for (border, grouping) in [(Border::Free, Grouping::Tiles(6)), (Border::Periodic, Grouping::WholeLayers)] {
-            let (signal, atom) = (Extent::new(&[7, 11, 13]).unwrap(), Extent::new(&[2, 4, 3]).unwrap());
-            let grid = Grid::new(signal, atom, border, grouping).unwrap();
-            let size = grid.tiles[0].size;
-            let axes: [_; 3] = std::array::from_fn(|a| axis_layers(size[a], grid.period[a], grid.wraps[a]));
-            let mut next = 0;
-            for lz in &axes[0] {
-                for ly in &axes[1] {
-                    for lx in &axes[2] {
-                        for i in 0..lz.count * ly.count * lx.count {
-                            let (z, y, x) = (i / (ly.count * lx.count), i / lx.count % ly.count, i % lx.count);
-                            let at = [lz.start + z * lz.step, ly.start + y * ly.step, lx.start + x * lx.step];
-                            assert_eq!(needle_of(&grid, size, at), next);
-                            next += 1;
-                        }
-                    }
-                }
-            }
-            assert_eq!(next as usize, size.iter().product::<usize>());
-        }
+        let scaled = b.scaled.as_ref().map_or(0, |s| s.residual.num_bytes() + s.reach.num_bytes());
+        (fields + scaled + maps + b.codes.num_bytes() + atoms + sums + sorted + tiles + scratch) as u64
     }
 }

@@ -129,6 +129,25 @@ pub(crate) struct VisitSweep {
     pub(crate) overflowed_only: i32,
 }
 
+/// Scales of a residual: `Scales` of `kernels/scaled.cu`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scales {
+    pub(crate) values: Address,
+    pub(crate) start: [i32; 3],
+    pub(crate) length: [i32; 3],
+    pub(crate) counts: [i32; 3],
+    pub(crate) periodic: i32,
+}
+
+/// A box of samples: `Box` of `kernels/scaled.cu`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SampleBox {
+    pub(crate) from: [i32; 3],
+    pub(crate) size: [i32; 3],
+}
+
 /// What a pass over the atoms is told: `Course` of `kernels/atom_pass.cu`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,7 +173,7 @@ macro_rules! on_device {
         )*
     };
 }
-on_device!(Plane, Tile, Shape, DeviceCode, Region, Part, Place, World, VisitSweep, Course);
+on_device!(Plane, Tile, Shape, DeviceCode, Region, Part, Place, World, VisitSweep, Course, Scales, SampleBox);
 
 /// Set in the atom of a code whose patch has weights other than 1.
 pub(crate) const CUT_BIT: u32 = 1 << 31;

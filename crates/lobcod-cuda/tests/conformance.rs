@@ -1,29 +1,18 @@
 //! The suite that every engine must pass, on the device; and what the suite leaves out. Without a device each test says so and ends.
 
+mod common;
+
+use common::{at_once, engine};
 use lobcod::engine::{CpuEngine, Discovery, Engine, Measure, Plane, Problem, Session, Support, Visit};
 use lobcod::grid::Grouping;
 use lobcod::{Answer, Border, Dictionary, Extent, Local, Mask, Observed, Penalty, PursuitParams, Schedule, Signal, Status};
 use lobcod_conformance::{problems, suite};
 use lobcod_cuda::CudaEngine;
 
-/// The engine, if there is a device.
-fn engine() -> Option<CudaEngine> {
-    CudaEngine::new().inspect_err(|error| lobcod_conformance::skipped(error)).ok()
-}
-
 #[test]
 fn the_device_agrees_with_the_oracle() {
     let Some(engine) = engine() else { return };
-    // Kernels of many shapes are compiled, and the oracle is slow: several threads share the work.
-    let all = problems::all();
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for first in 0..workers {
-            let (engine, own) = (&engine, all.iter().skip(first).step_by(workers));
-            scope.spawn(move || own.for_each(|problem| suite::check_problem::<f32>(engine, problem)));
-        }
-    });
-    suite::check_the_rest::<f32>(&engine);
+    at_once(&engine, &suite::checks::<f32>(), |engine, check| check(engine));
 }
 
 fn waves(axes: &[usize], channels: usize) -> Signal<f32> {
@@ -45,7 +34,7 @@ fn both(
     dictionary: &Dictionary<f32>,
 ) -> [Answer<f32>; 2] {
     let pursuit = params.clone().check().unwrap();
-    let cpu = CpuEngine::new(0).unwrap();
+    let cpu = CpuEngine::new(1).unwrap();
     [pursuit.run_on(engine, signals, dictionary, &mut ()).unwrap(), pursuit.run_on(&cpu, signals, dictionary, &mut ()).unwrap()]
 }
 
@@ -59,27 +48,29 @@ fn engines_agree_for_every_border_rank_mask_and_schedule() {
         (&[23, 25, 31], &[4, 4, 5], 1),
         (&[300, 40], &[11, 11], 1),
     ];
-    for (axes, atom, channels) in shapes {
-        let dictionary: Dictionary<f32> = Dictionary::random(Extent::new(atom).unwrap(), channels, 81, 3).unwrap();
+    let mut cases = Vec::new();
+    for shape in shapes {
         for border in Border::ALL {
             for hidden in [false, true] {
-                for schedule in [Schedule::Tiles, Schedule::Layers] {
-                    if schedule == Schedule::Layers && (axes != [83, 97] || hidden) {
-                        continue;
-                    }
-                    let signal = waves(axes, channels);
-                    let observed = if hidden { masked(signal) } else { signal.into() };
-                    let tolerance = if schedule == Schedule::Tiles { 1e-5 } else { 1e-3 };
-                    let params = PursuitParams { border, schedule, tolerance, ..PursuitParams::new(Penalty::Relative(0.1)) };
-                    let [ours, theirs] = both(&engine, &params, &[observed], &dictionary);
-                    let name = format!("{axes:?} {atom:?} x{channels}, {border}, hidden {hidden}, {schedule:?}");
-                    assert_eq!(ours.report.status, Status::Converged, "{name}");
-                    let (a, b) = (ours.report.total.objective, theirs.report.total.objective);
-                    assert!((a / b - 1.0).abs() <= 2.0 * tolerance, "{name}: {a} on the device, {b} on the processor");
-                }
+                cases.push((shape, border, hidden, Schedule::Tiles));
+            }
+            if shape.0 == [83, 97] {
+                cases.push((shape, border, false, Schedule::Layers));
             }
         }
     }
+    at_once(&engine, &cases, |engine, &((axes, atom, channels), border, hidden, schedule)| {
+        let dictionary: Dictionary<f32> = Dictionary::random(Extent::new(atom).unwrap(), channels, 81, 3).unwrap();
+        let signal = waves(axes, channels);
+        let observed = if hidden { masked(signal) } else { signal.into() };
+        let tolerance = if schedule == Schedule::Tiles { 1e-5 } else { 1e-3 };
+        let params = PursuitParams { border, schedule, tolerance, ..PursuitParams::new(Penalty::Relative(0.1)) };
+        let [ours, theirs] = both(engine, &params, &[observed], &dictionary);
+        let name = format!("{axes:?} {atom:?} x{channels}, {border}, hidden {hidden}, {schedule:?}");
+        assert_eq!(ours.report.status, Status::Converged, "{name}");
+        let (a, b) = (ours.report.total.objective, theirs.report.total.objective);
+        assert!((a / b - 1.0).abs() <= 2.0 * tolerance, "{name}: {a} on the device, {b} on the processor");
+    });
 }
 
 #[test]
@@ -238,4 +229,24 @@ fn double_precision_and_lars_are_refused_with_the_cure() {
     let lars = PursuitParams { local: Local::Lars, ..problem.params.clone() }.check().unwrap();
     let error = lars.run_on::<f32>(&engine, &[problem.observed()], &problem.dictionary.cast(), &mut ()).unwrap_err();
     assert!(error.to_string().contains("coordinate"), "{error}");
+}
+
+#[test]
+fn signals_of_any_scale_have_the_same_answer() {
+    let Some(engine) = engine() else { return };
+    let dictionary: Dictionary<f32> = Dictionary::random(Extent::new(&[5, 5]).unwrap(), 1, 20, 3).unwrap();
+    for cap in [None, Some(2)] {
+        let params = PursuitParams { max_nonzeros: cap, ..PursuitParams::new(Penalty::Relative(0.05)) };
+        let solve = |scale: f64| {
+            let mut signal = waves(&[30, 41], 1);
+            signal.data_mut().iter_mut().for_each(|x| *x = (f64::from(*x) * scale) as f32);
+            let report = params.clone().check().unwrap().run_on(&engine, &[signal.into()], &dictionary, &mut ()).unwrap().report;
+            report.total.objective / scale / scale
+        };
+        let plain = solve(1.0);
+        for power in [-30, -20, -10, 10, 25] {
+            let ratio = solve(f64::powi(10.0, power)) / plain;
+            assert!((ratio - 1.0).abs() < 3e-3, "a signal times 1e{power}, cap {cap:?}: the objective is off by {ratio}");
+        }
+    }
 }

@@ -23,11 +23,14 @@ fn kernels_compile_for_usual_and_odd_shapes() {
         Recipe { atom: [1, 1, 128], atoms: 40, ..plain.clone() },
         Recipe { atom: [5, 5, 5], channels: 3, atoms: 500, shared: false, cut: true, warps: 16, ..plain },
     ];
-    for recipe in recipes {
-        match compile_without_device(&recipe, "sm_90") {
-            None => return skipped("there is no NVRTC here (pip install nvidia-cuda-nvrtc)"),
-            Some(Ok(bytes)) => assert!(bytes > 1000, "{recipe:?}"),
-            Some(Err(error)) => panic!("{error} ({recipe:?})"),
+    std::thread::scope(|scope| {
+        let compiled = recipes.map(|recipe| scope.spawn(move || (compile_without_device(&recipe, "sm_90"), recipe)));
+        for thread in compiled {
+            match thread.join().expect("a compiler that does not panic") {
+                (None, _) => return skipped("there is no NVRTC here (pip install nvidia-cuda-nvrtc)"),
+                (Some(Ok(bytes)), recipe) => assert!(bytes > 1000, "{recipe:?}"),
+                (Some(Err(error)), recipe) => panic!("{error} ({recipe:?})"),
+            }
         }
-    }
+    });
 }

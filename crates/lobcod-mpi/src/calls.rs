@@ -3,6 +3,20 @@
 use mpi::ffi;
 use std::collections::VecDeque;
 
+/// Open MPI sends what is longer than 4 KiB only while both sides are inside MPI, and a border would wait until its sender has done all
+/// tiles of a colour. Up to this many bytes leave at once, unless the environment says otherwise.
+const AT_ONCE: &str = "131072";
+
+/// Tells Open MPI 4 (`vader`) and 5 (`sm`) how to send; before it starts.
+pub(crate) fn send_borders_at_once() {
+    for name in ["OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"] {
+        if std::env::var_os(name).is_none() {
+            // SAFETY: `MpiWorld::join` asks its caller that no other thread looks at the environment meanwhile.
+            unsafe { std::env::set_var(name, AT_ONCE) };
+        }
+    }
+}
+
 /// Most bytes of one call, which counts them in 32 bits.
 pub(crate) const MOST: usize = 1 << 30;
 

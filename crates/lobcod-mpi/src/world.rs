@@ -24,7 +24,10 @@ pub struct MpiWorld {
 
 impl MpiWorld {
     /// Joins the other ranks; once a process. From then on a panic of any rank ends the whole job, for the others would wait forever.
+    ///
+    /// Sets two variables of the environment for Open MPI, so call it before other threads are there.
     pub fn join() -> Result<Rc<Self>> {
+        calls::send_borders_at_once();
         let joined = mpi::initialize_with_threading(Threading::Funneled);
         let cure = "join once, and start the program with mpirun";
         let Some((universe, threading)) = joined else {

@@ -1,5 +1,6 @@
 //! Signals coded in bands, against the same signals coded whole.
 
+use lobcod::engine::CpuEngine;
 use lobcod::{
     BandedShape, Border, Code, Control, Dictionary, Extent, Mask, Needles, Observed, Penalty, Piece, Progress, PursuitParams,
     Real, Report, Signal, Start, Status,
@@ -213,11 +214,12 @@ fn a_periodic_border_is_refused() {
 fn bands_are_as_tall_as_memory_allows() {
     let case = Case::new(&[51, 33], &[5, 4], Border::Free);
     let pursuit = case.params.clone().check().unwrap();
+    let engine = CpuEngine::new(1).unwrap();
     let shape = BandedShape { extent: Extent::new(&[100_000, 2000]).unwrap(), channels: 1, masked: false };
-    let memory = |rows: usize| pursuit.band_memory(shape, &case.dictionary, rows).unwrap();
+    let memory = |rows: usize| pursuit.band_memory(&engine, shape, &case.dictionary, rows).unwrap();
     for bytes in [8 << 20, 64 << 20, 512 << 20] {
-        let rows = pursuit.rows_within(shape, &case.dictionary, bytes).unwrap();
+        let rows = pursuit.rows_within(&engine, shape, &case.dictionary, bytes).unwrap();
         assert!(memory(rows) <= bytes && memory(rows + 1 + rows / 2) > bytes, "{rows}");
     }
-    assert!(pursuit.rows_within(shape, &case.dictionary, 1 << 16).is_err());
+    assert!(pursuit.rows_within(&engine, shape, &case.dictionary, 1 << 16).is_err());
 }

@@ -7,6 +7,7 @@ use crate::args::EncodeArgs;
 use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
+use crate::engine;
 use crate::input::{Source, read_options};
 use crate::output::note;
 use crate::output::paths::CodesFiles;
@@ -16,6 +17,7 @@ use crate::trial;
 use crate::values::EngineChoice;
 use anyhow::{Result, bail};
 use lobcod::base::Base;
+use lobcod::engine::Engine;
 use lobcod::memory::words;
 use lobcod::{Answer, BandedShape, Mask, Needles, Observed, Piece, Pursuit, Real, Rows, Status};
 use lobcod_image::{CodesFacts, CodesShelf, Depth, PictureRows, stream_codes};
@@ -30,6 +32,7 @@ pub struct Banded<'a, T> {
     picture: Details,
     chosen: Chosen<T>,
     shape: BandedShape,
+    engine: Box<dyn Engine<T>>,
     /// Rows of a band.
     rows: usize,
     /// What the process holds beside the work on a band.
@@ -39,11 +42,15 @@ pub struct Banded<'a, T> {
 impl<'a, T: Real> Banded<'a, T> {
     /// The picture, if it is one that can be coded in bands and must be.
     pub fn of(args: &'a EncodeArgs, pursuit: &Pursuit) -> Result<Option<Self>> {
-        let ([path], Some(limit)) = (&args.images[..], pursuit.params().max_memory) else { return Ok(None) };
-        // Other engines have memory of their own.
-        if args.run.engine != EngineChoice::Cpu {
+        let [path] = &args.images[..] else { return Ok(None) };
+        // Ranks cut the signal up themselves; the processor takes what it is allowed to.
+        let unlimited = args.run.engine == EngineChoice::Cpu && pursuit.params().max_memory.is_none();
+        if unlimited || args.run.engine == EngineChoice::Mpi {
             return Ok(None);
         }
+        let engine = engine::open::<T>(&args.run)?;
+        let own = engine.own_memory();
+        let Some(limit) = own.into_iter().chain(pursuit.params().max_memory).min() else { return Ok(None) };
         if path.as_os_str() == crate::output::paths::STDOUT || !path.exists() {
             return Ok(None);
         }
@@ -55,11 +62,11 @@ impl<'a, T: Real> Banded<'a, T> {
         let masked =
             args.problem.base == Base::None && (rows.may_be_transparent() || matches!(rows.depth(), Depth::F32 | Depth::F64));
         let shape = BandedShape { extent, channels, masked };
-        let budget = Budget::now(&args.run);
-        // The picture, its weights and its base layer stand beside the solver.
+        let budget = Budget::now(&args.run).within(limit);
+        // The picture, its weights and its base layer stand beside a solver without memory of its own.
         let layers = 1 + usize::from(masked) + usize::from(args.problem.base != Base::None);
-        let held = (layers * channels * extent.volume() * size_of::<T>()) as u64;
-        let whole = budget.with(held + pursuit.whole_memory(shape, &chosen.dictionary)?);
+        let held = if own.is_some() { 0 } else { layers * channels * extent.volume() * size_of::<T>() };
+        let whole = budget.with(held as u64 + pursuit.whole_memory(&*engine, shape, &chosen.dictionary)?);
         if whole <= limit {
             return Ok(None);
         }
@@ -71,10 +78,10 @@ impl<'a, T: Real> Banded<'a, T> {
             );
         }
         let picture = Details::new(args, rows, chosen.dictionary.extent());
-        let budget = budget.beside(extent.volume() as u64 / PIXELS_A_BYTE);
+        let budget = if own.is_some() { budget } else { budget.beside(extent.volume() as u64 / PIXELS_A_BYTE) };
         let room = budget.room().unwrap_or(u64::MAX);
-        let rows = pursuit.rows_within(shape, &chosen.dictionary, room).map_err(budget.refuse())?;
-        Ok(Some(Self { args, picture, chosen, shape, rows, budget }))
+        let rows = pursuit.rows_within(&*engine, shape, &chosen.dictionary, room).map_err(budget.refuse())?;
+        Ok(Some(Self { args, picture, chosen, shape, engine, rows, budget }))
     }
 
     /// Tells what would run.
@@ -91,7 +98,7 @@ impl<'a, T: Real> Banded<'a, T> {
             base: self.args.problem.base,
             until: format!("the gap is {} of the objective", number(params.tolerance)),
             output: ("codes", self.args.output.as_deref()),
-            needed: pursuit.band_memory(self.shape, &self.chosen.dictionary, self.rows)?,
+            needed: pursuit.band_memory(&*self.engine, self.shape, &self.chosen.dictionary, self.rows)?,
             budget: self.budget,
             bands: Some(self.count(pursuit)),
             trial,
@@ -128,7 +135,8 @@ impl<'a, T: Real> Banded<'a, T> {
         let mut shelf = CodesShelf::new(&folder)?;
         let mut watcher = Watcher::of(&args.telling, "encode", 1);
         let dictionary = &self.chosen.dictionary;
-        let report = pursuit.run_in_bands::<T>(&mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
+        let report =
+            pursuit.run_in_bands_on(&*self.engine, &mut self.picture, &mut shelf, dictionary, self.rows, &mut watcher)?;
         drop(watcher);
         let BandedShape { extent, channels, .. } = self.shape;
         let notes = self.picture.rows.notes();

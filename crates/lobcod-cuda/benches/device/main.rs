@@ -1,8 +1,10 @@
-//! Times on the device: pursuit, learning, inpainting. `device pursuit|learn|inpaint|all [SIDE...]`.
+//! Times on the device. `device pursuit|learn|inpaint|all [SIDE...]`; `device bands SIDE MEBIBYTES`, `device idle`.
 //!
 //! Pictures come from the data folder (`LOBCOD_DATA`) where it is at hand, otherwise from a formula. With `LOBCOD_EXPORT=FOLDER`
 //! signals and dictionary of the pursuits are written there, for peers to be run on the same numbers.
 
+mod bands;
+mod idle;
 mod timed;
 
 use lobcod::procedural;
@@ -30,12 +32,17 @@ fn main() -> Result<()> {
     let what = arguments.first().map_or("all", String::as_str);
     let sides: Vec<usize> = arguments.iter().skip(1).filter_map(|a| a.parse().ok()).collect();
     if matches!(what, "all" | "pursuit") {
-        for side in if sides.is_empty() { vec![512, 2048, 8192] } else { sides } {
+        for side in if sides.is_empty() { vec![512, 2048, 8192] } else { sides.clone() } {
             pursue(&engine, side)?;
         }
         if what == "all" {
             pursue_fruit(&engine)?;
         }
+    }
+    match (what, &sides[..]) {
+        ("bands", &[side, mebibytes]) => bands::bands(&engine, side, mebibytes as u64)?,
+        ("idle", _) => [512, 2048].into_iter().try_for_each(|side| idle::idle(&engine, side))?,
+        _ => {}
     }
     if matches!(what, "all" | "learn") {
         learn(&engine)?;

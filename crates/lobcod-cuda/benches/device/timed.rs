@@ -1,8 +1,12 @@
 //! An engine that notes how long the verbs of its sessions took.
 
-use lobcod::engine::{Discovery, Engine, Measure, Measurement, PlaneLayer, Problem, Session, State, Support, Sweep, Visit};
-use lobcod::{Dictionary, Result};
+use lobcod::engine::{
+    Discovery, Engine, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session,
+    State, Support, Sweep, Visit,
+};
+use lobcod::{Dictionary, Result, Stop};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -43,6 +47,13 @@ impl Engine<f32> for Timed<'_> {
         let session = timed(&self.log, "open", || self.engine.open(problem), |_| 0)?;
         Ok(Box::new(TimedSession { session, log: Rc::clone(&self.log) }))
     }
+    fn open_part(&self, problem: Problem<f32>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<f32>>> {
+        let session = timed(&self.log, "open", || self.engine.open_part(problem, positions), |_| 0)?;
+        Ok(Box::new(TimedSession { session, log: Rc::clone(&self.log) }))
+    }
+    fn own_memory(&self) -> Option<u64> {
+        self.engine.own_memory()
+    }
 }
 
 struct TimedSession {
@@ -68,6 +79,12 @@ impl Session<f32> for TimedSession {
     fn measure(&mut self, what: Measure) -> Vec<Measurement> {
         let verb = if what == Measure::Objective { "objective" } else { "certificate" };
         timed(&self.log, verb, || self.session.measure(what), |m| m.iter().map(|m| m.visited).sum())
+    }
+    fn heed(&mut self, stop: Stop) {
+        self.session.heed(stop);
+    }
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
+        if self.session.scaled().is_some() { Some(self) } else { None }
     }
     fn fetch(&self) -> State<f32> {
         timed(&self.log, "fetch", || self.session.fetch(), |_| 0)
@@ -98,6 +115,27 @@ impl Session<f32> for TimedSession {
     }
     fn memory(&self) -> u64 {
         self.session.memory()
+    }
+}
+
+impl TimedSession {
+    fn scaled<R>(&mut self, ask: impl FnOnce(&mut dyn ScaledResidual<f32>) -> R) -> R {
+        timed(&self.log, "scaled", || ask(self.session.scaled().expect("the device scales residuals")), |_| 0)
+    }
+}
+
+impl ScaledResidual<f32> for TimedSession {
+    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
+        self.scaled(|session| session.exceeding(penalty, each));
+    }
+    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+        self.scaled(|session| session.scaled_sums(plane, scaling, part))
+    }
+    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
+        self.scaled(|session| session.scaled_reach(plane, scaling, penalty))
+    }
+    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<f32> {
+        self.scaled(|session| session.residual_part(plane, part))
     }
 }
 

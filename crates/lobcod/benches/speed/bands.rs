@@ -1,6 +1,7 @@
 //! A picture larger than the memory it is coded in.
 
 use crate::workloads;
+use lobcod::engine::CpuEngine;
 use lobcod::{BandedShape, Extent, Penalty, Piece, PursuitParams, Result, Rows, Signal};
 use std::ops::Range;
 use std::time::Instant;
@@ -42,10 +43,11 @@ pub fn bands(side: usize, mebibytes: usize) -> Result<()> {
     let mut picture = Repeated { tile: load.signals[0].signal.clone(), extent };
     let pursuit = PursuitParams { threads: 1, ..PursuitParams::new(Penalty::Absolute(load.penalty)) }.check()?;
     let shape = BandedShape { extent, channels: 1, masked: false };
-    let rows = pursuit.rows_within(shape, &load.dictionary, (mebibytes as u64) << 20)?;
+    let engine = CpuEngine::new(1)?;
+    let rows = pursuit.rows_within(&engine, shape, &load.dictionary, (mebibytes as u64) << 20)?;
     let mut shelf = Vec::new();
     let clock = Instant::now();
-    let report = pursuit.run_in_bands(&mut picture, &mut shelf, &load.dictionary, rows, &mut ())?;
+    let report = pursuit.run_in_bands_on(&engine, &mut picture, &mut shelf, &load.dictionary, rows, &mut ())?;
     let (seconds, pixels) = (clock.elapsed().as_secs_f64(), extent.volume() as f64);
     println!(
         "{extent} in {} bands of {rows} rows, one thread: {seconds:.1} s, {:.0} ns a pixel, {:.0} MiB of working memory, relative gap {:.1e} ({}), {:.3} codes a pixel",

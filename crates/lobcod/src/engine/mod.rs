@@ -13,7 +13,7 @@ pub use scales::{Lattice, ScaleField};
 
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::grid::Grouping;
 use crate::needles::Code;
@@ -219,6 +219,16 @@ pub trait Engine<T> {
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64>;
     /// Opens a session: all codes zero.
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>>;
+    /// Opens a session in which codes may be at these positions only, relative to the signal; what is beyond its edge is free. Such a
+    /// session can be asked about its residual scaled.
+    fn open_part(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
+        let _ = (problem, positions);
+        Err(Error::Unavailable(format!("the {} engine does not code signals in bands; use the cpu engine", self.name())))
+    }
+    /// Bytes that a session may take, where the engine has memory of its own.
+    fn own_memory(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// State of a pursuit on an engine.

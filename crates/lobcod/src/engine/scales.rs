@@ -3,10 +3,14 @@
 /// Cells of equal size that cover the samples of a signal, whatever the tiles and bands it is worked on in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
-    start: [i64; 3],
-    length: [usize; 3],
-    counts: [usize; 3],
-    periodic: bool,
+    /// First sample.
+    pub start: [i64; 3],
+    /// Samples along each axis.
+    pub length: [usize; 3],
+    /// Cells along each axis.
+    pub counts: [usize; 3],
+    /// Does the signal repeat?
+    pub periodic: bool,
 }
 
 impl Lattice {
@@ -96,6 +100,16 @@ impl ScaleField {
             }
         }
         Self { lattice, values }
+    }
+
+    /// The cells.
+    pub fn lattice(&self) -> &Lattice {
+        &self.lattice
+    }
+
+    /// The value of every cell; the scale at a sample is their quadratic B-spline there.
+    pub fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// The scale 1 everywhere.

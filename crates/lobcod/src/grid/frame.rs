@@ -67,7 +67,7 @@ impl Frame {
     }
 
     /// The frame of the given positions alone, relative to the signal; samples beyond its edge are free.
-    pub(crate) fn of_positions(signal: Extent, atom: Extent, positions: &[Range<i64>; 3], grouping: Grouping) -> Self {
+    pub fn of_positions(signal: Extent, atom: Extent, positions: &[Range<i64>; 3], grouping: Grouping) -> Self {
         let (first, count) = (std::array::from_fn(|a| positions[a].start), std::array::from_fn(|a| positions[a].clone().count()));
         let (domain, atom) = (signal.padded(), atom.padded());
         Self { domain, first, ..Self::cut(count, atom, false, grouping) }
@@ -126,6 +126,11 @@ impl Frame {
     /// Number of colours.
     pub fn colours(&self) -> usize {
         self.cuts.iter().map(|cut| cut.colours).product()
+    }
+
+    /// Largest tile along each axis.
+    pub fn largest_tile(&self) -> [usize; 3] {
+        std::array::from_fn(|a| self.cuts[a].tiles.iter().map(|t| t.length).max().unwrap_or(1))
     }
 
     /// Most layers that a tile has.

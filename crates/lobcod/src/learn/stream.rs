@@ -103,7 +103,7 @@ impl<T: Real> Stream<T> {
     ) -> Result<Control> {
         let clock = Instant::now();
         let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
-        let room = self.params.max_memory.map(|limit| limit.saturating_sub(COPIES * Statistics::bytes(&self.dictionary)));
+        let room = self.params.max_memory.map(|limit| limit.saturating_sub((COPIES - 1) * Statistics::bytes(&self.dictionary)));
         check_memory(engine, &problem, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
         let mut session = engine.open(problem)?;

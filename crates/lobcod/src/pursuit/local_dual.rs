@@ -12,7 +12,7 @@ use crate::grid::Grouping;
 use std::ops::Range;
 
 /// Fewer cells than this: the one needle is mended nearly as soon as the others.
-const FEW_CELLS: usize = 500;
+const FEW_CELLS: usize = 100;
 
 /// Cells of the size of tiles over the samples that carry a data term; `None` where they are not worth it.
 pub(super) fn lattice(params: &PursuitParams, signal: Extent, atom: Extent) -> Option<Lattice> {

@@ -140,6 +140,9 @@ impl<T: Real> Solver<'_, T> {
         }
         let (mut signals, mut total) = self.certificates();
         let codes = self.session.fetch().codes;
+        let working_memory_bytes = self.peak_memory.max(self.session.memory());
+        // Its memory is free for what comes.
+        drop(self.session);
         let needles = gather_needles(self.signals, self.dictionary.channels(), self.params.border, codes);
         let mut missed = 0.0;
         for ((certificate, observed), needles) in signals.iter_mut().zip(self.signals).zip(&needles) {
@@ -155,8 +158,8 @@ impl<T: Real> Solver<'_, T> {
             penalty: self.penalty,
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,
-            seconds: self.seconds(),
-            working_memory_bytes: self.peak_memory.max(self.session.memory()),
+            seconds: self.earlier + self.clock.elapsed().as_secs_f64(),
+            working_memory_bytes,
             threads: self.threads,
             engine: self.engine,
             precision: T::NAME,

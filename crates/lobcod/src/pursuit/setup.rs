@@ -231,6 +231,7 @@ pub(crate) fn gather_needles<T: Real>(
         let mut codes = planes.next().expect("every signal has its planes");
         for channel in 1..planes_of(observed.signal.channels(), dictionary_channels) {
             let plane = planes.next().expect("every signal has its planes");
+            codes.reserve_exact(plane.len());
             codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
         }
         Needles::new(observed.extent(), observed.signal.channels(), border, codes)

@@ -21,13 +21,13 @@ pub(super) struct Solver<'a, T> {
     pub(super) signals: &'a [Observed<T>],
     pub(super) dictionary: &'a Dictionary<T>,
     pub(super) session: Box<dyn Session<T>>,
-    clock: Instant,
+    pub(super) clock: Instant,
     /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
     pub(super) asked: Stop,
     pub(super) limit: Stop,
     pub(super) stop: Stop,
     /// Seconds worked before a resumed run began.
-    earlier: f64,
+    pub(super) earlier: f64,
     pub(super) threads: usize,
     pub(super) engine: &'static str,
     /// Penalty asked for, and the largest correlation of every plane at zero codes.

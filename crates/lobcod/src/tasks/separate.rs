@@ -113,7 +113,8 @@ impl Separator {
     /// Bytes that separating a signal of this shape is expected to need on the CPU beside the signal itself.
     pub fn estimate_memory<T: Real>(&self, extent: Extent, channels: usize, dictionary: &Dictionary<T>) -> Result<u64> {
         let shape = BandedShape { extent, channels, masked: false };
-        let pursuit = self.params.pursuit(self.params.penalty, self.params.tolerance).check()?.whole_memory(shape, dictionary)?;
+        let pursuit = self.params.pursuit(self.params.penalty, self.params.tolerance).check()?;
+        let pursuit = pursuit.whole_memory(&CpuEngine::new(self.params.threads)?, shape, dictionary)?;
         Ok(pursuit.max(smooth_memory(extent)) + (PLANES * channels * extent.volume() * size_of::<T>()) as u64)
     }
 

@@ -142,6 +142,10 @@ impl<T: Real> Engine<T> for CpuEngine {
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
         T::open_on_cpu(self, problem, None)
     }
+
+    fn open_part(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
+        T::open_on_cpu(self, problem, Some(positions))
+    }
 }
 
 /// Positions that codes may be at, relative to the signal; `None`: all there are.
@@ -186,11 +190,6 @@ fn open_on_ranks<T: Real>(engine: &RankEngine, problem: Problem<T>) -> Result<Bo
 }
 
 impl CpuEngine {
-    /// Opens a session in which codes may be at these positions only; what is beyond the edge of the signal is free.
-    pub(crate) fn open_part<T: Real>(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
-        T::open_on_cpu(self, problem, Some(positions))
-    }
-
     /// Opens a session that works on the given tiles of every plane.
     fn open_session<'a, T: Real>(
         &self,

@@ -51,6 +51,8 @@ pub(super) struct CpuSession<T> {
     pub(super) changes: Changes,
     pub(super) exchange: Exchange,
     pub(super) stop: Stop,
+    /// Are the tiles weighed as they are?
+    pub(super) weighed: bool,
 }
 
 /// The tiles of a colour: those away from other ranks' tiles, which run while borders travel, and those beside them.
@@ -105,6 +107,7 @@ impl<T: Real> CpuSession<T> {
             changes,
             exchange,
             stop: Stop::default(),
+            weighed: false,
         };
         session.refresh();
         session
@@ -188,8 +191,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
             }
         }
         let unknown = what == Measure::Objective || broken_off.load(Relaxed);
-        let Self { team, planes, tiles, atoms, all, .. } = self;
-        team.each_of(tiles, all, |state, _| state.weigh(&planes[state.plane], &atoms.weights));
+        if !std::mem::replace(&mut self.weighed, true) {
+            let Self { team, planes, tiles, atoms, all, .. } = self;
+            team.each_of(tiles, all, |state, _| state.weigh(&planes[state.plane], &atoms.weights));
+        }
         let sums = self.add_up(|state| {
             // Codes may have changed since a certificate: what it measured then bounds nothing now.
             Measurement {

@@ -60,6 +60,7 @@ impl<T: Real> CpuSession<T> {
         &mut self,
         work: impl Fn(&Atoms<T>, &Changes, &[PlaneState<T>], &mut TileState<T>, &mut Scratch<T>) + Sync,
     ) {
+        self.weighed = false;
         let Self { team, atoms, planes, tiles, colours, changes, exchange, .. } = self;
         let last = colours.len() - 1;
         exchange.begin(planes);
@@ -119,6 +120,7 @@ impl<T: Real> CpuSession<T> {
 
     /// Forgets what was known about the surroundings: every tile is swept and measured again.
     pub(super) fn forget(&mut self) {
+        self.weighed = false;
         self.tiles.iter_mut().for_each(|state| state.seen = Seen::NOTHING);
     }
 

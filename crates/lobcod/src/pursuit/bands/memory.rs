@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine, Plane, Problem};
+use crate::engine::{Engine, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::needles::Code;
@@ -23,30 +23,45 @@ pub struct BandedShape {
 }
 
 impl Pursuit {
-    /// Bytes of working memory that bands of this many rows are expected to need: the session of a band, its samples, and its codes on
-    /// their way from and to the shelf.
-    pub fn band_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>, rows: usize) -> Result<u64> {
+    /// Bytes of working memory that bands of this many rows are expected to need on an engine: the session of a band and, unless the
+    /// engine has memory of its own, its samples and its codes on their way from and to the shelf.
+    pub fn band_memory<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        shape: BandedShape,
+        dictionary: &Dictionary<T>,
+        rows: usize,
+    ) -> Result<u64> {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
         let extent = cut.extent(&cut.positions(cut.count / 2));
         let planes = planes_of(shape.channels, dictionary.channels());
-        let session = self.session_memory(BandedShape { extent, ..shape }, Border::Free, dictionary, false)?;
+        let session = self.session_memory(engine, BandedShape { extent, ..shape }, Border::Free, dictionary, false)?;
+        if engine.own_memory().is_some() {
+            return Ok(session);
+        }
         let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
         let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
         Ok(session + samples as u64 + codes as u64)
     }
 
-    /// Bytes of working memory that the signal is expected to need as a whole: what [`Pursuit::estimate_memory`] says once it was read.
-    pub fn whole_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
-        self.session_memory(shape, self.params.border, dictionary, false)
+    /// Bytes of working memory that the signal is expected to need as a whole on an engine.
+    pub fn whole_memory<T: Real>(&self, engine: &dyn Engine<T>, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
+        self.session_memory(engine, shape, self.params.border, dictionary, false)
     }
 
     /// The same where the atoms are learnt as well.
-    pub(crate) fn learning_memory<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>) -> Result<u64> {
-        self.session_memory(shape, self.params.border, dictionary, true)
+    pub(crate) fn learning_memory<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        shape: BandedShape,
+        dictionary: &Dictionary<T>,
+    ) -> Result<u64> {
+        self.session_memory(engine, shape, self.params.border, dictionary, true)
     }
 
     fn session_memory<T: Real>(
         &self,
+        engine: &dyn Engine<T>,
         shape: BandedShape,
         border: Border,
         dictionary: &Dictionary<T>,
@@ -71,15 +86,21 @@ impl Pursuit {
             cap: self.params.max_nonzeros,
             learning,
         };
-        CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)
+        engine.estimate_memory(&problem, EXPECTED_DENSITY)
     }
 
-    /// The most rows a band may have within this many bytes; an error where even the lowest bands need more.
-    pub fn rows_within<T: Real>(&self, shape: BandedShape, dictionary: &Dictionary<T>, bytes: u64) -> Result<usize> {
+    /// The most rows a band may have within this many bytes on an engine; an error where even the lowest bands need more.
+    pub fn rows_within<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        shape: BandedShape,
+        dictionary: &Dictionary<T>,
+        bytes: u64,
+    ) -> Result<usize> {
         let atom = dictionary.extent();
         let positions = shape.extent.axes()[0] + atom.axes()[0] - 1;
         let (mut too_few, mut enough) = (0, Cut::most(shape.extent, atom));
-        let needed = |bands: usize| self.band_memory(shape, dictionary, positions.div_ceil(bands));
+        let needed = |bands: usize| self.band_memory(engine, shape, dictionary, positions.div_ceil(bands));
         let least = needed(enough)?;
         if least > bytes {
             return Err(Error::Limits { needed: least, limit: bytes });

@@ -52,6 +52,19 @@ impl Pursuit {
         rows: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report> {
+        self.run_in_bands_on(&CpuEngine::new(self.params.threads)?, signal, shelf, dictionary, rows, observer)
+    }
+
+    /// Codes one signal in bands on a given engine.
+    pub fn run_in_bands_on<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        signal: &mut dyn Rows<T>,
+        shelf: &mut dyn Shelf<T>,
+        dictionary: &Dictionary<T>,
+        rows: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
         if self.params.border == Border::Periodic {
             return Err(Error::Data(
                 "a periodic border closes on itself and cannot be cut into bands; use the free border".into(),
@@ -66,7 +79,7 @@ impl Pursuit {
             asked: &self.params,
             // A window has its border in it.
             params: PursuitParams { border: Border::Free, max_memory: None, ..self.params.clone() },
-            engine: CpuEngine::new(self.params.threads)?,
+            engine,
             source: Source { cut, signal, shelf, dictionary },
             penalty: 0.0,
             penalty_max: Vec::new(),
@@ -91,7 +104,7 @@ impl Pursuit {
 struct Work<'a, T> {
     asked: &'a PursuitParams,
     params: PursuitParams,
-    engine: CpuEngine,
+    engine: &'a dyn Engine<T>,
     source: Source<'a, T>,
     penalty: f64,
     /// Of every plane, over the whole signal.
@@ -141,7 +154,7 @@ impl<T: Real> Work<'_, T> {
     fn find_penalty(&mut self) -> Result<()> {
         for band in 0..self.bands.len() {
             let window = self.source.window(self.source.cut.positions(band), true)?;
-            let mut session = self.source.open(&self.engine, &self.params, &window)?;
+            let mut session = self.source.open(self.engine, &self.params, &window)?;
             let zero = session.measure(Measure::Largest);
             self.penalty_max.resize(zero.len(), 0.0);
             for (most, m) in self.penalty_max.iter_mut().zip(&zero) {
@@ -205,7 +218,7 @@ impl<T: Real> Work<'_, T> {
             Place::SeamBefore(band) => (cut.seam(band - 1), false),
         };
         let window = self.source.window(positions.clone(), false)?;
-        let session = self.source.open(&self.engine, &self.params, &window)?;
+        let session = self.source.open(self.engine, &self.params, &window)?;
         let start = (!cold).then(|| self.source.codes(&window)).transpose()?;
         let asked = self.asked;
         let others = || self.bands.iter().enumerate().filter(|(i, _)| place != Place::Band(*i)).map(|(_, band)| band);
@@ -236,7 +249,7 @@ impl<T: Real> Work<'_, T> {
             session,
             penalty: self.penalty,
             penalty_max: self.penalty_max.clone(),
-            means: (Engine::<T>::name(&self.engine), Engine::<T>::threads(&self.engine)),
+            means: (self.engine.name(), self.engine.threads()),
         });
         solver.begin(Instant::now(), asked_to_stop, 1);
         let status = solver.run_part(start, ACCEPTED * shares * asked.tolerance, &mut watch);
@@ -298,7 +311,7 @@ impl<T: Real> Work<'_, T> {
     /// A session of a band with its codes as they stand.
     fn reopen(&mut self, band: usize) -> Result<(Window<T>, Box<dyn Session<T>>)> {
         let window = self.source.window(self.source.cut.positions(band), false)?;
-        let mut session = self.source.open(&self.engine, &self.params, &window)?;
+        let mut session = self.source.open(self.engine, &self.params, &window)?;
         session.restore(&self.source.codes(&window)?);
         session.refresh();
         Ok((window, session))

@@ -2,7 +2,7 @@
 
 use super::Work;
 use super::window::scaled;
-use crate::engine::{Engine, Measurement, ScaledSums, Scaling};
+use crate::engine::{Measurement, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::pursuit::local_dual::{Excess, dual};
 use crate::pursuit::outcome::certificate;
@@ -85,8 +85,8 @@ impl<T: Real> Work<'_, T> {
             support_sweeps: self.sweeps.1,
             seconds: self.clock.elapsed().as_secs_f64(),
             working_memory_bytes: self.memory,
-            threads: Engine::<T>::threads(&self.engine),
-            engine: Engine::<T>::name(&self.engine),
+            threads: self.engine.threads(),
+            engine: self.engine.name(),
             precision: T::NAME,
             history: std::mem::take(&mut self.history),
         }

@@ -3,7 +3,7 @@
 use super::cut::Cut;
 use super::{Piece, Rows, Shelf};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Part, ScaledResidual, ScaledSums, Scaling, Session, State};
+use crate::engine::{Engine, Part, ScaledResidual, ScaledSums, Scaling, Session, State};
 use crate::error::Result;
 use crate::mask::Mask;
 use crate::needles::Code;
@@ -108,7 +108,7 @@ impl<T: Real> Source<'_, T> {
     }
 
     /// A session of the window, all codes zero.
-    pub(super) fn open(&self, engine: &CpuEngine, params: &PursuitParams, window: &Window<T>) -> Result<Box<dyn Session<T>>> {
+    pub(super) fn open(&self, engine: &dyn Engine<T>, params: &PursuitParams, window: &Window<T>) -> Result<Box<dyn Session<T>>> {
         let problem = setup::problem(params, std::slice::from_ref(&window.observed), self.dictionary)?;
         engine.open_part(problem, &self.cut.open_positions(&window.positions))
     }
@@ -172,7 +172,7 @@ fn take_off<T: Real>(window: &mut Signal<T>, origin: [i64; 3], code: Code<T>, di
     }
 }
 
-/// The scaled residual of a window's session, which is one of the processor.
+/// The scaled residual of a window's session.
 pub(super) fn scaled<T>(session: &mut dyn Session<T>) -> &mut dyn ScaledResidual<T> {
-    session.scaled().expect("the processor keeps reaches")
+    session.scaled().expect("what `Engine::open_part` promises")
 }

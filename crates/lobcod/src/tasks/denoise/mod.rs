@@ -74,10 +74,12 @@ impl Denoiser {
             return Ok(local::memory(extent, dictionary, self.params.threads) + planes as u64);
         }
         let params = PursuitParams { threads: self.params.threads, ..PursuitParams::new(Penalty::Absolute(1.0)) };
-        let pursuit = params.check()?;
+        let (pursuit, engine) = (params.check()?, CpuEngine::new(self.params.threads)?);
         let session = match self.params.noise {
-            Noise::Impulse { .. } => pursuit.learning_memory(BandedShape { extent, channels, masked: true }, dictionary)?,
-            _ => pursuit.whole_memory(BandedShape { extent, channels, masked: false }, dictionary)?,
+            Noise::Impulse { .. } => {
+                pursuit.learning_memory(&engine, BandedShape { extent, channels, masked: true }, dictionary)?
+            }
+            _ => pursuit.whole_memory(&engine, BandedShape { extent, channels, masked: false }, dictionary)?,
         };
         // The picture with its colours turned, the base layer, and what is coded.
         Ok(session + (3 * channels * extent.volume() * size_of::<f32>()) as u64)
