@@ -4,11 +4,14 @@ use crate::allocator;
 use crate::args::RunArgs;
 use crate::values::EngineChoice;
 use lobcod::Error;
+use std::path::PathBuf;
 
 /// What the process takes beside what it asks for: its code, stacks, and holes between what it holds.
 const PROGRAM: u64 = 12 << 20;
 /// How far the limit may be overrun, one part in so many: what a run needs is known beforehand to about that.
 const SLACK: u64 = 12;
+/// Copies of a signal that a page takes.
+const PAGE: u64 = 6;
 
 /// The memory of the process at some moment.
 #[derive(Clone, Copy)]
@@ -32,6 +35,11 @@ impl Budget {
             // What cannot work at all is refused by words that say what it needs.
             allocator::allow((limit.0 + limit.0 / SLACK).saturating_sub(PROGRAM).max(PROGRAM), limit.0);
         }
+    }
+
+    /// The same where a page will show a signal: what is shown, next to it, and the page itself.
+    pub fn with_page<T>(self, page: Option<&PathBuf>, signal: &[T]) -> Self {
+        if page.is_some() { self.beside(PAGE * size_of_val(signal) as u64) } else { self }
     }
 
     /// The same under another limit.

@@ -43,7 +43,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
     let chosen = Chosen::of(&args.dictionary, picture.signal.extent().rank())?;
     chosen.check_fits(picture.signal.extent())?;
-    let budget = Budget::now(&args.run);
+    let budget = Budget::now(&args.run).with_page(args.report.as_ref(), picture.signal.data());
     let separator = SeparateParams { max_memory: budget.room(), ..separator.params().clone() }.check()?;
     if args.dry_run {
         return dry_run(args, &picture.signal, &chosen, &separator, budget).map(|()| Outcome::Done);

@@ -136,6 +136,53 @@ fn weights_and_penalties_below_the_precision_are_refused() {
 
 /// Codes that cancel each other leave a residual that single precision takes for zero (found by fuzzing).
 #[test]
+fn codes_far_larger_than_the_signal_round_it_away() {
+    let image = Signal::from_planar(extent(&[1, 1]), 2, vec![7.426025e30f32, -7.9934085e30]).unwrap();
+    let atoms: Vec<f32> = vec![
+        0.010091731,
+        0.010091731,
+        0.010091731,
+        0.009981697,
+        0.5150713,
+        0.5150713,
+        0.5150713,
+        0.4506854,
+        0.024128985,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.70710677,
+        0.70710677,
+        0.38363025,
+        0.38111305,
+        0.38363025,
+        0.38363025,
+        0.38363025,
+        -0.38065645,
+        -0.3088641,
+        -0.089201905,
+        0.13345747,
+    ];
+    let atoms = Dictionary::new(extent(&[3, 3]), 1, atoms).unwrap();
+    let params = PursuitParams {
+        tolerance: 1e-6,
+        max_sweeps: 30,
+        local: Local::Lars,
+        tile: Some(usize::MAX),
+        threads: 1,
+        ..PursuitParams::new(Penalty::Absolute(1.411865234375))
+    };
+    let observed = image.into();
+    let answer = params.clone().check().unwrap().run(std::slice::from_ref(&observed), &atoms, &mut ()).unwrap();
+    assert!(answer.needles[0].codes().iter().any(|c| c.value.abs() > 1e33), "a problem of another kind");
+    honesty::check(&params, &observed, &atoms, &answer);
+}
+
+#[test]
 fn a_data_term_below_rounding_is_not_believed() {
     let image = Signal::from_planar(extent(&[1, 1]), 1, vec![-5.311035f32]).unwrap();
     let atoms: Vec<f32> = vec![

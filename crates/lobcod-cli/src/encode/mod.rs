@@ -64,7 +64,8 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         chosen.warn_if_normalised();
     }
     let Prepared { sources, observed } = prepare(args, pictures, chosen.dictionary.extent())?;
-    let budget = Budget::now(&args.run);
+    let page = |budget: Budget, observed: &Observed<T>| budget.with_page(args.report.as_ref(), observed.signal.data());
+    let budget = observed.iter().fold(Budget::now(&args.run), page);
     let pursuit = PursuitParams { max_memory: budget.room(), ..pursuit.params().clone() }.check()?;
     if args.dry_run {
         let needed = pursuit.estimate_memory(&observed, &chosen.dictionary)?;

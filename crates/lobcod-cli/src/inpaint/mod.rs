@@ -45,7 +45,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let chosen = dictionaries::<T>(args, signal.extent())?;
     let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
     let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
-    let budget = Budget::now(&args.run);
+    let budget = Budget::now(&args.run).with_page(args.scoring.report.as_ref(), signal.data());
     let inpaint = InpaintParams { max_memory: budget.room(), ..inpaint.params().clone() }.check()?;
     if args.scoring.dry_run {
         let needed = inpaint.estimate_memory(signal.extent(), signal.channels(), &atoms)?;

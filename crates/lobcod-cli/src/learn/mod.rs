@@ -64,7 +64,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     if !args.telling.quiet {
         first.warn_if_normalised();
     }
-    let budget = Budget::now(&args.run);
+    let budget = Budget::now(&args.run).with_page(args.report.as_ref(), observed[0].signal.data());
     let learner = LearnParams { max_memory: budget.room(), ..learner.params().clone() }.check()?;
     if args.dry_run {
         let plan = Plan {

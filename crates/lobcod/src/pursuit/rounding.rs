@@ -1,7 +1,8 @@
 //! Data terms that are too small for the precision of the residual.
 //!
-//! The residual is `y` minus many terms, so it is known to some rounding errors of `y`. A data term of that size (penalties of a
-//! millionth of penalty_max and less) may be rounding alone, and a certificate must not rest on it.
+//! The residual is `y` minus many terms, so it is known to some rounding errors of `y` and of the largest of them. A data term of that size
+//! (penalties of a millionth of penalty_max and less, codes that cancel each other) may be rounding alone, and a certificate must not rest
+//! on it.
 
 use super::params::Observed;
 use crate::border::Border;
@@ -20,7 +21,8 @@ pub(super) fn check_data_term<T: Real>(
     needles: &Needles<T>,
     dictionary: &Dictionary<T>,
 ) -> f64 {
-    let rounding = (ERRORS * T::EPSILON.to_f64()).powi(2) * half_energy(observed, None);
+    let terms: f64 = needles.codes().iter().map(|c| 0.5 * c.value.to_f64().powi(2)).sum();
+    let rounding = (ERRORS * T::EPSILON.to_f64()).powi(2) * (half_energy(observed, None) + terms);
     if needles.nonzeros() == 0 || certificate.data_term > rounding {
         return 0.0;
     }
