@@ -33,7 +33,11 @@ impl Pursuit {
         rows: usize,
     ) -> Result<u64> {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
-        let extent = cut.extent(&cut.positions(cut.count / 2));
+        let middle = cut.count / 2;
+        let (band, seam) = (cut.positions(middle), (middle > 0).then(|| cut.seam(middle - 1)));
+        // The rows worked on around a seam may be more than those of low bands.
+        let extents = std::iter::once(band).chain(seam).map(|positions| cut.extent(&positions));
+        let extent = extents.max_by_key(|extent| extent.volume()).expect("there is a band");
         let planes = planes_of(shape.channels, dictionary.channels());
         let session = self.session_memory(engine, BandedShape { extent, ..shape }, Border::Free, dictionary, false)?;
         if engine.own_memory().is_some() {
