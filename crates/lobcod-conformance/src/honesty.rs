@@ -18,7 +18,8 @@ pub fn check<T: Real>(params: &PursuitParams, observed: &Observed<T>, dictionary
     let near = |found: f64, meant: f64, what: &str| {
         // Residuals are of the signal's precision, so data terms are known to a share of the signal's energy; and nobody is misled
         // by what is less than the gap that is told.
-        let share = 64.0 * T::EPSILON.to_f64() * (meant * nothing).sqrt().max(meant) + 1e-10 * meant + total.gap;
+        let rounding = 64.0 * T::EPSILON.to_f64();
+        let share = rounding * (meant * nothing).sqrt().max(meant) + rounding * rounding * nothing + 1e-10 * meant + total.gap;
         let off = (found - meant).abs();
         assert!(off <= share + small::<T>(observed), "{what} {found:e}, but it is {meant:e} (without codes {nothing:e})");
     };

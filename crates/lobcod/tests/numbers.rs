@@ -136,6 +136,24 @@ fn weights_and_penalties_below_the_precision_are_refused() {
 
 /// Codes that cancel each other leave a residual that single precision takes for zero (found by fuzzing).
 #[test]
+fn codes_beyond_the_precision_are_refused() {
+    // The sample is reached by the last number of the atom alone, which asks for a code of 7e51.
+    let signal = Signal::from_planar(extent(&[1]), 1, vec![-7.2e37f32]).unwrap();
+    let atoms = Dictionary::new(extent(&[2]), 1, vec![1.0, -1e-14]).unwrap();
+    for schedule in [Schedule::Tiles, Schedule::Layers, Schedule::Needles] {
+        for local in [Local::Coordinate, Local::Lars] {
+            let usual = PursuitParams::new(Penalty::Relative(1e-3));
+            let params = PursuitParams { schedule, local, nonnegative: true, max_sweeps: 30, ..usual };
+            match solve(&params, &signal, &atoms) {
+                Err(Error::Data(reason)) => assert!(reason.contains("too large"), "{reason}"),
+                Err(other) => panic!("{other}"),
+                Ok(answer) => assert_ne!(answer.report.status, Status::Converged),
+            }
+        }
+    }
+}
+
+#[test]
 fn codes_far_larger_than_the_signal_round_it_away() {
     let image = Signal::from_planar(extent(&[1, 1]), 2, vec![7.426025e30f32, -7.9934085e30]).unwrap();
     let atoms: Vec<f32> = vec![

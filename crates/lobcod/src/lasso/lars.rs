@@ -17,6 +17,12 @@ pub(crate) fn solve<T: Real>(c: &mut [T], active: &mut Vec<ActiveCode<T>>, colum
     for code in active.iter_mut() {
         move_code(c, code, T::ZERO, columns);
     }
+    if !c.iter().all(|x| x.is_finite()) {
+        // Numbers beyond the precision lead nowhere.
+        c.copy_from_slice(&before);
+        active.copy_from_slice(&entry);
+        return;
+    }
     let path = Path::follow(c, columns, rules);
     for (&atom, &value) in path.atoms.iter().zip(&path.codes) {
         let at = active.iter().position(|a| a.atom as usize == atom).unwrap_or_else(|| {

@@ -97,7 +97,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        self.open(engine, signals, dictionary, observer.stop())?.resume(checkpoint, observer)
+        representable(self.open(engine, signals, dictionary, observer.stop())?.resume(checkpoint, observer)?)
     }
 
     /// Codes the signals on a given engine.
@@ -108,7 +108,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        Ok(self.open(engine, signals, dictionary, observer.stop())?.run(observer))
+        representable(self.open(engine, signals, dictionary, observer.stop())?.run(observer))
     }
 
     /// The box of samples of a signal of this size that a rank works on; it may go on counting beyond the end of a periodic signal.
@@ -158,4 +158,9 @@ impl Pursuit {
         let problem = setup::problem(&self.params, signals, dictionary)?;
         CpuEngine::new(self.params.threads)?.estimate_memory(&problem, setup::EXPECTED_DENSITY)
     }
+}
+
+/// The answer, unless its codes went beyond the precision: an atom that all but misses a huge signal asks for such.
+fn representable<T: Real>(answer: Answer<T>) -> Result<Answer<T>> {
+    if answer.report.total.objective.is_finite() { Ok(answer) } else { Err(params::too_large::<T>()) }
 }
