@@ -2,7 +2,7 @@
 
 // One value a cell of a lattice; the scale at a sample is their quadratic B-spline there.
 struct Scales {
-    const double* values;
+    const float* values;
     int start[3];  // first sample, counted from the first of the domain
     int length[3];
     int counts[3];
@@ -45,7 +45,7 @@ __device__ __forceinline__ double scale_at(const Scales& scales, int z, int y, i
     for (int i = 0; i < 3; i++) {
 #pragma unroll
         for (int j = 0; j < 3; j++) {
-            const double* row = scales.values + ((i64)along_z.cell[i] * scales.counts[1] + along_y.cell[j]) * scales.counts[2];
+            const float* row = scales.values + ((i64)along_z.cell[i] * scales.counts[1] + along_y.cell[j]) * scales.counts[2];
             double mixed = 0.0;
 #pragma unroll
             for (int k = 0; k < 3; k++) mixed += along_x.share[k] * row[along_x.cell[k]];

@@ -11,7 +11,7 @@ use lobcod::grid::Grid;
 const BLOCKS: u32 = 1024;
 
 /// Tiles of a group along an axis.
-const GROUP: usize = 4;
+const GROUP: usize = 1;
 
 /// The scaled residual of a plane, and the reach of its needles there.
 pub(crate) struct Scaled {
@@ -45,7 +45,7 @@ fn exceeding_groups(grid: &Grid, largest: &[f32], penalty: f64) -> impl Iterator
 
 impl CudaSession {
     /// The scales as the kernels see them, and the buffer that holds their values.
-    fn scales(&self, plane: usize, scaling: Scaling) -> (Scales, CudaSlice<f64>) {
+    fn scales(&self, plane: usize, scaling: Scaling) -> (Scales, CudaSlice<f32>) {
         let (lattice, at) = (scaling.field.lattice(), self.schedule.grids[plane].signal_at);
         let values = must(up(&self.device.stream, scaling.field.values()));
         let scales = Scales {

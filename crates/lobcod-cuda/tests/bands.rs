@@ -170,9 +170,10 @@ fn scaled_residuals_are_those_of_the_processor() {
         device.restore(&processor.fetch());
         device.refresh();
         let signal = Extent::new(axes).unwrap().padded();
-        let lattice = Lattice::new([0; 3], signal, 6, false);
-        let excess: Vec<f64> = (0..lattice.cells()).map(|i| 1.0 + 0.1 * (i % 7 % 3) as f64).collect();
-        let field = ScaleField::new(lattice, &excess);
+        let lattice = Lattice::new([0; 3], signal, [6; 3], false);
+        let excess: Vec<f32> = (0..lattice.cells()).map(|i| 1.0 + 0.1 * (i % 7 % 3) as f32).collect();
+        let mut field = ScaleField::new(lattice);
+        field.lower(0, &excess);
         let scaling = Scaling { field: &field, origin: [0; 3] };
         let part = [0..signal[0], 0..signal[1].div_ceil(2), 1.min(signal[2] - 1)..signal[2]];
         let told = [processor, device].map(|mut session| {

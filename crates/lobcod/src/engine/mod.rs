@@ -287,9 +287,13 @@ pub trait Session<T> {
 
 /// The residual of a session whose scale varies over the signal: what a better dual point is made of.
 pub trait ScaledResidual<T> {
-    /// Calls `each(plane, where)` for places that together hold all needles whose reach exceeded the penalty; only right after a
-    /// certificate for this penalty.
+    /// Calls `each(plane, where)` for small boxes that together hold all needles, of this rank, whose reach exceeded the penalty; only
+    /// right after a certificate for this penalty.
     fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding));
+    /// Replaces numbers that every rank has by the largest of all ranks.
+    fn largest_of_all(&mut self, numbers: &mut [f32]) {
+        let _ = numbers;
+    }
     /// `<A (Y - B), s r>` and `||s r||^2` over a part of the samples, or over all (those around the signal too, for the zero border).
     fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums;
     /// Largest `|c_ik| / weight_ik` in the scaled residual of needles that the scales are not 1 around; the penalty if none is larger.

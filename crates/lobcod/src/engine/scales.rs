@@ -14,9 +14,9 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Cells of about `cell` samples along every axis over the samples from `start` on.
-    pub fn new(start: [i64; 3], length: [usize; 3], cell: usize, periodic: bool) -> Self {
-        let counts = length.map(|l| (l / cell + usize::from(l % cell >= cell.div_ceil(2))).max(1));
+    /// Cells of about `cell` samples over the samples from `start` on.
+    pub fn new(start: [i64; 3], length: [usize; 3], cell: [usize; 3], periodic: bool) -> Self {
+        let counts = std::array::from_fn(|a| (length[a] + cell[a] / 2).div_euclid(cell[a]).max(1));
         Self { start, length, counts, periodic }
     }
 
@@ -82,24 +82,35 @@ struct Place {
 #[derive(Clone, Debug)]
 pub struct ScaleField {
     lattice: Lattice,
-    values: Vec<f64>,
+    values: Vec<f32>,
 }
 
 impl ScaleField {
-    /// Scales that bring what exceeds the penalty down to it: `excess` of every cell, in shares of the penalty, and nothing by more
-    /// than its neighbourhood asks for.
-    pub fn new(lattice: Lattice, excess: &[f64]) -> Self {
-        let mut values = vec![1.0f64; lattice.cells()];
+    /// The scale 1 everywhere on a lattice.
+    pub fn new(lattice: Lattice) -> Self {
+        Self { lattice, values: vec![1.0; lattice.cells()] }
+    }
+
+    /// Lowers the scales so that what exceeds the penalty comes down to it, and nothing by more than its neighbourhood asks for:
+    /// `excess` of the cells from number `first` on, in shares of the penalty.
+    pub fn lower(&mut self, first: usize, excess: &[f32]) {
+        let (lattice, values) = (self.lattice, &mut self.values);
         let [_, ny, nx] = lattice.counts;
-        for (cell, &excess) in excess.iter().enumerate().filter(|(_, excess)| **excess > 1.0) {
+        for (cell, &excess) in (first..).zip(excess).filter(|(_, excess)| **excess > 1.0) {
             let at = [cell / (ny * nx), cell / nx % ny, cell % nx];
-            for step in 0..27i64 {
-                let near = std::array::from_fn(|a| lattice.wrapped(a, at[a] as i64 + step / [9, 3, 1][a] % 3 - 1));
-                let value = &mut values[lattice.number(near)];
-                *value = value.min(1.0 / excess);
+            let near = |a: usize| {
+                let steps = if lattice.counts[a] == 1 { 0..=0 } else { -1..=1 };
+                steps.map(move |step| lattice.wrapped(a, at[a] as i64 + step))
+            };
+            for z in near(0) {
+                for y in near(1) {
+                    for x in near(2) {
+                        let value = &mut values[lattice.number([z, y, x])];
+                        *value = value.min(1.0 / excess);
+                    }
+                }
             }
         }
-        Self { lattice, values }
     }
 
     /// The cells.
@@ -108,13 +119,13 @@ impl ScaleField {
     }
 
     /// The value of every cell; the scale at a sample is their quadratic B-spline there.
-    pub fn values(&self) -> &[f64] {
+    pub fn values(&self) -> &[f32] {
         &self.values
     }
 
     /// The scale 1 everywhere.
     pub fn ones() -> Self {
-        Self { lattice: Lattice::new([0; 3], [1; 3], 1, false), values: vec![1.0] }
+        Self::new(Lattice::new([0; 3], [1; 3], [1; 3], false))
     }
 
     /// Are all scales 1 in the box from `start` to `end`?
@@ -134,16 +145,19 @@ impl ScaleField {
         let mixed = |x: usize| -> f64 {
             let planes = z.cells.iter().zip(&z.shares);
             let rows = planes.map(|(&cz, &sz)| {
-                sz * (0..3).map(|i| y.shares[i] * self.values[self.lattice.number([cz, y.cells[i], x])]).sum::<f64>()
+                sz * (0..3).map(|i| y.shares[i] * f64::from(self.values[self.lattice.number([cz, y.cells[i], x])])).sum::<f64>()
             });
             rows.sum()
         };
-        let (mut cell, mut values) = (usize::MAX, [0.0; 3]);
+        let (mut cell, mut values) = (usize::MAX - 1, [0.0; 3]);
         for i in 0..count {
             let x = self.lattice.place(2, from[2] + i as i64);
-            if x.cells[1] != cell {
-                (cell, values) = (x.cells[1], x.cells.map(mixed));
+            if x.cells[1] == cell + 1 {
+                values = [values[1], values[2], mixed(x.cells[2])];
+            } else if x.cells[1] != cell {
+                values = x.cells.map(mixed);
             }
+            cell = x.cells[1];
             f(i, (0..3).map(|k| x.shares[k] * values[k]).sum());
         }
     }
@@ -156,19 +170,20 @@ mod tests {
     #[test]
     fn scales_are_one_far_away_and_low_enough_where_it_matters() {
         for (start, periodic) in [([0, 0, 0], false), ([0, -5, -4], false), ([0, 0, 0], true)] {
-            let lattice = Lattice::new(start, [1, 150, 140], 16, periodic);
-            let mut excess = vec![1.0; lattice.cells()];
+            let lattice = Lattice::new(start, [1, 150, 140], [16; 3], periodic);
+            let mut excess = vec![1.0f32; lattice.cells()];
             let bad = [0, 70, 66];
             excess[lattice.cell(bad)] = 1.25;
-            let field = ScaleField::new(lattice, &excess);
+            let mut field = ScaleField::new(lattice);
+            field.lower(0, &excess);
             let mut ones = 0;
             for y in start[1]..start[1] + 150 {
                 field.for_row([0, y, start[2]], 140, |i, scale| {
                     let at = [0, y, start[2] + i as i64];
-                    assert!((0.8 - 1e-12..=1.0 + 1e-12).contains(&scale));
-                    let one = scale > 1.0 - 1e-12;
+                    assert!((0.8 - 1e-6..=1.0 + 1e-6).contains(&scale));
+                    let one = scale > 1.0 - 1e-6;
                     ones += usize::from(one);
-                    assert!(lattice.cell(at) != lattice.cell(bad) || scale < 0.8 + 1e-12, "{scale} at {at:?}");
+                    assert!(lattice.cell(at) != lattice.cell(bad) || scale < 0.8 + 1e-6, "{scale} at {at:?}");
                     assert!(one || !field.is_one_over(at, at.map(|x| x + 1)));
                 });
             }

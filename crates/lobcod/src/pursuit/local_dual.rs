@@ -3,24 +3,26 @@
 //! Scaled by one number, the residual pays everywhere for the one needle that exceeds the penalty most. Here the scale varies over a
 //! lattice of cells, and only those around needles that exceed the penalty pay.
 
-use super::params::PursuitParams;
-use super::setup::grouping;
+use super::params::{PursuitParams, Schedule};
 use crate::border::Border;
 use crate::engine::{Exceeding, Lattice, ScaleField, ScaledSums};
 use crate::extent::Extent;
-use crate::grid::Grouping;
 use std::ops::Range;
 
 /// Fewer cells than this: the one needle is mended nearly as soon as the others.
-const FEW_CELLS: usize = 100;
+const FEW_CELLS: usize = 1600;
+/// No axis of a cell is shorter, however small the atoms.
+const SHORTEST_CELL: usize = 4;
 
-/// Cells of the size of tiles over the samples that carry a data term; `None` where they are not worth it.
+/// Cells of the size of an atom over the samples that carry a data term; `None` where they are not worth it. The smaller a cell, the
+/// fewer samples pay for a needle; but a scale that varies much over a patch changes its correlations.
 pub(super) fn lattice(params: &PursuitParams, signal: Extent, atom: Extent) -> Option<Lattice> {
-    let Grouping::Tiles(cell) = grouping(params, signal.rank()) else { return None };
-    let pad = if params.border == Border::Zero { atom.padded().map(|h| h - 1) } else { [0; 3] };
+    let atom = atom.padded();
+    let pad = if params.border == Border::Zero { atom.map(|h| h - 1) } else { [0; 3] };
     let length = std::array::from_fn(|a| signal.padded()[a] + 2 * pad[a]);
+    let cell = atom.map(|h| h.max(SHORTEST_CELL));
     let lattice = Lattice::new(pad.map(|pad| -(pad as i64)), length, cell, params.border == Border::Periodic);
-    (lattice.cells() >= FEW_CELLS).then_some(lattice)
+    (params.schedule == Schedule::Tiles && lattice.cells() >= FEW_CELLS).then_some(lattice)
 }
 
 /// The most by which needles of every cell exceed the penalty.
@@ -31,7 +33,7 @@ pub(super) struct Excess {
     reach: [i64; 3],
     /// Number of the first cell there is a ratio for.
     first: usize,
-    ratios: Vec<f64>,
+    pub(super) ratios: Vec<f32>,
 }
 
 impl Excess {
@@ -54,19 +56,16 @@ impl Excess {
         let from = std::array::from_fn(|a| origin[a] + found.first[a]);
         let to = std::array::from_fn(|a| origin[a] + found.last[a] + self.reach[a]);
         let (first, ratios) = (self.first, &mut self.ratios);
-        self.lattice.cells_between(from, to, |cell| ratios[cell - first] = ratios[cell - first].max(found.ratio));
+        let ratio = found.ratio as f32;
+        self.lattice.cells_between(from, to, |cell| ratios[cell - first] = ratios[cell - first].max(ratio));
     }
 
     /// Scales that bring all of it down; there is at least one part.
     pub(super) fn field<'a>(parts: impl Iterator<Item = &'a Excess>) -> ScaleField {
         let mut parts = parts.peekable();
-        let lattice = parts.peek().expect("at least one part").lattice;
-        let mut ratios = vec![1.0f64; lattice.cells()];
-        for part in parts {
-            let own = ratios[part.first..].iter_mut().zip(&part.ratios);
-            own.for_each(|(all, &ratio)| *all = all.max(ratio));
-        }
-        ScaleField::new(lattice, &ratios)
+        let mut field = ScaleField::new(parts.peek().expect("at least one part").lattice);
+        parts.for_each(|part| field.lower(part.first, &part.ratios));
+        field
     }
 }
 

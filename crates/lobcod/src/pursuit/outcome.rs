@@ -10,6 +10,9 @@ use crate::observe::Stop;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
+/// A gap so many times the one asked for is not proved by a better dual point.
+const HOPELESS: f64 = 100.0;
+
 impl<T: Real> Solver<'_, T> {
     /// Residual anew, measurement, a point of the history.
     pub(super) fn record(&mut self, what: Measure) {
@@ -56,7 +59,8 @@ impl<T: Real> Solver<'_, T> {
 
     /// Where the scaled residual does not prove the gap asked for, a better point may.
     fn seek_better_duals(&mut self) {
-        if self.certificates().1.relative_gap() <= self.tolerance {
+        let gap = self.certificates().1.relative_gap();
+        if gap <= self.tolerance || gap > HOPELESS * self.tolerance {
             return;
         }
         let atom = self.dictionary.extent();
@@ -76,6 +80,7 @@ impl<T: Real> Solver<'_, T> {
         };
         let Some(session) = self.session.scaled() else { return };
         session.exceeding(self.penalty, &mut note);
+        excess.iter_mut().flatten().for_each(|excess| session.largest_of_all(&mut excess.ratios));
         for (plane, excess) in excess.iter().enumerate() {
             let Some(excess) = excess else { continue };
             let field = Excess::field(std::iter::once(excess));

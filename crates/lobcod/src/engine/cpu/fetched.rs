@@ -3,7 +3,7 @@
 use super::gather::gather_codes;
 use super::session::CpuSession;
 use super::tile::LocalCode;
-use crate::engine::{Exceeding, State};
+use crate::engine::State;
 use crate::needles::Code;
 use crate::real::Real;
 
@@ -57,26 +57,6 @@ impl<T: Real> OwnState<T> {
         }
         state.codes.iter_mut().for_each(|codes| codes.sort_unstable_by_key(|code| (code.position, code.atom)));
         state
-    }
-}
-
-/// Where needles exceed the penalty, as a message.
-pub(super) fn exceeding_to_bytes(needles: &[(usize, Exceeding)]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(64 * needles.len());
-    for (plane, Exceeding { first, last, ratio }) in needles {
-        bytes.extend((*plane as u64).to_le_bytes());
-        first.iter().chain(last).for_each(|x| bytes.extend(x.to_le_bytes()));
-        bytes.extend(ratio.to_le_bytes());
-    }
-    bytes
-}
-
-/// Calls `each` for what a message says.
-pub(super) fn exceeding_from_bytes(mut message: &[u8], each: &mut dyn FnMut(usize, Exceeding)) {
-    while !message.is_empty() {
-        let plane = u64::from_le_bytes(take(&mut message)) as usize;
-        let [first, last] = std::array::from_fn(|_| std::array::from_fn(|_| i64::from_le_bytes(take(&mut message))));
-        each(plane, Exceeding { first, last, ratio: f64::from_le_bytes(take(&mut message)) });
     }
 }
 

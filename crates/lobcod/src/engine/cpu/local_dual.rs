@@ -21,31 +21,50 @@ pub(super) struct Asked<'a> {
     pub(super) scaling: Scaling<'a>,
 }
 
-/// For every tile with needles that exceeded the penalty, its plane and where they are.
+/// Tiles that are looked at together, and positions along an axis that share a box.
+const AT_ONCE: usize = 1024;
+const BOX: usize = 4;
+
+/// Calls `each` with the plane and the place of needles that exceeded the penalty.
 pub(super) fn exceeding<T: Real>(
     penalty: f64,
     team: &Team<T>,
     planes: &[PlaneState<T>],
     tiles: &[TileState<T>],
-) -> Vec<(usize, Exceeding)> {
+    each: &mut dyn FnMut(usize, Exceeding),
+) {
+    let wanted: Vec<&TileState<T>> = tiles.iter().filter(|state| state.largest_correlation > penalty).collect();
+    for tiles in wanted.chunks(AT_ONCE) {
+        let mut found: Vec<(&TileState<T>, Vec<Exceeding>)> = tiles.iter().map(|&state| (state, Vec::new())).collect();
+        team.each(&mut found, |_| 1, |(state, found), scratch| *found = exceeding_of_tile(penalty, planes, state, scratch));
+        for (state, found) in found {
+            found.into_iter().for_each(|found| each(state.plane, found));
+        }
+    }
+}
+
+/// The boxes of a tile with needles that exceeded the penalty.
+fn exceeding_of_tile<T: Real>(
+    penalty: f64,
+    planes: &[PlaneState<T>],
+    state: &TileState<T>,
+    scratch: &mut Scratch<T>,
+) -> Vec<Exceeding> {
+    let plane = &planes[state.plane];
+    let boxes = state.tile.size.map(|size| size.div_ceil(BOX));
     let nowhere = Exceeding { first: [i64::MAX; 3], last: [i64::MIN; 3], ratio: 1.0 };
-    let tiles = tiles.iter().filter(|state| state.largest_correlation > penalty);
-    let mut found: Vec<_> = tiles.map(|state| (state, nowhere)).collect();
-    team.each(
-        &mut found,
-        |_| 1,
-        |(state, found), scratch| {
-            let plane = &planes[state.plane];
-            Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut scratch.needles);
-            for (&offset, reach) in scratch.needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
-                let at = plane.in_field([0; 3], state.place(&plane.layout, offset).map(i64::from));
-                found.first = std::array::from_fn(|a| found.first[a].min(at[a]));
-                found.last = std::array::from_fn(|a| found.last[a].max(at[a]));
-                found.ratio = found.ratio.max(reach.to_f64() / penalty);
-            }
-        },
-    );
-    found.into_iter().filter(|(_, found)| found.ratio > 1.0).map(|(state, found)| (state.plane, found)).collect()
+    let mut found = vec![nowhere; boxes.iter().product()];
+    Layers::of(&plane.grid, &state.tile).all_needles(&plane.layout, &mut scratch.needles);
+    for (&offset, reach) in scratch.needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty) {
+        let place = state.place(&plane.layout, offset).map(i64::from);
+        let [z, y, x]: [usize; 3] = std::array::from_fn(|a| (place[a] - state.tile.origin[a]) as usize / BOX);
+        let (at, found) = (plane.in_field([0; 3], place), &mut found[(z * boxes[1] + y) * boxes[2] + x]);
+        found.first = std::array::from_fn(|a| found.first[a].min(at[a]));
+        found.last = std::array::from_fn(|a| found.last[a].max(at[a]));
+        found.ratio = found.ratio.max(reach.to_f64() / penalty);
+    }
+    found.retain(|found| found.ratio > 1.0);
+    found
 }
 
 /// Largest reach of the tiles around which scales are not 1; the penalty if none is larger.

@@ -7,7 +7,7 @@ use super::canvas::Canvas;
 use super::changes::Changes;
 use super::discovery::DiscoverTile;
 use super::exchange::Exchange;
-use super::fetched::{OwnState, exceeding_from_bytes, exceeding_to_bytes};
+use super::fetched::OwnState;
 use super::gradient::{Codes, Survey, gradient, survey};
 use super::local_dual::{Asked, exceeding, scaled_reach};
 use super::measure::{Goal, MeasureTile};
@@ -323,10 +323,17 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
 impl<T: Real> ScaledResidual<T> for CpuSession<T> {
     fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
-        let own = exceeding(penalty, &self.team, &self.planes, &self.tiles);
-        match self.exchange.gather(|| exceeding_to_bytes(&own)) {
-            None => own.into_iter().for_each(|(plane, found)| each(plane, found)),
-            Some(parts) => parts.iter().for_each(|part| exceeding_from_bytes(part, each)),
+        exceeding(penalty, &self.team, &self.planes, &self.tiles, each);
+    }
+
+    fn largest_of_all(&mut self, numbers: &mut [f32]) {
+        if self.exchange.is_alone() {
+            return;
+        }
+        for part in numbers.chunks_mut(1 << 16) {
+            let mut largest: Vec<f64> = part.iter().map(|&x| f64::from(x)).collect();
+            self.exchange.largest(&mut largest);
+            part.iter_mut().zip(largest).for_each(|(x, most)| *x = most as f32);
         }
     }
 
