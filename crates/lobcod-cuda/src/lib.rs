@@ -26,14 +26,17 @@ mod layout;
 mod learning;
 mod libraries;
 mod opening;
+mod parallel;
 mod program;
 mod recipe;
+mod rooms;
 mod scaled;
 mod schedule;
 mod session;
 mod sizes;
 mod state;
 mod tally;
+mod transfer;
 mod world;
 
 pub use device::DeviceFacts;
