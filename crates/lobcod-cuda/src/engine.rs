@@ -65,16 +65,38 @@ impl CudaEngine {
     }
 }
 
+/// Where the memory of sessions comes from, and goes back to.
+fn pool(context: &CudaContext) -> Option<sys::CUmemoryPool> {
+    if !context.has_async_alloc() {
+        return None;
+    }
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: the device was opened; the pool is its own.
+    let found = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()) }.result();
+    found.is_ok().then_some(pool)
+}
+
 /// Memory that a session gives back stays at hand for the next one. Where the driver does not want that, only time is lost.
 fn keep_memory(context: &CudaContext) {
-    let (mut pool, mut all) = (std::ptr::null_mut(), u64::MAX);
+    let mut all = u64::MAX;
     let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the device was opened; the pool is its own, and the attribute is one number of 64 bits.
-    unsafe {
-        if context.has_async_alloc() && sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()).result().is_ok() {
-            let _ = sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()).result();
-        }
+    if let Some(pool) = pool(context) {
+        // SAFETY: the attribute is one number of 64 bits.
+        let _ = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()) }.result();
     }
+}
+
+/// Bytes that sessions gave back and the driver counts as taken.
+fn kept_memory(context: &CudaContext) -> u64 {
+    use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
+    let Some(pool) = pool(context) else { return 0 };
+    let [reserved, used] = [CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT].map(|attribute| {
+        let mut bytes = 0u64;
+        // SAFETY: both attributes are one number of 64 bits.
+        let asked = unsafe { sys::cuMemPoolGetAttribute(pool, attribute, std::ptr::from_mut(&mut bytes).cast()) };
+        if asked.result().is_ok() { bytes } else { 0 }
+    });
+    reserved.saturating_sub(used)
 }
 
 impl Device {
@@ -114,10 +136,11 @@ impl<T: Real> Engine<T> for CudaEngine {
         Ok((4 * fields * sizes.samples + 4 * maps * sizes.positions + codes + places + tables + scaled) as u64)
     }
 
-    /// Most of what is free: where room for codes is used up, the old one is given back only when the new one is there.
+    /// Most of what is free, for blocks do not lie without gaps.
     fn own_memory(&self) -> Option<u64> {
-        let bound = self.device.context.bind_to_thread();
-        bound.and_then(|()| mem_get_info()).ok().map(|(free, _)| free as u64 / 4 * 3)
+        let context = &self.device.context;
+        let free = context.bind_to_thread().and_then(|()| mem_get_info()).ok();
+        free.map(|(free, _)| (free as u64 + kept_memory(context)) / 4 * 3)
     }
 
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {

@@ -47,6 +47,11 @@ impl Ledger {
         self.rooms[tile].1 as usize
     }
 
+    /// Codes that all tiles together have room for.
+    pub(crate) fn codes(&self) -> usize {
+        self.rooms.iter().map(|&(_, capacity)| capacity as usize).sum()
+    }
+
     /// What tiles that want so many codes need: none where all have room.
     pub(crate) fn moves(&self, wanted: &[i32]) -> Option<Moves> {
         let too_small = |(tile, &wanted): (usize, &i32)| wanted as usize > self.capacity(tile);

@@ -152,7 +152,8 @@ impl CudaSession {
         });
         let tiles = self.schedule.tiles.len() * (4 * 3 + 8 * 3 + 48) + 4 * self.schedule.neighbours.len();
         let scratch = 4 * self.layout.scratch * self.schedule.tiles.len();
+        let shuttle = size_of::<DeviceCode>() * SHUTTLE.min(b.rooms.ledger.codes());
         let scaled = b.scaled.as_ref().map_or(0, |s| s.residual.num_bytes() + s.reach.num_bytes());
-        (fields + scaled + maps + b.rooms.bytes() + atoms + sums + sorted + tiles + scratch) as u64
+        (fields + scaled + maps + b.rooms.bytes() + shuttle + atoms + sums + sorted + tiles + scratch) as u64
     }
 }
