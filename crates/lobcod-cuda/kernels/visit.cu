@@ -87,7 +87,7 @@ __device__ __forceinline__ void visit_needle(
         }
     }
 #if CUT
-    Columns source = {columns, gram, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0};
+    Columns source = {columns, gram, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0, -1};
 #else
     Columns source = {columns, gram, nullptr, patch, buffer, lane};
 #endif
