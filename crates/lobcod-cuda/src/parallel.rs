@@ -14,6 +14,12 @@ pub(crate) fn parts<T: Send>(data: &mut [T], work: impl Fn(Range<usize>, &mut [T
     share(data, all, |range| range, work);
 }
 
+/// The same where items come in rows of one width: a thread is told the numbers of its rows.
+pub(crate) fn rows<T: Send>(data: &mut [T], width: usize, work: impl Fn(Range<usize>, &mut [T]) + Sync) {
+    let all = ranges(data.len() / width, LEAST.div_ceil(width));
+    share(data, all, |rows| rows.start * width..rows.end * width, work);
+}
+
 /// The same where items come in groups, none of which is cut: group `g` begins at `first[g]`, and the last ends at the last number. A
 /// thread is told the numbers of its groups.
 pub(crate) fn groups<T: Send>(data: &mut [T], first: &[i32], work: impl Fn(Range<usize>, &mut [T]) + Sync) {
@@ -56,6 +62,9 @@ mod tests {
             super::parts(&mut data, |numbers, part| numbers.zip(part).for_each(|(i, x)| *x += i + 1));
             assert!(data.iter().enumerate().all(|(i, x)| *x == i + 1));
         }
+        let mut data = vec![0; 300 * 500];
+        super::rows(&mut data, 500, |rows, part| rows.zip(part.chunks_mut(500)).for_each(|(row, part)| part.fill(row)));
+        assert!(data.iter().enumerate().all(|(i, x)| *x == i / 500));
         let first: Vec<i32> = (0..5000).scan(7, |at, i| Some(std::mem::replace(at, *at + i % 5))).collect();
         let mut data = vec![usize::MAX; (first[4999] - 7) as usize];
         super::groups(&mut data, &first, |groups, mut part| {

@@ -187,7 +187,7 @@ fn codes_are_put_where_their_tiles_are_and_found_again() {
             let tiles = plane.first_tile as usize..(plane.first_tile + plane.tile_count) as usize;
             let own = &device[first[tiles.start] as usize..first[tiles.end] as usize];
             let mut found = Vec::with_capacity(own.len());
-            schedule.from_tiles(tiles, &first, own, &mut found.spare_capacity_mut()[..own.len()]);
+            schedule.codes_of_tiles(tiles, &first, own, &mut found.spare_capacity_mut()[..own.len()]);
             // SAFETY: all of them were written.
             unsafe { found.set_len(own.len()) };
             let key = |code: &lobcod::Code<f32>| (code.position, code.atom);
@@ -196,33 +196,4 @@ fn codes_are_put_where_their_tiles_are_and_found_again() {
             assert_eq!(found, given);
         }
     });
-}
-
-#[test]
-fn zz_times() {
-    use std::time::Instant;
-    for border in [Border::Zero, Border::Free] {
-        let problem = problem(&[&[2048, 2048]], &[8, 8], 1, border, Grouping::Tiles(32));
-        for _ in 0..3 {
-            let c = Instant::now();
-            let fr = frames(&problem, None).unwrap();
-            let g: Vec<Grid> = fr.iter().map(|frame| frame.block(&frame.all())).collect();
-            let a = c.elapsed();
-            let c = Instant::now();
-            let s = Schedule::new(&problem, None).unwrap();
-            let b = c.elapsed();
-            let c = Instant::now();
-            let f = crate::fields::Fields::gather(&problem, &s);
-            let d = c.elapsed();
-            let codes: Vec<lobcod::Code<f32>> = (0..930_000usize).map(|i| { let p = i * 9 / 2; lobcod::Code { position: [0, (p / 2055) as i32 - 7, (p % 2055) as i32 - 7], atom: (i % 5) as u32, channel: 0, value: 1.0 }}).filter(|c| c.position[1] < 2048).collect();
-            let c = Instant::now();
-            let (first, dev) = s.by_tile(std::slice::from_ref(&codes));
-            let e = c.elapsed();
-            let c = Instant::now();
-            let mut found = Vec::with_capacity(dev.len());
-            s.from_tiles(0..s.tiles.len(), &first, &dev, &mut found.spare_capacity_mut()[..dev.len()]);
-            unsafe { found.set_len(dev.len()) };
-            println!("{border}: block {a:?} schedule {b:?} fields {d:?} by_tile {e:?} from_tiles {:?} {} {}", c.elapsed(), g[0].tiles.len(), f.target.len() + found.len());
-        }
-    }
 }

@@ -58,7 +58,7 @@ impl CudaSession {
                     must(stream.synchronize());
                 }
                 let length = codes.len();
-                self.schedule.from_tiles(tile..next, &first, &landed[..count], &mut codes.spare_capacity_mut()[..count]);
+                self.schedule.codes_of_tiles(tile..next, &first, &landed[..count], &mut codes.spare_capacity_mut()[..count]);
                 // SAFETY: every place was written just now.
                 unsafe { codes.set_len(length + count) };
                 tile = next;

@@ -33,7 +33,9 @@ impl Schedule {
             let own = rest.split_off_mut(..codes.len()).expect("a place for every code");
             let axes: [AxisPlaces; 3] = std::array::from_fn(|axis| AxisPlaces::new(grid, axis));
             parallel::parts(own, |range, own| {
-                own.iter_mut().zip(&codes[range]).for_each(|(place, code)| *place = self.place(plane, grid, &axes, &numbers, code));
+                own.iter_mut()
+                    .zip(&codes[range])
+                    .for_each(|(place, code)| *place = self.place(plane, grid, &axes, &numbers, code));
             });
         }
         let mut first = vec![0i32; self.tiles.len() + 1];
@@ -69,7 +71,7 @@ impl Schedule {
     }
 
     /// The codes of a few tiles of one plane as everybody keeps them; tile t has those from `first[t]` on.
-    pub(crate) fn from_tiles(
+    pub(crate) fn codes_of_tiles(
         &self,
         tiles: Range<usize>,
         first: &[i32],

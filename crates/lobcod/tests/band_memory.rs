@@ -3,7 +3,9 @@
 use lobcod::engine::{
     CpuEngine, Discovery, Engine, Measure, Measurement, PlaneLayer, Problem, ScaledResidual, Session, State, Support, Sweep,
 };
-use lobcod::{Border, Code, Dictionary, Error, Extent, Needles, Observed, Penalty, Piece, PursuitParams, Result, Signal, Start, Status};
+use lobcod::{
+    Border, Code, Dictionary, Error, Extent, Needles, Observed, Penalty, Piece, PursuitParams, Result, Signal, Start, Status,
+};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -136,7 +138,12 @@ fn bands_that_need_more_than_they_may_take_are_halved() {
             let params = PursuitParams { border, tolerance: 1.0, ..PursuitParams::new(Penalty::Absolute(report.penalty)) };
             let given = params.check().unwrap().run(&[observed], &dictionary, &mut ()).unwrap().report.history[0];
             assert_eq!(report.total.nonzeros, given.nonzeros);
-            assert!((report.total.objective / given.objective - 1.0).abs() < 1e-5, "{} {}", report.total.objective, given.objective);
+            assert!(
+                (report.total.objective / given.objective - 1.0).abs() < 1e-5,
+                "{} {}",
+                report.total.objective,
+                given.objective
+            );
         }
     }
 }

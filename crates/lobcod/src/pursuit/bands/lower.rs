@@ -33,7 +33,9 @@ impl<T: Real> Work<'_, T> {
         for band in (0..self.bands.len()).rev() {
             let second = cut.positions(2 * band + 1).start;
             let mut halves: [Vec<Code<T>>; 2] = Default::default();
-            self.source.shelf.show(band, &mut |code| halves[usize::from(i64::from(code.position[cut.axis]) >= second)].push(code))?;
+            self.source
+                .shelf
+                .show(band, &mut |code| halves[usize::from(i64::from(code.position[cut.axis]) >= second)].push(code))?;
             for (half, codes) in halves.into_iter().enumerate().rev() {
                 self.source.shelf.keep(2 * band + half, codes)?;
             }
