@@ -4,8 +4,11 @@ use crate::device::{self, DeviceFacts, attribute, failed};
 use crate::layout::Layout;
 use crate::program::{Program, architecture};
 use crate::recipe::Recipe;
+use crate::rooms::REGIONS;
 use crate::session::CudaSession;
 use crate::sizes::{OpenPositions, Sizes, frames};
+use crate::state::SHUTTLE;
+use crate::world::DeviceCode;
 use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use lobcod::engine::{Engine, Problem, Session};
@@ -128,8 +131,9 @@ impl<T: Real> Engine<T> for CudaEngine {
         let fields = 2 + usize::from(problem.planes.iter().any(|p| p.weights.is_some()));
         let maps = 1 + usize::from(problem.planes.iter().any(|p| p.position_weights.is_some()));
         let capacity = CudaSession::first_capacity(&sizes).max((density * 1.5 * sizes.most_needles as f64) as usize);
-        // A few tiles have more codes than most, and make room for all of them.
-        let codes = 3 * 16 * 2 * capacity * sizes.tiles;
+        // Some tiles have more codes than most, and leave the room behind that they had first.
+        let codes =
+            size_of::<DeviceCode>() * (REGIONS * (capacity + capacity / 2) * sizes.tiles + SHUTTLE.min(capacity * sizes.tiles));
         let places = if problem.learning { (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles } else { 0 };
         let tables = 4 * layout.scratch * sizes.tiles + 160 * sizes.tiles + 4 * (6 * m * n + m * m);
         let scaled = 4 * (sizes.plane_samples + sizes.plane_positions);

@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn targets_are_those_that_the_grid_spreads() {
-        let sizes: [(&[&[usize]], &[usize], usize); 3] =
+        type Sizes<'a> = (&'a [&'a [usize]], &'a [usize], usize);
+        let sizes: [Sizes; 3] =
             [(&[&[300, 200]], &[8, 8], 1), (&[&[60, 41], &[30, 20]], &[5, 3], 3), (&[&[9, 12, 14]], &[2, 3, 4], 1)];
         for (planes, atom, channels) in sizes {
             for border in Border::ALL {

@@ -25,6 +25,7 @@ mod launches;
 mod layout;
 mod learning;
 mod libraries;
+mod neighbours;
 mod opening;
 mod parallel;
 mod program;

@@ -10,7 +10,7 @@ use lobcod::Code;
 use lobcod::engine::State;
 
 /// Codes that travel at once, in a buffer of their own: memory for all of them is not counted with.
-const SHUTTLE: usize = 1 << 18;
+pub(crate) const SHUTTLE: usize = 1 << 18;
 
 /// The tile up to which codes travel with those of tile `from`: as many as the shuttle holds, but at least one tile.
 fn shuttle_end(first: &[i32], from: usize, end: usize) -> usize {
