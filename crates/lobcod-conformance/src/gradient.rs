@@ -29,7 +29,7 @@ fn check<T: Real>(engine: &dyn Engine<T>, problem: &Problem, grouping: Grouping)
     let mut session = open(engine, problem, &dictionary, grouping);
     let planes = session.fetch().codes.len();
     session.discover(&Discovery { penalty: 0.5, visit: Visit::All, local_tolerance: 1e-3, layer_seed: None });
-    session.support(&Support { penalty: 0.5, rounds: 2, tolerance: 0.0 });
+    session.support(&Support { penalty: 0.5, sweeps: 1, rounds: 2, tolerance: 0.0 });
     session.refresh();
     let mut rng = ChaCha8Rng::seed_from_u64(problem.seed);
     let direction: Vec<f64> = (0..m * n).map(|_| rng.random_range(-0.3..0.3)).collect();

@@ -120,7 +120,7 @@ impl Session<f32> for CudaSession {
                     self.known.reach = false;
                 }
                 // Needles that need no other atoms: their codes follow.
-                let round = self.support(&Support { penalty: sweep.penalty, rounds: 1, tolerance: 0.0 });
+                let round = self.support(&Support { penalty: sweep.penalty, sweeps: 1, rounds: 1, tolerance: 0.0 });
                 sweep_sum.largest_change = sweep_sum.largest_change.max(round.largest_change);
             }
             Visit::Candidates | Visit::Layer(_) => {}
@@ -134,11 +134,13 @@ impl Session<f32> for CudaSession {
         self.clear_mail();
         let (penalty, rounds, tolerance) = (sweep.penalty as f32, sweep.rounds as i32, sweep.tolerance as f32);
         let (world, group, kept) = (self.world, self.layout.support.tile as i32, self.layout.kept_codes as i32);
-        self.colours(self.layout.support, |list, tiles, grid, threads, bytes| {
-            if self.goes_on() {
-                launch!(self, "support", grid, threads, bytes, world, list, tiles, penalty, rounds, tolerance, group, kept);
-            }
-        });
+        for _ in 0..sweep.sweeps {
+            self.colours(self.layout.support, |list, tiles, grid, threads, bytes| {
+                if self.goes_on() {
+                    launch!(self, "support", grid, threads, bytes, world, list, tiles, penalty, rounds, tolerance, group, kept);
+                }
+            });
+        }
         (self.known.reach, self.known.sorted) = (false, false);
         Self::sweep_of(&self.read_mail())
     }

@@ -165,7 +165,7 @@ fn scaled_residuals_are_those_of_the_processor() {
         let name = format!("{axes:?}, hidden {hidden}");
         let mut processor = session(&CpuEngine::new(1).unwrap(), axes, atom, hidden);
         processor.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: 1e-2, layer_seed: None });
-        processor.support(&Support { penalty, rounds: 2, tolerance: 0.0 });
+        processor.support(&Support { penalty, sweeps: 1, rounds: 2, tolerance: 0.0 });
         processor.refresh();
         let mut device = session(engine, axes, atom, hidden);
         device.restore(&processor.fetch());

@@ -150,7 +150,7 @@ fn a_pass_over_the_atoms_lowers_the_objective() {
                 let mut first = None;
                 for _ in 0..4 {
                     session.discover(&Discovery { penalty: 1.5, visit: Visit::All, local_tolerance: 1e-6, layer_seed: None });
-                    session.support(&Support { penalty: 1.5, rounds: 3, tolerance: 0.0 });
+                    session.support(&Support { penalty: 1.5, sweeps: 1, rounds: 3, tolerance: 0.0 });
                     for _ in 0..3 {
                         let before = objective(&mut *session);
                         assert!(session.improve_atoms() > 0.0, "{name}: no atom moved");

@@ -51,7 +51,7 @@ impl UnderWay {
         under_way
     }
 
-    /// Is the message sent?
+    /// Is the message sent, or there?
     fn is_done(&mut self) -> bool {
         let mut done = 0;
         // SAFETY: the request is this message's own.
@@ -61,9 +61,23 @@ impl UnderWay {
 
     /// Waits for the message, and gives its bytes.
     pub(crate) fn wait(mut self) -> Vec<u8> {
-        // SAFETY: the request is this message's own.
-        unsafe { ffi::MPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
+        rest_until(|| self.is_done());
         std::mem::take(&mut self.bytes)
+    }
+}
+
+/// Looks again and again, with pauses: a rank that waits may share a core with one that works, and polling without a break would
+/// slow that one down. Where ranks share even the processor, the other's turn comes after a while.
+fn rest_until(mut done: impl FnMut() -> bool) {
+    const PAUSES: usize = 16;
+    const PATIENCE: usize = 1000;
+    let mut looks = 0;
+    while !done() {
+        looks += 1;
+        if looks > PATIENCE {
+            std::thread::yield_now();
+        }
+        (0..PAUSES).for_each(|_| std::hint::spin_loop());
     }
 }
 
@@ -102,8 +116,13 @@ pub(crate) fn reduce(sums: &mut [i64], maxima: &mut [f64]) {
             let (kind, operation) = (ffi::RSMPI_DOUBLE, ffi::RSMPI_MAX);
             ffi::MPI_Iallreduce(from, into, count(maxima.len()), kind, operation, ffi::RSMPI_COMM_WORLD, &mut requests[1]);
         }
-        ffi::MPI_Waitall(2, requests.as_mut_ptr(), ffi::RSMPI_STATUSES_IGNORE);
     }
+    rest_until(|| {
+        let mut done = 0;
+        // SAFETY: the requests are those of above.
+        unsafe { ffi::MPI_Testall(2, requests.as_mut_ptr(), &mut done, ffi::RSMPI_STATUSES_IGNORE) };
+        done != 0
+    });
 }
 
 /// What every rank gives, on every rank.

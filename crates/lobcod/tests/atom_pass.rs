@@ -60,7 +60,7 @@ where
     let mut first = None;
     for _ in 0..4 {
         session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: 1e-6, layer_seed: None });
-        session.support(&Support { penalty, rounds: 3, tolerance: 0.0 });
+        session.support(&Support { penalty, sweeps: 1, rounds: 3, tolerance: 0.0 });
         for _ in 0..3 {
             let before = objective(&mut *session, penalty);
             let moved = session.improve_atoms();

@@ -92,7 +92,7 @@ fn improve(engine: &dyn Engine<f32>, problem: EngineProblem<f32>) -> (Vec<f32>, 
     session.discover(&Discovery { penalty: 1.5, visit: Visit::All, local_tolerance: 1e-3, layer_seed: None });
     let mut before = f64::INFINITY;
     for _ in 0..3 {
-        session.support(&Support { penalty: 1.5, rounds: 2, tolerance: 1e-3 });
+        session.support(&Support { penalty: 1.5, sweeps: 1, rounds: 2, tolerance: 1e-3 });
         session.refresh();
         let objective = |session: &mut dyn Session<f32>| {
             let sums = session.measure(Measure::Objective)[0];

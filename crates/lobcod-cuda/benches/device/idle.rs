@@ -33,7 +33,7 @@ pub fn idle(engine: &CudaEngine, side: usize) -> Result<()> {
         learning: false,
     })?;
     session.discover(&Discovery { penalty: PENALTY, visit: Visit::All, local_tolerance: 0.05, layer_seed: None });
-    let sweep = Support { penalty: PENALTY, rounds: 2, tolerance: f64::from(f32::MAX) };
+    let sweep = Support { penalty: PENALTY, sweeps: 1, rounds: 2, tolerance: f64::from(f32::MAX) };
     session.support(&sweep);
     let clock = Instant::now();
     let visited: usize = (0..CALLS).map(|_| session.support(&sweep).visited).sum();

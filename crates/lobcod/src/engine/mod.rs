@@ -110,9 +110,11 @@ pub struct Discovery {
 pub struct Support {
     /// Penalty of these sweeps.
     pub penalty: f64,
+    /// Sweeps, one after the other.
+    pub sweeps: usize,
     /// Rounds inside a tile before the next.
     pub rounds: usize,
-    /// A tile is left when its largest change falls below this share of the threshold.
+    /// A tile is left when its largest change falls below this share of the threshold, and passed over while less is pending around it.
     pub tolerance: f64,
 }
 

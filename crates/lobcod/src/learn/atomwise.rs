@@ -121,7 +121,7 @@ fn sweep_and_improve<T: Real>(pass: &mut Pass<'_, '_, T>, stage: f64) -> Result<
     pass.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
     pass.go_on()?;
     for _ in 0..pass.params.rounds {
-        pass.session.support(&Support { penalty, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
+        pass.session.support(&Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
         pass.session.improve_atoms();
         pass.go_on()?;
     }

@@ -42,7 +42,7 @@ impl<T: Real> Way<T> for Batch {
         let mut renewed = renew_atoms(pass);
         let penalty = pass.penalty;
         pass.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
-        pass.session.support(&Support { penalty, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
+        pass.session.support(&Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
         pass.go_on()?;
         let standing = descend(pass)?;
         if standing.objective <= self.standing.objective || renewed.merged > 0 {

@@ -299,7 +299,7 @@ mod tests {
         };
         let mut session = CpuEngine::new(1).unwrap().open(problem).unwrap();
         session.discover(&Discovery { penalty: PENALTY, visit: Visit::All, local_tolerance: 1e-6, layer_seed: None });
-        session.support(&Support { penalty: PENALTY, rounds: 3, tolerance: 0.0 });
+        session.support(&Support { penalty: PENALTY, sweeps: 1, rounds: 3, tolerance: 0.0 });
         session.refresh();
         session
     }

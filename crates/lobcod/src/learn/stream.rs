@@ -124,7 +124,7 @@ impl<T: Real> Stream<T> {
             let penalty = stage * penalty;
             session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
             for _ in 0..if stage > 1.0 { 1 } else { ROUNDS } {
-                session.support(&Support { penalty, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
+                session.support(&Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
                 if stop.is_due() {
                     return Ok(Control::Stop);
                 }

@@ -18,8 +18,9 @@ const FIRST_SUPPORT: usize = 8;
 const COARSE_SUPPORT: usize = 12;
 const FINE_SUPPORT: usize = 24;
 const FINE: f64 = 8e-3;
-/// Support rounds inside a tile before its neighbours follow.
+/// Support rounds inside a tile before its neighbours follow, and sweeps of so many rounds before anyone asks how far they came.
 const ROUNDS: usize = 2;
+const SWEEPS: usize = 6;
 /// Changes that end the support sweeps, in shares of the threshold: at a stage, and relative to the last gap at the end (where they
 /// are halved from pass to pass at least).
 pub(super) const STAGE_TOLERANCE: f64 = 0.05;
@@ -61,9 +62,12 @@ impl<T: Real> Solver<'_, T> {
         if let Some(status) = self.pause(observer) {
             return Some(status);
         }
-        for _ in 0..limit / ROUNDS {
-            let change = self.session.support(&Support { penalty, rounds: ROUNDS, tolerance }).largest_change;
-            self.progress.support_sweeps += ROUNDS;
+        let mut left = limit / ROUNDS;
+        while left > 0 {
+            let sweeps = left.min(SWEEPS);
+            left -= sweeps;
+            let change = self.session.support(&Support { penalty, sweeps, rounds: ROUNDS, tolerance }).largest_change;
+            self.progress.support_sweeps += sweeps * ROUNDS;
             moved = moved.max(change);
             if let Some(status) = self.pause(observer) {
                 return Some(status);

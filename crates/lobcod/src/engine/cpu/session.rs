@@ -130,7 +130,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn discover(&mut self, sweep: &Discovery) -> Sweep {
         let (level, skipping, nonnegative, local) = (self.level, self.skipping, self.nonnegative, self.local);
-        let sum = self.sweep(
+        let sum = self.sweeps(
+            1,
             matches!(sweep.visit, Visit::All | Visit::Spread),
             |state, _| match sweep.visit {
                 Visit::All | Visit::Spread => true,
@@ -149,7 +150,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn support(&mut self, sweep: &Support) -> Sweep {
         let (level, nonnegative) = (self.level, self.nonnegative);
-        self.sweep(
+        self.sweeps(
+            sweep.sweeps,
             true,
             |state, pending| !state.codes.is_empty() && pending() >= sweep.tolerance,
             |atoms, plane, state, scratch| {

@@ -26,27 +26,30 @@ impl<T: Real> CpuSession<T> {
         }
     }
 
-    /// Runs `work` on the tiles that `wanted` picks by what is pending around them, colour after colour, the tiles of a colour in
-    /// parallel.
+    /// So many times: runs `work` on the tiles that `wanted` picks by what is pending around them, colour after colour, the tiles of a
+    /// colour in parallel. Ranks that are not neighbours wait for each other at the end only.
     ///
     /// `whole` says that every code of a tile is swept.
-    pub(super) fn sweep(
+    pub(super) fn sweeps(
         &mut self,
+        count: usize,
         whole: bool,
         wanted: impl Fn(&TileState<T>, &dyn Fn() -> f64) -> bool + Sync,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>, &mut Scratch<T>) + Sync,
     ) -> Sweep {
         let stop = self.stop.clone();
-        self.run_colours(|atoms, changes, planes, state, scratch| {
-            if !wanted(state, &|| changes.pending(state)) || stop.is_due() {
-                return;
-            }
-            (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
-            work(atoms, &planes[state.plane], state, scratch);
-            scratch.tally.largest_change = scratch.tally.largest_change.max(state.largest_change);
-            scratch.tally.visited += state.visited;
-            changes.note(state, whole);
-        });
+        for _ in 0..count {
+            self.run_colours(|atoms, changes, planes, state, scratch| {
+                if !wanted(state, &|| changes.pending(state)) || stop.is_due() {
+                    return;
+                }
+                (state.largest_change, state.last_change, state.visited) = (0.0, 0.0, 0);
+                work(atoms, &planes[state.plane], state, scratch);
+                scratch.tally.largest_change = scratch.tally.largest_change.max(state.largest_change);
+                scratch.tally.visited += state.visited;
+                changes.note(state, whole);
+            });
+        }
         let together = |sum: Sweep, part: Sweep| Sweep {
             largest_change: sum.largest_change.max(part.largest_change),
             visited: sum.visited + part.visited,

@@ -67,7 +67,7 @@ impl<T: Real> Fit<T> {
 
     /// Sweeps over the non-zero codes; gives the largest change.
     pub(super) fn support(&mut self, penalty: f64, pace: &mut Pace) -> f64 {
-        let change = self.session.support(&Support { penalty, rounds: ROUNDS, tolerance: TOLERANCE }).largest_change;
+        let change = self.session.support(&Support { penalty, sweeps: 1, rounds: ROUNDS, tolerance: TOLERANCE }).largest_change;
         pace.note(&mut *self.session, penalty, ROUNDS);
         change
     }
