@@ -74,23 +74,26 @@ extern "C" __global__ void find_curvatures(World w) {
     }
 }
 
-// Codes of every tile one after the other, from `first[tile]` on; or back from there.
-extern "C" __global__ void gather_codes(World w, const int* first, Code* all, int back) {
-    const int t = blockIdx.x;
+// Codes of the tiles from `from` on, one tile after the other, tile t at `first[t]` less that of the first of them; or back from there.
+extern "C" __global__ void gather_codes(World w, int from, const int* first, Code* all, int back) {
+    const int t = from + blockIdx.x, at = first[t] - first[from];
     Code* codes = codes_of(w, t, w.slot[t]);
     const int count = first[t + 1] - first[t];
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        if (back) codes[i] = all[first[t] + i];
-        else all[first[t] + i] = codes[i];
+        if (back) codes[i] = all[at + i];
+        else all[at + i] = codes[i];
     }
     if (back && threadIdx.x == 0) w.counts[t] = count;
 }
 
-// Codes in regions of another capacity.
-extern "C" __global__ void move_codes(World w, Code* to, int capacity) {
-    const int t = blockIdx.x, slot = w.slot[t];
+// The listed tiles move into other rooms.
+extern "C" __global__ void move_codes(World w, const int* tiles, const Room* rooms) {
+    const int t = tiles[blockIdx.x], slot = w.slot[t];
+    const Room room = rooms[blockIdx.x];
     const Code* codes = codes_of(w, t, slot);
-    for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) to[((i64)slot * w.tile_count + t) * capacity + i] = codes[i];
+    for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) room.codes[(i64)slot * room.capacity + i] = codes[i];
+    __syncthreads();
+    if (threadIdx.x == 0) w.rooms[t] = room;
 }
 
 // Forgets what is known of changes: every tile is swept again.

@@ -5,8 +5,8 @@
 // The key of a code holds the upper bits of its way to go and, below, its atom.
 #define ATOM_BITS (M <= 128 ? 7 : M <= 1024 ? 10 : 16)
 #define ATOM_MASK ((1u << ATOM_BITS) - 1u)
-// Masked Gram columns a needle remembers.
-#define KEPT_COLUMNS 12
+// Masked Gram columns a needle remembers: about as many as dense codes ask for. At most 32, one for every lane to know of.
+#define KEPT_COLUMNS (MPL <= 4 ? 24 : 12)
 
 struct Needle {
     float c[MPL];          // correlations at the present codes
@@ -53,26 +53,25 @@ struct Columns {
     int lane;
 #if CUT
     int made;
-    int atoms[KEPT_COLUMNS];
+    int held;  // the atom whose column is kept at the place that is this lane's number; -1: none
     float kept[KEPT_COLUMNS][MPL];
 #endif
 
     __device__ __forceinline__ void get(int atom, float (&column)[MPL]) {
 #if CUT
         if (weights) {
-            for (int i = 0; i < made && i < KEPT_COLUMNS; i++) {
-                if (atoms[i] == atom) {
-                    UNROLL_ATOMS
-                    for (int j = 0; j < MPL; j++) column[j] = kept[i][j];
-                    return;
-                }
+            const u32 found = __ballot_sync(FULL, held == atom);
+            if (found) {
+                UNROLL_ATOMS
+                for (int j = 0; j < MPL; j++) column[j] = kept[__ffs(found) - 1][j];
+                return;
             }
             __syncwarp();
             for (int p = lane; p < N; p += 32) buffer[p] = weights[patch[p]] * sample_of(columns, atom, p);
             __syncwarp();
             correlate(columns, buffer, column, lane);
             const int i = made < KEPT_COLUMNS ? made : KEPT_COLUMNS - 1;
-            atoms[i] = atom;
+            if (lane == i) held = atom;
             UNROLL_ATOMS
             for (int j = 0; j < MPL; j++) kept[i][j] = column[j];
             made = i + 1;

@@ -78,7 +78,6 @@ extern "C" __global__ void scale_residual(World w, Scales scales, int number, Bo
 
 // ||s r||^2 and <A (Y - B), s r> over a box of a plane, a pair of sums a block.
 extern "C" __global__ void tally_scaled(World w, Scales scales, int number, Box box, double* sums) {
-    __shared__ double room[32];
     double energy = 0.0, dot = 0.0;
     each_scaled(w, scales, w.planes[number], box, [&](i64 at, double scale) {
         const double r = scale * (double)w.residual[at];
@@ -86,12 +85,7 @@ extern "C" __global__ void tally_scaled(World w, Scales scales, int number, Box 
         energy += weight > 0.0f ? r * r / (double)weight : 0.0;
         dot += r * (double)w.target[at];
     });
-    energy = block_sum(energy, room);
-    dot = block_sum(dot, room);
-    if (threadIdx.x == 0) {
-        sums[2 * blockIdx.x] = energy;
-        sums[2 * blockIdx.x + 1] = dot;
-    }
+    put_sums(energy, dot, sums);
 }
 
 // The largest reach of the needles of every tile, a warp each.

@@ -18,9 +18,19 @@ __device__ __forceinline__ double block_sum(double x, double* room) {
     return sum;
 }
 
+// Adds up two numbers over all threads of a block, and writes the pair where those of the block belong.
+__device__ __forceinline__ void put_sums(double energy, double dot, double* sums) {
+    __shared__ double room[32];
+    energy = block_sum(energy, room);
+    dot = block_sum(dot, room);
+    if (threadIdx.x == 0) {
+        sums[2 * blockIdx.x] = energy;
+        sums[2 * blockIdx.x + 1] = dot;
+    }
+}
+
 // ||r||^2 and <A (Y - B), r> of every part; the residual carries the squared weight, so its energy is r^2 / w.
 extern "C" __global__ void tally_parts(World w, const Part* parts, double* sums) {
-    __shared__ double room[32];
     const Part part = parts[blockIdx.x];
     double energy = 0.0, dot = 0.0;
     for (int i = threadIdx.x; i < part.length; i += blockDim.x) {
@@ -29,12 +39,7 @@ extern "C" __global__ void tally_parts(World w, const Part* parts, double* sums)
         energy += weight == 1.0f ? r * r : weight > 0.0f ? r * r / (double)weight : 0.0;
         dot += r * (double)w.target[part.from + i];
     }
-    energy = block_sum(energy, room);
-    dot = block_sum(dot, room);
-    if (threadIdx.x == 0) {
-        sums[2 * blockIdx.x] = energy;
-        sums[2 * blockIdx.x + 1] = dot;
-    }
+    put_sums(energy, dot, sums);
 }
 
 // Weighted l1 norm and energy of the codes of every tile, a warp each.

@@ -76,6 +76,13 @@ struct __align__(16) Code {
     float curvature;
 };
 
+// The room of a tile: three regions of `capacity` codes. Two take turns, one is for what is being found.
+struct __align__(16) Room {
+    Code* codes;
+    int capacity;
+    int unused;
+};
+
 struct World {
     const Plane* planes;
     const Tile* tiles;
@@ -90,10 +97,10 @@ struct World {
     const float* position_weights;
     const u32* position_caps;
     float* reach;
-    Code* codes;  // three regions of `capacity` codes a tile: two take turns, one is for what is being found
+    Room* rooms;
     int* counts;
     int* slot;
-    int* overflowed;
+    int* wanted;  // codes that a visit last had to find room for
     double* total;  // all changes of a tile so far
     double* own;    // its last change
     double* seen;   // changes of its neighbours when it was last swept
@@ -107,7 +114,6 @@ struct World {
     float* scratch;
     i64 scratch_size;
     int tile_count;
-    int capacity;
     int periodic;
     int nonnegative;
     u32 cap;
@@ -166,7 +172,8 @@ __device__ __forceinline__ i64 position_at(const Plane& plane, const Tile& tile,
 }
 
 __device__ __forceinline__ Code* codes_of(const World& w, int tile, int slot) {
-    return w.codes + ((i64)slot * w.tile_count + tile) * w.capacity;
+    const Room room = w.rooms[tile];
+    return room.codes + (i64)slot * room.capacity;
 }
 
 template <int WARPS>

@@ -14,7 +14,6 @@ struct Sweep {
     int plane, layer;      // of a visit to one layer
     const int* order;      // of the layers; null: as they come
     const int* order_at;   // where the order of a plane begins
-    int overflowed_only;
 };
 
 // What the warps of a tile share.
@@ -27,6 +26,7 @@ struct Bench {
     int* found;       // codes in the pool
     u32* largest;     // largest change, as the bits of a float
     int* visited;
+    int* capacity;    // codes there is room for
     int* sums;        // for the scan over warps
 };
 
@@ -87,7 +87,7 @@ __device__ __forceinline__ void visit_needle(
         }
     }
 #if CUT
-    Columns source = {columns, gram, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0};
+    Columns source = {columns, gram, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0, -1};
 #else
     Columns source = {columns, gram, nullptr, patch, buffer, lane};
 #endif
@@ -149,7 +149,7 @@ __device__ __forceinline__ void visit_needle(
         atomicAdd(bench.visited, 1);
     }
     start = __shfl_sync(FULL, start, 0);
-    if (start + count > w.capacity) return;
+    if (start + count > *bench.capacity) return;
     UNROLL_ATOMS
     for (int j = 0; j < MPL; j++) {
         const u32 mask = __ballot_sync(FULL, needle.code[j] != 0.0f);
@@ -203,7 +203,6 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     const Plane& plane = w.planes[tile.plane];
     const Shape& shape = w.shapes[tile.shape];
     if (sweep.visit == VISIT_LAYER && tile.plane != sweep.plane) return;
-    if (sweep.overflowed_only && !w.overflowed[t]) return;
 
     // Memory of the group.
     float* buffers = reinterpret_cast<float*>(chip + (i64)group * group_bytes);
@@ -214,6 +213,7 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     bench.found = small;
     bench.largest = reinterpret_cast<u32*>(small + 1);
     bench.visited = small + 2;
+    bench.capacity = small + 3;
     bench.sums = small + 4;
     bench.range = reinterpret_cast<uint2*>(large);
     bench.layer_awake = reinterpret_cast<int*>(bench.range + shape.needle_count);
@@ -225,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     const Code* old = codes_of(w, t, slot);
     const u32* needles = w.needles + shape.needles_at;
     const int* layers = w.layers + shape.layers_at;
-    if (thread < 4) small[thread] = 0;
+    if (thread < 4) small[thread] = thread < 3 ? 0 : w.rooms[t].capacity;
     for (int p = N + lane; p < N4 * 4; p += 32) buffer[p] = 0.0f;
     for (int q = thread; q < shape.needle_count; q += threads) bench.range[q] = make_uint2(0, 0);
     for (int l = thread; l < shape.layer_count; l += threads) bench.layer_awake[l] = 0;
@@ -275,11 +275,10 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     int mine = 0, all = 0;
     for (int q = from; q < to; q++) mine += bench.range[q].y;
     int at = scan_counts(mine, bench.sums, all, thread, group);
-    if (all > w.capacity || *bench.found > w.capacity) {
-        if (thread == 0) {
-            w.overflowed[t] = 1;
-            atomicMax(w.mail + MAIL_OVERFLOW, (u64)max(all, *bench.found));
-        }
+    const int wanted = max(all, *bench.found);
+    if (thread == 0) w.wanted[t] = wanted;
+    if (wanted > *bench.capacity) {
+        if (thread == 0) atomicAdd(w.mail + MAIL_OVERFLOW, (u64)1);
         return;
     }
     Code* out = codes_of(w, t, 1 - slot);
@@ -296,7 +295,6 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
             const bool whole = sweep.visit == VISIT_ALL || sweep.visit == VISIT_SPREAD;
             w.slot[t] = 1 - slot;
             w.counts[t] = all;
-            w.overflowed[t] = 0;
             w.own[t] = whole ? (double)largest : w.own[t] + (double)largest;
             if (whole) w.seen[t] = around;
             w.total[t] += (double)largest;

@@ -1,8 +1,9 @@
 //! Memory on the device.
 
 use crate::engine::Device;
+use crate::rooms::Rooms;
 use crate::scaled::Scaled;
-use crate::world::{DeviceCode, Part, Place, Plane, Region, Shape, Tile};
+use crate::world::{Part, Place, Plane, Region, Shape, Tile};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, ValidAsZeroBits};
 use std::sync::Arc;
 
@@ -20,10 +21,10 @@ pub(crate) struct Buffers {
     pub(crate) _position_caps: Option<CudaSlice<u32>>,
     pub(crate) residual: CudaSlice<f32>,
     pub(crate) reach: CudaSlice<f32>,
-    pub(crate) codes: CudaSlice<DeviceCode>,
+    pub(crate) rooms: Rooms,
     pub(crate) counts: CudaSlice<i32>,
     pub(crate) _slot: CudaSlice<i32>,
-    pub(crate) overflowed: CudaSlice<i32>,
+    pub(crate) wanted: CudaSlice<i32>,
     pub(crate) total: CudaSlice<f64>,
     pub(crate) own: CudaSlice<f64>,
     pub(crate) seen: CudaSlice<f64>,

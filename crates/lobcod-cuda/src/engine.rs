@@ -4,8 +4,11 @@ use crate::device::{self, DeviceFacts, attribute, failed};
 use crate::layout::Layout;
 use crate::program::{Program, architecture};
 use crate::recipe::Recipe;
+use crate::rooms::REGIONS;
 use crate::session::CudaSession;
 use crate::sizes::{OpenPositions, Sizes, frames};
+use crate::state::SHUTTLE;
+use crate::world::DeviceCode;
 use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use lobcod::engine::{Engine, Problem, Session};
@@ -65,16 +68,38 @@ impl CudaEngine {
     }
 }
 
+/// Where the memory of sessions comes from, and goes back to.
+fn pool(context: &CudaContext) -> Option<sys::CUmemoryPool> {
+    if !context.has_async_alloc() {
+        return None;
+    }
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: the device was opened; the pool is its own.
+    let found = unsafe { sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()) }.result();
+    found.is_ok().then_some(pool)
+}
+
 /// Memory that a session gives back stays at hand for the next one. Where the driver does not want that, only time is lost.
 fn keep_memory(context: &CudaContext) {
-    let (mut pool, mut all) = (std::ptr::null_mut(), u64::MAX);
+    let mut all = u64::MAX;
     let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the device was opened; the pool is its own, and the attribute is one number of 64 bits.
-    unsafe {
-        if context.has_async_alloc() && sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()).result().is_ok() {
-            let _ = sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()).result();
-        }
+    if let Some(pool) = pool(context) {
+        // SAFETY: the attribute is one number of 64 bits.
+        let _ = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()) }.result();
     }
+}
+
+/// Bytes that sessions gave back and the driver counts as taken.
+fn kept_memory(context: &CudaContext) -> u64 {
+    use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
+    let Some(pool) = pool(context) else { return 0 };
+    let [reserved, used] = [CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT].map(|attribute| {
+        let mut bytes = 0u64;
+        // SAFETY: both attributes are one number of 64 bits.
+        let asked = unsafe { sys::cuMemPoolGetAttribute(pool, attribute, std::ptr::from_mut(&mut bytes).cast()) };
+        if asked.result().is_ok() { bytes } else { 0 }
+    });
+    reserved.saturating_sub(used)
 }
 
 impl Device {
@@ -106,18 +131,20 @@ impl<T: Real> Engine<T> for CudaEngine {
         let fields = 2 + usize::from(problem.planes.iter().any(|p| p.weights.is_some()));
         let maps = 1 + usize::from(problem.planes.iter().any(|p| p.position_weights.is_some()));
         let capacity = CudaSession::first_capacity(&sizes).max((density * 1.5 * sizes.most_needles as f64) as usize);
-        // A few tiles have more codes than most, and make room for all of them.
-        let codes = 3 * 16 * 2 * capacity * sizes.tiles;
+        // Some tiles have more codes than most, and leave the room behind that they had first.
+        let codes =
+            size_of::<DeviceCode>() * (REGIONS * (capacity + capacity / 2) * sizes.tiles + SHUTTLE.min(capacity * sizes.tiles));
         let places = if problem.learning { (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles } else { 0 };
         let tables = 4 * layout.scratch * sizes.tiles + 160 * sizes.tiles + 4 * (6 * m * n + m * m);
         let scaled = 4 * (sizes.plane_samples + sizes.plane_positions);
         Ok((4 * fields * sizes.samples + 4 * maps * sizes.positions + codes + places + tables + scaled) as u64)
     }
 
-    /// Most of what is free: where room for codes is used up, the old one is given back only when the new one is there.
+    /// Most of what is free, for blocks do not lie without gaps.
     fn own_memory(&self) -> Option<u64> {
-        let bound = self.device.context.bind_to_thread();
-        bound.and_then(|()| mem_get_info()).ok().map(|(free, _)| free as u64 / 4 * 3)
+        let context = &self.device.context;
+        let free = context.bind_to_thread().and_then(|()| mem_get_info()).ok();
+        free.map(|(free, _)| (free as u64 + kept_memory(context)) / 4 * 3)
     }
 
     fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {

@@ -1,10 +1,10 @@
 //! Kernels over the tiles of a session, and what they tell.
 
-use crate::buffers::{Address, empty};
+use crate::buffers::{Address, up};
 use crate::layout::Blocks;
+use crate::rooms::REGIONS;
 use crate::session::{CudaSession, launch, must};
 use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, VisitSweep};
-use cudarc::driver::CudaSlice;
 use cudarc::driver::result::mem_get_info;
 use lobcod::engine::Sweep;
 
@@ -16,7 +16,7 @@ const DENSE_CODES: usize = 16;
 impl CudaSession {
     /// Runs a kernel over the tiles, colour after colour: `run(list, tiles, blocks, threads, bytes on chip)`.
     pub(crate) fn colours(&self, blocks: Blocks, run: impl FnMut(u64, i32, u32, u32, u32)) {
-        self.parts(&self.schedule.colours, blocks, run);
+        self.parts(Address(&self.device).of(&self.buffers.coloured), &self.schedule.colours, blocks, run);
     }
 
     /// Is the rest of a sweep still wanted? Where colours take long, waits for those on their way before it looks.
@@ -28,9 +28,8 @@ impl CudaSession {
         !self.stop.is_due()
     }
 
-    /// The same over parts of the list of tiles (all colours in it, one after the other), each up to the next end.
-    fn parts(&self, ends: &[usize], blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
-        let list = Address(&self.device).of(&self.buffers.coloured);
+    /// The same over parts of a list of tiles, each up to the next end.
+    fn parts(&self, list: u64, ends: &[usize], blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
         for ends in ends.windows(2) {
             let tiles = ends[1] - ends[0];
             if tiles > 0 {
@@ -91,47 +90,53 @@ impl CudaSession {
     }
 
     /// Visits needles of the tiles in these parts of the list, and again where there was no room for what was found.
-    pub(crate) fn visit(&mut self, ends: &[usize], mut told: VisitSweep) -> [u64; MAIL] {
-        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
-        loop {
-            let world = self.world;
-            self.parts(ends, self.layout.visit, |list, tiles, grid, threads, bytes| {
-                if self.goes_on() {
-                    launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
-                }
-            });
-            let mail = self.read_mail();
-            if mail[MAIL_OVERFLOW] == 0 || !self.goes_on() {
-                return mail;
-            }
+    pub(crate) fn visit(&mut self, ends: &[usize], told: VisitSweep) -> [u64; MAIL] {
+        self.visit_listed(Address(&self.device).of(&self.buffers.coloured), ends, told);
+        let mut mail = self.read_mail();
+        while mail[MAIL_OVERFLOW] != 0 && self.goes_on() {
             // Tiles that found more codes than they have room for did nothing; they get another turn.
-            self.grow(mail[MAIL_OVERFLOW] as usize);
+            let wanted = must(self.device.stream.clone_dtoh(&self.buffers.wanted));
+            let (tiles, ends) = self.without_room(&wanted, ends);
+            if !self.make_room(&wanted, false) {
+                break;
+            }
             let kept = [mail[MAIL_CHANGE], mail[MAIL_VISITED], 0, 0, 0, 0, 0, 0];
             must(self.device.stream.memcpy_htod(&kept[..], &mut self.buffers.mail));
-            told.overflowed_only = 1;
+            let list = must(up(&self.device.stream, &tiles));
+            self.visit_listed(Address(&self.device).of(&list), &ends, told);
+            mail = self.read_mail();
         }
+        mail
+    }
+
+    fn visit_listed(&self, list: u64, ends: &[usize], told: VisitSweep) {
+        let (group, on_chip, world) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32, self.world);
+        self.parts(list, ends, self.layout.visit, |list, tiles, grid, threads, bytes| {
+            if self.goes_on() {
+                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
+            }
+        });
+    }
+
+    /// Of the tiles in parts of the list, those that want more codes than they have room for, and where the parts of these end.
+    fn without_room(&self, wanted: &[i32], ends: &[usize]) -> (Vec<i32>, Vec<usize>) {
+        let (mut tiles, mut own_ends) = (Vec::new(), vec![0]);
+        let ledger = &self.buffers.rooms.ledger;
+        for part in ends.windows(2) {
+            let listed = self.schedule.coloured[part[0]..part[1]].iter().copied();
+            tiles.extend(listed.filter(|&t| wanted[t as usize] as usize > ledger.capacity(t as usize)));
+            own_ends.push(tiles.len());
+        }
+        (tiles, own_ends)
     }
 
     /// Where there is memory enough, room for as many codes as dense first ones usually are: a tile without room works in vain.
     pub(crate) fn make_room_for_dense_codes(&mut self) {
         let room = DENSE_CODES * self.schedule.sizes.most_needles;
-        let bytes = 3 * self.schedule.tiles.len() * room * size_of::<DeviceCode>();
-        let enough = mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4);
-        if enough && room > self.world.capacity as usize {
-            self.grow(room);
-        }
-    }
-
-    /// Room for more codes in every tile.
-    pub(crate) fn grow(&mut self, needed: usize) {
-        let capacity = needed.max(2 * self.world.capacity as usize).next_multiple_of(32);
         let tiles = self.schedule.tiles.len();
-        let codes: CudaSlice<DeviceCode> = must(empty(&self.device.stream, 3 * tiles * capacity));
-        let to = Address(&self.device).of(&codes);
-        let (world, room) = (self.world, capacity as i32);
-        launch!(self, "move_codes", tiles as u32, 128, 0, world, to, room);
-        self.buffers.codes = codes;
-        self.world.codes = to;
-        self.world.capacity = room;
+        let bytes = REGIONS * tiles * room * size_of::<DeviceCode>();
+        if mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4) {
+            self.make_room(&vec![(room * 4 / 5) as i32; tiles], false);
+        }
     }
 }

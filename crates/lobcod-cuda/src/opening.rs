@@ -5,11 +5,12 @@ use crate::device::failed;
 use crate::engine::Device;
 use crate::fields::Fields;
 use crate::layout::Layout;
+use crate::rooms::{Ledger, REGIONS, Rooms};
 use crate::schedule::Schedule;
 use crate::session::{CudaSession, Known};
 use crate::sizes::{OpenPositions, Sizes};
-use crate::world::{MAIL, World};
-use cudarc::driver::DriverError;
+use crate::world::{DeviceCode, MAIL, Room, World};
+use cudarc::driver::{CudaSlice, DriverError};
 use lobcod::engine::{Problem, Session};
 use lobcod::{Border, Error, Result, Stop};
 use std::sync::Arc;
@@ -50,6 +51,14 @@ impl CudaSession {
             layers: up(stream, &schedule.layers).map_err(short)?,
             neighbours: up(stream, &schedule.neighbours).map_err(short)?,
         };
+        let codes: CudaSlice<DeviceCode> = empty(stream, REGIONS * tiles * capacity).map_err(short)?;
+        let (first, room_bytes) = (Address(&device).of(&codes), (REGIONS * capacity * size_of::<DeviceCode>()) as u64);
+        let room = |tile: usize| Room { codes: first + tile as u64 * room_bytes, capacity: capacity as i32, unused: 0 };
+        let rooms = Rooms {
+            ledger: Ledger::new(tiles, capacity),
+            blocks: vec![Some(codes)],
+            table: up(stream, &(0..tiles).map(room).collect::<Vec<_>>()).map_err(short)?,
+        };
         let buffers = Buffers {
             coloured: up(stream, &schedule.coloured).map_err(short)?,
             regions: up(stream, &schedule.regions(&recipe)).map_err(short)?,
@@ -61,10 +70,10 @@ impl CudaSession {
             _position_caps: fields.position_caps.as_ref().map(|w| up(stream, w)).transpose().map_err(short)?,
             residual: empty(stream, schedule.sizes.samples).map_err(short)?,
             reach: empty(stream, schedule.sizes.positions).map_err(short)?,
-            codes: empty(stream, 3 * tiles * capacity).map_err(short)?,
+            rooms,
             counts: empty(stream, tiles).map_err(short)?,
             _slot: empty(stream, tiles).map_err(short)?,
-            overflowed: empty(stream, tiles).map_err(short)?,
+            wanted: empty(stream, tiles).map_err(short)?,
             total: empty(stream, tiles).map_err(short)?,
             own: empty(stream, tiles).map_err(short)?,
             seen: empty(stream, tiles).map_err(short)?,
@@ -103,10 +112,10 @@ impl CudaSession {
             position_weights: b._position_weights.as_ref().map_or(0, |w| at.of(w)),
             position_caps: b._position_caps.as_ref().map_or(0, |w| at.of(w)),
             reach: at.of(&b.reach),
-            codes: at.of(&b.codes),
+            rooms: at.of(&b.rooms.table),
             counts: at.of(&b.counts),
             slot: at.of(&b._slot),
-            overflowed: at.of(&b.overflowed),
+            wanted: at.of(&b.wanted),
             total: at.of(&b.total),
             own: at.of(&b.own),
             seen: at.of(&b.seen),
@@ -120,7 +129,6 @@ impl CudaSession {
             scratch: at.of(&b._scratch),
             scratch_size: layout.scratch as i64,
             tile_count: tiles as i32,
-            capacity: capacity as i32,
             periodic: i32::from(problem.border == Border::Periodic),
             nonnegative: i32::from(problem.nonnegative),
             cap: problem.cap.map_or(u32::MAX, |cap| u32::try_from(cap).unwrap_or(u32::MAX)),
@@ -142,6 +150,7 @@ impl CudaSession {
             extents,
             known: Known::default(),
             stop: Stop::default(),
+            allowance: None,
             of_part: positions.is_some(),
         };
         session.take_dictionary();

@@ -1,5 +1,7 @@
 //! The schedule in tables: tiles, their needles in the order of the layers, colours, and the parts that measurements work on.
 
+use crate::neighbours::all_neighbours;
+use crate::parallel;
 use crate::recipe::Recipe;
 use crate::sizes::{OpenPositions, Sizes, frames};
 use crate::world::{Part, Plane, Region, Shape, Tile};
@@ -9,7 +11,6 @@ use lobcod::{Border, Error, Result};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use std::collections::HashMap;
 
 /// Positions of a tile along an axis, by rank: about as many as an atom has samples. A device has many tiles to work on at once, and the
 /// codes of a tile are worked on one after the other.
@@ -23,7 +24,7 @@ type ShapeKey = ([usize; 3], [usize; 3], [bool; 3]);
 /// What is listed so far: shapes of tiles, samples and positions.
 #[derive(Default)]
 struct Lists {
-    shapes: HashMap<ShapeKey, i32>,
+    shapes: Vec<(ShapeKey, i32)>,
     samples: usize,
     positions: usize,
 }
@@ -116,27 +117,39 @@ impl Schedule {
         let first_tile = self.tiles.len();
         let whole = |x: [usize; 3]| x.map(|x| x as i32);
         let samples = channels * grid.domain.iter().product::<usize>();
-        for (index, tile) in grid.tiles.iter().enumerate() {
-            let key = (tile.size, grid.period, grid.wraps);
-            let shape = *lists.shapes.entry(key).or_insert_with(|| self.add_shape(tile.size, grid));
-            let cut = border == Border::Free
-                && (0..3).any(|a| {
-                    let end = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
-                    tile.origin[a] < 0 || end > grid.domain[a] as i64
-                });
-            let at = self.neighbours.len();
-            add_neighbours(grid, index, first_tile, &mut self.neighbours);
-            self.tiles.push(Tile {
-                plane: number,
-                shape,
-                neighbours_at: at as i32,
-                neighbour_count: (self.neighbours.len() - at) as i32,
-                origin: tile.origin.map(|x| x as i32),
-                size: whole(tile.size),
-                cut: i32::from(cut),
-                unused: 0,
-            });
+        let shape_of = |tile: &lobcod::grid::Tile| (tile.size, grid.period, grid.wraps);
+        for tile in &grid.tiles {
+            let key = shape_of(tile);
+            if !lists.shapes.iter().any(|(known, _)| *known == key) {
+                let shape = self.add_shape(tile.size, grid);
+                lists.shapes.push((key, shape));
+            }
         }
+        let shapes = &lists.shapes;
+        let (at, near) = all_neighbours(grid, first_tile, self.neighbours.len());
+        self.neighbours.extend(near);
+        self.tiles.resize(first_tile + grid.tiles.len(), Tile::default());
+        parallel::parts(&mut self.tiles[first_tile..], |range, tiles| {
+            for (index, out) in range.zip(tiles) {
+                let tile = &grid.tiles[index];
+                let cut = border == Border::Free
+                    && (0..3).any(|a| {
+                        let end = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
+                        tile.origin[a] < 0 || end > grid.domain[a] as i64
+                    });
+                let key = shape_of(tile);
+                *out = Tile {
+                    plane: number,
+                    shape: shapes.iter().find(|(known, _)| *known == key).expect("just listed").1,
+                    neighbours_at: at[index],
+                    neighbour_count: at[index + 1] - at[index],
+                    origin: tile.origin.map(|x| x as i32),
+                    size: whole(tile.size),
+                    cut: i32::from(cut),
+                    unused: 0,
+                };
+            }
+        });
         self.planes.push(Plane {
             samples_at: lists.samples as i64,
             positions_at: lists.positions as i64,
@@ -224,32 +237,6 @@ impl Schedule {
             }
         }
         regions
-    }
-}
-
-/// Appends the tiles whose footprints overlap that of tile `index`: what [`Grid::neighbours`] lists, in another order and without
-/// memory of its own, for there may be a million tiles.
-fn add_neighbours(grid: &Grid, index: usize, first_tile: usize, into: &mut Vec<i32>) {
-    let counts = grid.tile_counts;
-    let at = [index / (counts[1] * counts[2]), index / counts[2] % counts[1], index % counts[2]];
-    let start = into.len();
-    // Places along an axis, the tile's own among them.
-    let along = |axis: usize| {
-        (0..3).filter_map(move |step| {
-            let (place, count) = (at[axis] + step, counts[axis]);
-            if grid.periodic[axis] { Some((place + count - 1) % count) } else { (1..=count).contains(&place).then(|| place - 1) }
-        })
-    };
-    for z in along(0) {
-        for y in along(1) {
-            for x in along(2) {
-                let near = (z * counts[1] + y) * counts[2] + x;
-                let number = (first_tile + near) as i32;
-                if near != index && !into[start..].contains(&number) {
-                    into.push(number);
-                }
-            }
-        }
     }
 }
 

@@ -159,3 +159,41 @@ fn regions_cover_all_positions() {
         }
     });
 }
+
+#[test]
+fn codes_are_put_where_their_tiles_are_and_found_again() {
+    all(|_, schedule| {
+        let mut codes: Vec<Vec<lobcod::Code<f32>>> = Vec::new();
+        for grid in &schedule.grids {
+            let [depth, height, width] = grid.positions;
+            let position = |i: usize| -> [i32; 3] {
+                let at = [i / (height * width), i / width % height, i % width];
+                std::array::from_fn(|a| (grid.first[a] + at[a] as i64 - grid.signal_at[a] as i64) as i32)
+            };
+            let code = |i: usize| lobcod::Code { position: position(i), atom: (i % 5) as u32, channel: 0, value: i as f32 };
+            let mut plane: Vec<_> = (0..depth * height * width).filter(|i| i % 3 != 1).map(code).collect();
+            plane.extend((0..depth * height * width).step_by(7).map(|i| lobcod::Code { atom: 9, ..code(i) }));
+            codes.push(plane);
+        }
+        let (first, device) = schedule.by_tile(&codes);
+        assert_eq!((first.len(), first[first.len() - 1] as usize), (schedule.tiles.len() + 1, device.len()));
+        for (t, two) in first.windows(2).enumerate() {
+            let own = &device[two[0] as usize..two[1] as usize];
+            let shape = schedule.shapes[schedule.tiles[t].shape as usize];
+            assert!(own.iter().all(|code| (code.needle as i32) < shape.needle_count));
+            assert!(own.windows(2).all(|two| (two[0].needle, two[0].atom) < (two[1].needle, two[1].atom)));
+        }
+        for (plane, mut given) in schedule.planes.iter().zip(codes) {
+            let tiles = plane.first_tile as usize..(plane.first_tile + plane.tile_count) as usize;
+            let own = &device[first[tiles.start] as usize..first[tiles.end] as usize];
+            let mut found = Vec::with_capacity(own.len());
+            schedule.codes_of_tiles(tiles, &first, own, &mut found.spare_capacity_mut()[..own.len()]);
+            // SAFETY: all of them were written.
+            unsafe { found.set_len(own.len()) };
+            let key = |code: &lobcod::Code<f32>| (code.position, code.atom);
+            given.sort_by_key(key);
+            found.sort_by_key(key);
+            assert_eq!(found, given);
+        }
+    });
+}

@@ -5,12 +5,14 @@ use crate::engine::Device;
 use crate::layout::Layout;
 use crate::program::Program;
 use crate::recipe::Recipe;
+use crate::rooms::Allowance;
 use crate::schedule::Schedule;
 use crate::world::{VisitSweep, World};
 use cudarc::driver::{DriverError, LaunchConfig, PinnedHostSlice};
 use lobcod::engine::{Discovery, Measure, Measurement, PlaneLayer, ScaledResidual, Session, State, Support, Sweep, Visit};
 use lobcod::{Dictionary, Stop};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Launches a kernel: `launch!(session, name, blocks, threads, bytes on chip, arguments...)`.
 macro_rules! launch {
@@ -39,6 +41,7 @@ pub(crate) struct CudaSession {
     pub(crate) extents: Vec<[usize; 3]>,
     pub(crate) known: Known,
     pub(crate) stop: Stop,
+    pub(crate) allowance: Option<Allowance>,
     /// Is it a session of a part of a larger signal?
     pub(crate) of_part: bool,
 }
@@ -59,6 +62,10 @@ pub(crate) struct Known {
 impl Session<f32> for CudaSession {
     fn heed(&mut self, stop: Stop) {
         self.stop = stop;
+    }
+
+    fn keep_within(&mut self, bytes: u64, wanted: Arc<AtomicU64>) {
+        self.allowance = Some(Allowance { bytes, wanted });
     }
 
     fn refresh(&mut self) {

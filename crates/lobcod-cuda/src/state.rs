@@ -1,10 +1,31 @@
 //! Codes and residuals between the device and the host.
 
 use crate::buffers::{Address, empty};
+use crate::parallel;
+use crate::schedule::Schedule;
 use crate::session::{CudaSession, launch, must};
-use crate::world::{CUT_BIT, DeviceCode};
+use crate::world::DeviceCode;
+use cudarc::driver::CudaSlice;
 use lobcod::Code;
 use lobcod::engine::State;
+
+/// Codes that travel at once, in a buffer of their own: memory for all of them is not counted with.
+pub(crate) const SHUTTLE: usize = 1 << 18;
+
+/// The tile up to which codes travel with those of tile `from`: as many as the shuttle holds, but at least one tile.
+fn shuttle_end(first: &[i32], from: usize, end: usize) -> usize {
+    let most = first[from] as i64 + SHUTTLE as i64;
+    (from + first[from + 1..=end].partition_point(|&at| i64::from(at) <= most)).max(from + 1)
+}
+
+impl Schedule {
+    /// Changes of all neighbours of a tile so far.
+    fn changes_around(&self, t: usize, total: &[f64]) -> f64 {
+        let tile = self.tiles[t];
+        let near = &self.neighbours[tile.neighbours_at as usize..][..tile.neighbour_count as usize];
+        near.iter().map(|&n| total[n as usize]).sum()
+    }
+}
 
 impl CudaSession {
     pub(crate) fn fetch_state(&self) -> State<f32> {
@@ -15,26 +36,36 @@ impl CudaSession {
             *sum += count;
             Some(*sum)
         }));
-        let total = first[counts.len()] as usize;
         let starts = must(stream.clone_htod(&first));
-        let all = must(empty::<DeviceCode>(stream, total));
         let at = Address(&self.device);
-        let (world, first_at, all_at, back) = (self.world, at.of(&starts), at.of(&all), 0i32);
-        launch!(self, "gather_codes", counts.len() as u32, 128, 0, world, first_at, all_at, back);
-        let all = must(stream.clone_dtoh(&all));
-        let [row, slice, _] = self.schedule.sizes.strides;
-        let mut codes: Vec<Vec<Code<f32>>> = self.schedule.planes.iter().map(|_| Vec::new()).collect();
-        for (t, tile) in self.schedule.tiles.iter().enumerate() {
-            let grid = &self.schedule.grids[tile.plane as usize];
-            let needles = &self.schedule.needles[self.schedule.shapes[tile.shape as usize].needles_at as usize..];
-            let own = &all[first[t] as usize..first[t + 1] as usize];
-            codes[tile.plane as usize].extend(own.iter().map(|code| {
-                let offset = needles[code.needle as usize] as usize;
-                let local = [offset / slice, offset % slice / row, offset % row];
-                let position = std::array::from_fn(|a| tile.origin[a] + local[a] as i32 - grid.signal_at[a] as i32);
-                Code { position, atom: code.atom & !CUT_BIT, channel: 0, value: code.value }
-            }));
-        }
+        let mut shuttle: Option<CudaSlice<DeviceCode>> = None;
+        let mut landed: Vec<DeviceCode> = Vec::new();
+        let codes = self.schedule.planes.iter().map(|plane| {
+            let (mut tile, end) = (plane.first_tile as usize, (plane.first_tile + plane.tile_count) as usize);
+            let mut codes: Vec<Code<f32>> = Vec::with_capacity((first[end] - first[tile]) as usize);
+            while tile < end {
+                let next = shuttle_end(&first, tile, end);
+                let count = (first[next] - first[tile]) as usize;
+                if shuttle.as_ref().is_none_or(|shuttle| shuttle.len() < count) {
+                    shuttle = Some(must(empty(stream, count.max(SHUTTLE.min(first[first.len() - 1] as usize)))));
+                }
+                let all = shuttle.as_ref().expect("just made");
+                let (world, from, first_at, all_at, back) = (self.world, tile as i32, at.of(&starts), at.of(all), 0i32);
+                launch!(self, "gather_codes", (next - tile) as u32, 128, 0, world, from, first_at, all_at, back);
+                landed.resize(count.max(landed.len()), DeviceCode::default());
+                if count > 0 {
+                    must(stream.memcpy_dtoh(&all.slice(..count), &mut landed[..count]));
+                    must(stream.synchronize());
+                }
+                let length = codes.len();
+                self.schedule.codes_of_tiles(tile..next, &first, &landed[..count], &mut codes.spare_capacity_mut()[..count]);
+                // SAFETY: every place was written just now.
+                unsafe { codes.set_len(length + count) };
+                tile = next;
+            }
+            codes
+        });
+        let codes = codes.collect();
         State { codes, pending: self.fetch_pending() }
     }
 
@@ -42,68 +73,49 @@ impl CudaSession {
     fn fetch_pending(&self) -> Vec<Vec<f64>> {
         let b = &self.buffers;
         let [total, own, seen] = [&b.total, &b.own, &b.seen].map(|array| must(self.device.stream.clone_dtoh(array)));
-        let pending = |t: usize| own[t] + (self.changes_around(t, &total) - seen[t]);
-        let plane = |p: &crate::world::Plane| (p.first_tile..p.first_tile + p.tile_count).map(|t| pending(t as usize)).collect();
+        let plane = |p: &crate::world::Plane| {
+            let mut pending = vec![0.0; p.tile_count as usize];
+            parallel::parts(&mut pending, |tiles, part| {
+                for (t, pending) in tiles.map(|t| t + p.first_tile as usize).zip(part) {
+                    *pending = own[t] + (self.schedule.changes_around(t, &total) - seen[t]);
+                }
+            });
+            pending
+        };
         self.schedule.planes.iter().map(plane).collect()
     }
 
-    /// Changes of all neighbours of a tile so far.
-    fn changes_around(&self, t: usize, total: &[f64]) -> f64 {
-        let tile = self.schedule.tiles[t];
-        let near = &self.schedule.neighbours[tile.neighbours_at as usize..][..tile.neighbour_count as usize];
-        near.iter().map(|&n| total[n as usize]).sum()
-    }
-
     pub(crate) fn restore_state(&mut self, state: &State<f32>) {
-        let mut tiles: Vec<Vec<DeviceCode>> = self.schedule.tiles.iter().map(|_| Vec::new()).collect();
-        let ([row, slice, _], numbers) = (self.schedule.sizes.strides, self.schedule.needle_numbers());
-        for ((codes, grid), plane) in state.codes.iter().zip(&self.schedule.grids).zip(&self.schedule.planes) {
-            let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
-                let mut starts: Vec<i64> = grid.tiles.iter().map(|t| t.origin[a]).collect();
-                starts.sort_unstable();
-                starts.dedup();
-                starts
-            });
-            for code in codes {
-                let at: [i64; 3] = std::array::from_fn(|a| i64::from(code.position[a]) + grid.signal_at[a] as i64);
-                let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
-                let index = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
-                let tile = plane.first_tile as usize + index;
-                let [z, y, x]: [usize; 3] = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
-                let needle = numbers[self.schedule.tiles[tile].shape as usize][z * slice + y * row + x];
-                tiles[tile].push(DeviceCode { needle, atom: code.atom, value: code.value, curvature: 1.0 });
-            }
+        let (first, all) = self.schedule.by_tile(&state.codes);
+        let tiles = self.schedule.tiles.len();
+        let counts: Vec<i32> = first.windows(2).map(|two| two[1] - two[0]).collect();
+        self.make_room(&counts, true);
+        let stream = self.device.stream.clone();
+        let starts = must(stream.clone_htod(&first));
+        let mut from = 0;
+        while from < tiles {
+            let next = shuttle_end(&first, from, tiles);
+            let some = &all[first[from] as usize..first[next] as usize];
+            let shuttle = must(if some.is_empty() { empty(&stream, 1) } else { stream.clone_htod(some) });
+            let at = Address(&self.device);
+            let (world, number, first_at, all_at, back) = (self.world, from as i32, at.of(&starts), at.of(&shuttle), 1i32);
+            launch!(self, "gather_codes", (next - from) as u32, 128, 0, world, number, first_at, all_at, back);
+            from = next;
         }
-        let most = tiles.iter().map(Vec::len).max().unwrap_or(0);
-        if most > self.world.capacity as usize {
-            self.grow(most);
-        }
-        let mut first = vec![0i32];
-        let mut all: Vec<DeviceCode> = Vec::new();
-        for codes in &mut tiles {
-            codes.sort_by_key(|c| (c.needle, c.atom));
-            all.extend(codes.iter());
-            first.push(all.len() as i32);
-        }
-        if all.is_empty() {
-            all.push(DeviceCode::default());
-        }
-        let stream = &self.device.stream;
-        let (starts, all) = (must(stream.clone_htod(&first)), must(stream.clone_htod(&all)));
-        let at = Address(&self.device);
-        let (world, first_at, all_at, back) = (self.world, at.of(&starts), at.of(&all), 1i32);
-        launch!(self, "gather_codes", tiles.len() as u32, 128, 0, world, first_at, all_at, back);
         (self.known.reach, self.known.candidates, self.known.curvature, self.known.sorted) = (false, None, false, false);
         self.forget();
         let pending: Vec<f64> = state.pending.iter().flatten().copied().collect();
         // What another grid of tiles had pending says nothing here.
-        if pending.len() == tiles.len() {
-            let total = must(self.device.stream.clone_dtoh(&self.buffers.total));
-            let seen: Vec<f64> = (0..tiles.len()).map(|t| self.changes_around(t, &total)).collect();
-            must(self.device.stream.memcpy_htod(&pending, &mut self.buffers.own));
-            must(self.device.stream.memcpy_htod(&seen, &mut self.buffers.seen));
+        if pending.len() == tiles {
+            let total = must(stream.clone_dtoh(&self.buffers.total));
+            let mut seen = vec![0.0; tiles];
+            parallel::parts(&mut seen, |tiles, part| {
+                tiles.zip(part).for_each(|(t, seen)| *seen = self.schedule.changes_around(t, &total));
+            });
+            must(stream.memcpy_htod(&pending, &mut self.buffers.own));
+            must(stream.memcpy_htod(&seen, &mut self.buffers.seen));
         }
-        must(self.device.stream.synchronize());
+        must(stream.synchronize());
     }
 
     pub(crate) fn residual_of(&self, plane: usize) -> Vec<f32> {
@@ -140,7 +152,8 @@ impl CudaSession {
         });
         let tiles = self.schedule.tiles.len() * (4 * 3 + 8 * 3 + 48) + 4 * self.schedule.neighbours.len();
         let scratch = 4 * self.layout.scratch * self.schedule.tiles.len();
+        let shuttle = size_of::<DeviceCode>() * SHUTTLE.min(b.rooms.ledger.codes());
         let scaled = b.scaled.as_ref().map_or(0, |s| s.residual.num_bytes() + s.reach.num_bytes());
-        (fields + scaled + maps + b.codes.num_bytes() + atoms + sums + sorted + tiles + scratch) as u64
+        (fields + scaled + maps + b.rooms.bytes() + shuttle + atoms + sums + sorted + tiles + scratch) as u64
     }
 }

@@ -51,6 +51,15 @@ pub(crate) struct DeviceCode {
     pub(crate) curvature: f32,
 }
 
+/// The room of a tile for its codes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Room {
+    pub(crate) codes: Address,
+    pub(crate) capacity: i32,
+    pub(crate) unused: i32,
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Region {
@@ -89,10 +98,10 @@ pub(crate) struct World {
     pub(crate) position_weights: Address,
     pub(crate) position_caps: Address,
     pub(crate) reach: Address,
-    pub(crate) codes: Address,
+    pub(crate) rooms: Address,
     pub(crate) counts: Address,
     pub(crate) slot: Address,
-    pub(crate) overflowed: Address,
+    pub(crate) wanted: Address,
     pub(crate) total: Address,
     pub(crate) own: Address,
     pub(crate) seen: Address,
@@ -106,7 +115,6 @@ pub(crate) struct World {
     pub(crate) scratch: Address,
     pub(crate) scratch_size: i64,
     pub(crate) tile_count: i32,
-    pub(crate) capacity: i32,
     pub(crate) periodic: i32,
     pub(crate) nonnegative: i32,
     pub(crate) cap: u32,
@@ -126,7 +134,6 @@ pub(crate) struct VisitSweep {
     pub(crate) layer: i32,
     pub(crate) order: Address,
     pub(crate) order_at: Address,
-    pub(crate) overflowed_only: i32,
 }
 
 /// Scales of a residual: `Scales` of `kernels/scaled.cu`.
@@ -173,7 +180,7 @@ macro_rules! on_device {
         )*
     };
 }
-on_device!(Plane, Tile, Shape, DeviceCode, Region, Part, Place, World, VisitSweep, Course, Scales, SampleBox);
+on_device!(Plane, Tile, Shape, DeviceCode, Room, Region, Part, Place, World, VisitSweep, Course, Scales, SampleBox);
 
 /// Set in the atom of a code whose patch has weights other than 1.
 pub(crate) const CUT_BIT: u32 = 1 << 31;

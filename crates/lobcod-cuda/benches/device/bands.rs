@@ -9,7 +9,9 @@ use lobcod_cuda::CudaEngine;
 /// Side of the picture, and the MiB that a band may take on the device.
 pub fn bands(engine: &CudaEngine, side: usize, mebibytes: u64) -> Result<()> {
     let (dictionary, samples) = (dictionary(), fruit::less_mean(picture(side)?)?.cast::<f32>());
-    let pursuit = PursuitParams::new(Penalty::Absolute(PENALTY)).check()?;
+    let params = PursuitParams::new(Penalty::Absolute(PENALTY));
+    let whole = params.clone().check()?;
+    let pursuit = PursuitParams { max_memory: Some(mebibytes << 20), ..params }.check()?;
     let shape = BandedShape { extent: samples.extent(), channels: 1, masked: false };
     let rows = pursuit.rows_within(engine, shape, &dictionary, mebibytes << 20)?;
     let tell = |name: &str, report: &Report| {
@@ -35,7 +37,7 @@ pub fn bands(engine: &CudaEngine, side: usize, mebibytes: u64) -> Result<()> {
         timed::print(&log.borrow(), report.seconds);
     }
     for _ in 0..2 {
-        tell("whole", &pursuit.run_on(engine, &[samples.clone().into()], &dictionary, &mut ())?.report);
+        tell("whole", &whole.run_on(engine, &[samples.clone().into()], &dictionary, &mut ())?.report);
     }
     Ok(())
 }

@@ -8,6 +8,8 @@ use lobcod::{Dictionary, Result, Stop};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 /// One call: the verb, its seconds, needles correlated or codes updated.
@@ -82,6 +84,9 @@ impl Session<f32> for TimedSession {
     }
     fn heed(&mut self, stop: Stop) {
         self.session.heed(stop);
+    }
+    fn keep_within(&mut self, bytes: u64, wanted: Arc<AtomicU64>) {
+        self.session.keep_within(bytes, wanted);
     }
     fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
         if self.session.scaled().is_some() { Some(self) } else { None }

@@ -22,6 +22,8 @@ use crate::pursuit::Local;
 use crate::real::Real;
 use crate::report::Status;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A box of samples of a plane, along depth, height and width.
 pub type Part = [Range<usize>; 3];
@@ -239,6 +241,11 @@ pub trait Session<T> {
     /// that was broken off tells no correlation. An engine whose sweeps are short need not look.
     fn heed(&mut self, stop: Stop) {
         let _ = stop;
+    }
+    /// From now on the session may take so many bytes of its engine's own memory. A sweep that needs more is broken off and writes to
+    /// `wanted` how many; codes and residual still belong together. A session in the memory of the process takes what it needs.
+    fn keep_within(&mut self, bytes: u64, wanted: Arc<AtomicU64>) {
+        let _ = (bytes, wanted);
     }
     /// Synthesises the residual anew from the needles.
     fn refresh(&mut self);

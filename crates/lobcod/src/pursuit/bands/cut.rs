@@ -38,6 +38,12 @@ impl Cut {
         Self { whole, border, atom, axis, count }
     }
 
+    /// Every band cut in two; `None` where they would be too low.
+    pub(super) fn halved(&self) -> Option<Self> {
+        let positions = self.whole.padded()[self.axis] + self.atom[self.axis] - 1;
+        (positions / (LEAST_ATOMS * self.atom[self.axis]) >= 2 * self.count).then_some(Self { count: 2 * self.count, ..*self })
+    }
+
     /// The most bands there can be.
     pub(super) fn most(whole: Extent, atom: Extent) -> usize {
         Self::new(whole, atom, Border::Free, 1).count
@@ -180,6 +186,10 @@ mod tests {
                     prop_assert_eq!(cut.bands_in(&seam), band..band + 2);
                 }
                 prop_assert_eq!(cut.bands_in(&positions), band..band + 1);
+                if let Some(halved) = cut.halved() {
+                    prop_assert_eq!(halved.positions(2 * band).start, positions.start);
+                    prop_assert_eq!(halved.positions(2 * band + 1).end, positions.end);
+                }
                 position = positions.end;
                 sample += own[1].end as i64;
                 prop_assert!(own[1].end <= cut.extent(&positions).padded()[1]);

@@ -7,6 +7,7 @@
 //! none is left to look at, all measurements belong to one answer and prove its gap for the whole signal.
 
 mod cut;
+mod lower;
 mod memory;
 mod shelf;
 mod whole;
@@ -23,10 +24,13 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CpuEngine, Engine, Lattice, Measure, Measurement, ScaleField, Scaling, Session};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::observe::{Control, Observer, Progress};
+use crate::observe::{Control, Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Report, Status};
 use cut::Cut;
+use lower::Done;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use window::{Source, Window, scaled};
 
@@ -43,7 +47,8 @@ impl Pursuit {
     /// this machine. The codes end up on the shelf, band after band in the order of their positions; the report is that of the
     /// whole signal, its history has a point for every answer that was measured as a whole.
     ///
-    /// The border is free or zero; the limit of memory is not looked at, see [`Pursuit::rows_within`].
+    /// The border is free or zero; the limit of memory is not looked at, see [`Pursuit::rows_within`]. (An engine with memory of its own
+    /// obeys it: where a band would take more, bands are halved.)
     pub fn run_in_bands<T: Real>(
         &self,
         signal: &mut dyn Rows<T>,
@@ -87,6 +92,7 @@ impl Pursuit {
             bands: (0..cut.count).map(|_| Band::default()).collect(),
             sweeps: (0, 0),
             memory: 0,
+            allowed: engine.own_memory().map(|own| own.min(self.params.max_memory.unwrap_or(own))),
             clock: Instant::now(),
             history: Vec::new(),
         };
@@ -113,6 +119,8 @@ struct Work<'a, T> {
     bands: Vec<Band>,
     sweeps: (usize, usize),
     memory: u64,
+    /// Bytes a session may take of the engine's own memory.
+    allowed: Option<u64>,
     clock: Instant,
     history: Vec<HistoryPoint>,
 }
@@ -177,14 +185,18 @@ impl<T: Real> Work<'_, T> {
                 if self.bands[band].settled {
                     continue;
                 }
-                let mut status = self.solve(Place::Band(band), shares, observer)?;
-                if band > 0 && self.bands[band].seam_changed && !is_broken_off(status) {
-                    status = status.max(self.solve(Place::SeamBefore(band), shares, observer)?);
+                let mut done = self.solve(Place::Band(band), shares, observer)?;
+                if band > 0 && self.bands[band].seam_changed && matches!(done, Done::With(status) if !is_broken_off(status)) {
+                    done = done.and(self.solve(Place::SeamBefore(band), shares, observer)?);
                 }
-                if is_broken_off(status) {
-                    return self.finish(status);
+                match done {
+                    Done::With(status) if is_broken_off(status) => return self.finish(status),
+                    Done::With(status) => worst = worst.max(status),
+                    Done::Needs(bytes) => {
+                        self.halve_bands(bytes)?;
+                        break;
+                    }
                 }
-                worst = worst.max(status);
             }
             if self.bands.iter().all(|band| band.settled) {
                 let total = self.certificate()?;
@@ -211,14 +223,18 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// Works on a band or seam until its gap is small; what is near must be looked at again if it changed.
-    fn solve(&mut self, place: Place, shares: f64, observer: &mut dyn Observer) -> Result<Status> {
+    fn solve(&mut self, place: Place, shares: f64, observer: &mut dyn Observer) -> Result<Done> {
         let cut = self.source.cut;
         let (positions, cold) = match place {
             Place::Band(band) => (cut.positions(band), !self.bands[band].begun),
             Place::SeamBefore(band) => (cut.seam(band - 1), false),
         };
         let window = self.source.window(positions.clone(), false)?;
-        let session = self.source.open(self.engine, &self.params, &window)?;
+        let mut session = self.source.open(self.engine, &self.params, &window)?;
+        let wanted = Arc::new(AtomicU64::new(0));
+        if let Some(allowed) = self.allowed {
+            session.keep_within(allowed, Arc::clone(&wanted));
+        }
         let start = (!cold).then(|| self.source.codes(&window)).transpose()?;
         let asked = self.asked;
         let others = || self.bands.iter().enumerate().filter(|(i, _)| place != Place::Band(*i)).map(|(_, band)| band);
@@ -251,8 +267,14 @@ impl<T: Real> Work<'_, T> {
             penalty_max: self.penalty_max.clone(),
             means: (self.engine.name(), self.engine.threads()),
         });
-        solver.begin(Instant::now(), asked_to_stop, 1);
+        let more = Arc::clone(&wanted);
+        solver.begin(Instant::now(), asked_to_stop.or(Stop::when(move || more.load(Ordering::Relaxed) > 0)), 1);
         let status = solver.run_part(start, ACCEPTED * shares * asked.tolerance, &mut watch);
+        let wanted = wanted.load(Ordering::Relaxed);
+        if wanted > 0 {
+            // What the shelf holds is as good as it was.
+            return Ok(Done::Needs(wanted));
+        }
         let changed = solver.progress.discovery_sweeps > 0;
         self.sweeps.0 += solver.progress.discovery_sweeps;
         self.sweeps.1 += solver.progress.support_sweeps;
@@ -272,7 +294,7 @@ impl<T: Real> Work<'_, T> {
         if let Place::SeamBefore(band) = place {
             self.bands[band].seam_changed = false;
         }
-        Ok(status)
+        Ok(Done::With(status))
     }
 
     /// Says what must be looked at again because something changed here.

@@ -54,7 +54,7 @@ impl<T: Real> Background<T> {
             let mut share = FIRST;
             while !pace.is_over() {
                 fit.step(share * detail, SUPPORTS, pace);
-                path.push(PathPoint::of(share * detail, scene, &fit.picture()));
+                path.push(PathPoint::of_fit(share * detail, scene, &mut fit));
                 if share <= last {
                     break;
                 }

@@ -72,8 +72,7 @@ impl<T: Real> Member<T> {
             loop {
                 penalty = penalty.max(params.penalty.unwrap_or(0.0));
                 fit.step(penalty, SUPPORTS, pace);
-                picture = fit.picture();
-                let point = PathPoint::of(penalty, scene, &picture);
+                let point = PathPoint::of_fit(penalty, scene, &mut fit);
                 path.push(point);
                 let ended = match params.penalty {
                     Some(asked) => penalty <= asked,
@@ -84,6 +83,7 @@ impl<T: Real> Member<T> {
                 }
                 penalty *= FALL;
             }
+            picture = fit.picture();
         }
         let errors = scene.errors(&picture);
         let penalty = params.penalty.or(PathPoint::best(&path).map(|point| point.penalty)).unwrap_or(0.0);

@@ -117,9 +117,9 @@ impl Inpaint {
             return Ok(Inpainted { picture: signal.clone(), fit: signal.clone(), learnt: None, report });
         }
         let mut answers = std::thread::scope(|scope| -> Result<Answers<T>> {
-            if parallel::count(self.params.threads) > 1 {
+            if parallel::count(self.params.threads) > 1 && !scene.held_out.is_empty() {
                 // Asked for only after the first half of the work.
-                scope.spawn(|| scene.plate(Use::Known));
+                scope.spawn(|| scene.make_plate_of_known());
             }
             let mut answers = Answers::default();
             for (number, dictionary) in dictionaries.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! The penalty path and what held-out samples say of it.
 
+use super::fit::Fit;
 use super::scene::Scene;
 use crate::real::Real;
 use crate::signal::Signal;
@@ -17,6 +18,11 @@ pub struct PathPoint {
 }
 
 impl PathPoint {
+    /// What the held-out samples say of a fit that is under way; its picture is made only where there are any.
+    pub(super) fn of_fit<T: Real>(penalty: f64, scene: &Scene<T>, fit: &mut Fit<T>) -> Self {
+        if scene.held_out.is_empty() { Self { penalty, held_out_error: None } } else { Self::of(penalty, scene, &fit.picture()) }
+    }
+
     /// What the held-out samples say of a fit.
     pub(super) fn of<T: Real>(penalty: f64, scene: &Scene<T>, fit: &Signal<T>) -> Self {
         let errors = scene.errors(fit);

@@ -29,6 +29,7 @@ pub(super) struct Scene<T> {
     plate_of_fitted: OnceLock<Signal<T>>,
     /// Are its channels brightness and differences instead of red, green and blue?
     opposed: bool,
+    threads: usize,
     stop: Stop,
 }
 
@@ -78,6 +79,7 @@ impl<T: Real> Scene<T> {
             plate_of_known: OnceLock::new(),
             plate_of_fitted: OnceLock::new(),
             opposed,
+            threads: params.threads,
             stop,
         })
     }
@@ -90,7 +92,12 @@ impl<T: Real> Scene<T> {
     pub(super) fn plate(&self, samples: Use) -> &Signal<T> {
         // With nothing held out both are the same.
         let place = if samples == Use::Known || self.held_out.is_empty() { &self.plate_of_known } else { &self.plate_of_fitted };
-        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples), &self.stop))
+        place.get_or_init(|| thin_plate(&self.signal, self.weights(samples), self.threads, &self.stop))
+    }
+
+    /// Makes the plate through all known samples by one thread, beside other work.
+    pub(super) fn make_plate_of_known(&self) {
+        self.plate_of_known.get_or_init(|| thin_plate(&self.signal, &self.known, 1, &self.stop));
     }
 
     /// The base layer of the picture filled from a fit.
