@@ -34,9 +34,9 @@ impl Pursuit {
     ) -> Result<u64> {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
         let middle = cut.count / 2;
-        let (band, seam) = (cut.positions(middle), (middle > 0).then(|| cut.seam(middle - 1)));
-        // The rows worked on around a seam may be more than those of low bands.
-        let extents = std::iter::once(band).chain(seam).map(|positions| cut.extent(&positions));
+        let (band, seam) = (cut.positions(middle), (middle > 0).then(|| cut.seam(middle)));
+        // The rows worked on or measured around a seam may be more than those of low bands.
+        let extents = std::iter::once(band).chain(seam).chain(cut.zones()).map(|positions| cut.extent(&positions));
         let extent = extents.max_by_key(|extent| extent.volume()).expect("there is a band");
         let planes = planes_of(shape.channels, dictionary.channels());
         let session = self.session_memory(engine, BandedShape { extent, ..shape }, Border::Free, dictionary, false)?;
