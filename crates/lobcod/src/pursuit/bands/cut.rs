@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The lowest band, in atoms. Lower ones meet so often that passes over them never seem to end.
 const LEAST_ATOMS: usize = 4;
 /// Positions to each side of a seam that are worked on together: this many atoms, or this many rows where that is more.
-const SEAM_ATOMS: usize = 4;
+const SEAM_ATOMS: usize = 6;
 const SEAM_ROWS: usize = 32;
 
 /// Bands of positions along the first axis, none lower than a few atoms, so that needles of a band meet those of its two neighbours

@@ -44,7 +44,7 @@ impl Pursuit {
             return Ok(session);
         }
         let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
-        let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
+        let codes = EXPECTED_DENSITY * (extent.volume() * planes * size_of::<Code<T>>()) as f64;
         Ok(session + samples as u64 + codes as u64)
     }
 

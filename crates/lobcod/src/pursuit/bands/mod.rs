@@ -39,7 +39,7 @@ use zones::{Zone, meet};
 
 /// A band whose gap is at most this share of the tolerance is left as it is; another is worked on until its gap is at most that one.
 const ACCEPTED: f64 = 0.9;
-const SOLVED: f64 = 0.5;
+const SOLVED: f64 = 0.75;
 /// Passes after which the answer is taken as it is.
 const MOST_PASSES: usize = 40;
 /// Both shares are halved where they do not prove the gap of the whole, this often.
