@@ -165,40 +165,45 @@ impl<T: Real> Work<'_, T> {
     }
 
     fn run(&mut self, observer: &mut dyn Observer) -> Result<Report> {
-        let (mut shares, mut halvings) = (1.0, 0);
-        for _ in 0..MOST_PASSES {
-            let mut worst = Status::Converged;
-            for band in 0..self.bands.len() {
-                if self.bands[band].settled {
-                    continue;
-                }
-                let mut status = self.solve(Place::Band(band), shares, observer)?;
-                if band > 0 && self.bands[band].seam_changed && !is_broken_off(status) {
-                    status = status.max(self.solve(Place::SeamBefore(band), shares, observer)?);
-                }
-                worst = worst.max(status);
-                if is_broken_off(status) {
-                    break;
-                }
-            }
+        let (mut shares, mut halvings, mut passes) = (1.0, 0, 0);
+        loop {
+            passes += 1;
+            let worst = self.pass(shares, observer)?;
             let total = self.measure()?;
-            if total.relative_gap() <= self.asked.tolerance && !is_broken_off(worst) {
-                return Ok(self.report(Status::Converged, total));
-            }
             if is_broken_off(worst) {
                 return Ok(self.report(worst, total));
             }
-            if self.bands.iter().all(|band| band.settled) {
-                if worst != Status::Converged || halvings == HALVINGS {
-                    return Ok(self.report(worst.max(Status::Stalled), total));
-                }
+            if total.relative_gap() <= self.asked.tolerance {
+                return Ok(self.report(Status::Converged, total));
+            }
+            let settled = self.bands.iter().all(|band| band.settled);
+            if passes == MOST_PASSES || settled && (worst != Status::Converged || halvings == HALVINGS) {
+                return Ok(self.report(worst.max(Status::Stalled), total));
+            }
+            if settled {
                 halvings += 1;
                 shares *= 0.5;
                 self.bands.iter_mut().for_each(|band| band.settled = false);
             }
         }
-        let total = self.measure()?;
-        Ok(self.report(Status::Stalled, total))
+    }
+
+    /// Works on every band that is not settled, and on the seam before it; tells the worst that became of one.
+    fn pass(&mut self, shares: f64, observer: &mut dyn Observer) -> Result<Status> {
+        let mut worst = Status::Converged;
+        for band in 0..self.bands.len() {
+            if self.bands[band].settled {
+                continue;
+            }
+            worst = worst.max(self.solve(Place::Band(band), shares, observer)?);
+            if band > 0 && self.bands[band].seam_changed && !is_broken_off(worst) {
+                worst = worst.max(self.solve(Place::SeamBefore(band), shares, observer)?);
+            }
+            if is_broken_off(worst) {
+                break;
+            }
+        }
+        Ok(worst)
     }
 
     /// Works on a band or seam until its gap is small; what is near must be looked at again if it changed.

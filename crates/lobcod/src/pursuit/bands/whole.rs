@@ -2,6 +2,7 @@
 
 use super::Work;
 use super::window::scaled;
+use super::zones::Reopened;
 use crate::engine::{Measurement, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::pursuit::local_dual::{Excess, dual};
@@ -60,7 +61,7 @@ impl<T: Real> Work<'_, T> {
         let mut sums = vec![(ScaledSums::default(), self.penalty); fields.len()];
         for band in 0..self.bands.len() {
             let cut = self.source.cut;
-            let (window, mut session, _) = self.reopen(cut.positions(band))?;
+            let Reopened { window, mut session, .. } = self.reopen(cut.positions(band))?;
             let origin = cut.origin(&window.positions);
             for (plane, (field, (sum, reach))) in fields.iter().zip(&mut sums).enumerate() {
                 let scaling = Scaling { field, origin };

@@ -32,6 +32,13 @@ impl Zone {
     }
 }
 
+/// Positions as they stand: their window, a session of it, and the codes in that.
+pub(super) struct Reopened<T> {
+    pub(super) window: Window<T>,
+    pub(super) session: Box<dyn Session<T>>,
+    state: State<T>,
+}
+
 /// Have two ranges a position in common?
 pub(super) fn meet(a: &Range<i64>, b: &Range<i64>) -> bool {
     a.start < b.end && b.start < a.end
@@ -52,7 +59,7 @@ impl<T: Real> Work<'_, T> {
     pub(super) fn measure_zones(&mut self) -> Result<()> {
         for zone in 0..self.zones.len() {
             if !self.zones[zone].settled {
-                let (window, mut session, state) = self.reopen(self.zones[zone].positions.clone())?;
+                let Reopened { window, mut session, state } = self.reopen(self.zones[zone].positions.clone())?;
                 session.measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
                 self.note(zone, &window, &mut *session, &state);
             }
@@ -61,13 +68,13 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// A session of these positions with their codes as they stand.
-    pub(super) fn reopen(&mut self, positions: Range<i64>) -> Result<(Window<T>, Box<dyn Session<T>>, State<T>)> {
+    pub(super) fn reopen(&mut self, positions: Range<i64>) -> Result<Reopened<T>> {
         let window = self.source.window(positions, false)?;
         let mut session = self.source.open(self.engine, &self.params, &window)?;
         let state = self.source.codes(&window)?;
         session.restore(&state);
         session.refresh();
-        Ok((window, session, state))
+        Ok(Reopened { window, session, state })
     }
 
     /// Takes down what is known of a zone from a window that it lies in, right after a certificate of the window's codes.
