@@ -109,6 +109,9 @@ pub(crate) fn missing_weights<T: Real>(
     opaque: Option<&[bool]>,
 ) -> Result<Option<Signal<T>>> {
     let (extent, channels) = (signal.extent(), signal.channels());
+    if opaque.is_none() && signal.data().iter().all(|sample| sample.is_finite()) {
+        return Ok(None);
+    }
     let mut known = vec![true; signal.data().len()];
     for (i, sample) in signal.data_mut().iter_mut().enumerate() {
         // There is one alpha for all channels of a pixel, or one for every sample of pages read as channels.

@@ -118,9 +118,9 @@ fn streamed_codes_are_the_same_file() {
         let codes: Vec<Code<f32>> = (0..1000).map(code).collect();
         let mut shelf = CodesShelf::new(folder.path()).unwrap();
         // Kept out of order, twice, and larger the second time.
-        shelf.keep(1, codes[600..].to_vec()).unwrap();
-        shelf.keep(0, codes[..10].to_vec()).unwrap();
-        shelf.keep(0, codes[..600].to_vec()).unwrap();
+        shelf.keep(1, &codes[600..]).unwrap();
+        shelf.keep(0, &codes[..10]).unwrap();
+        shelf.keep(0, &codes[..600]).unwrap();
         assert_eq!(CodesList::<f32>::count(&shelf), 1000);
         let notes = Notes { icc: Some(vec![7; 9]), ..Notes::default() };
         let file = CodesFile {

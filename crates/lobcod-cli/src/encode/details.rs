@@ -28,7 +28,7 @@ pub(super) fn refused(args: &EncodeArgs, checkpoints: bool) -> Option<(&'static 
 }
 
 /// Fewer rows of a base layer than this are not worth a thread.
-const LEAST_ROWS: usize = 128;
+const LEAST_ROWS: usize = 32;
 
 /// A picture less its base layer, row by row.
 pub(super) struct Details {
@@ -82,8 +82,11 @@ impl Details {
             layers.collect::<lobcod::Result<Vec<Signal<T>>>>()
         })?;
         let extent = Extent::new(&[&[rows.len()], &samples.extent().axes()[1..]].concat())?;
-        let channel = |c: usize| layers.iter().flat_map(move |layer| layer.channel(c)).copied();
-        Signal::from_planar(extent, samples.channels(), (0..samples.channels()).flat_map(channel).collect())
+        let mut data = Vec::with_capacity(extent.volume() * samples.channels());
+        for c in 0..samples.channels() {
+            layers.iter().for_each(|layer| data.extend_from_slice(layer.channel(c)));
+        }
+        Signal::from_planar(extent, samples.channels(), data)
     }
 }
 

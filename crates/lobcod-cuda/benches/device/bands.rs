@@ -33,7 +33,7 @@ pub fn bands(engine: &CudaEngine, side: usize, mebibytes: u64) -> Result<()> {
         let log = Log::default();
         let timed = Timed { engine, log: log.clone() };
         let report = pursuit.run_in_bands_on(&timed, &mut piece, &mut shelf, &dictionary, rows, &mut ())?;
-        tell(&format!("{} bands", shelf.len()), &report);
+        tell(&format!("{} bands", pursuit.bands(samples.extent(), dictionary.extent(), rows)), &report);
         timed::print(&log.borrow(), report.seconds);
     }
     for _ in 0..2 {

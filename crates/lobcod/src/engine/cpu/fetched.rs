@@ -1,6 +1,7 @@
 //! The state of a session as it leaves it and comes back.
 
 use super::gather::gather_codes;
+use super::plane::PlaneState;
 use super::session::CpuSession;
 use super::tile::LocalCode;
 use crate::engine::State;
@@ -80,44 +81,68 @@ impl<T: Real> CpuSession<T> {
     }
 
     /// Gives every tile its codes of those given; codes at positions of no tile are another rank's.
-    pub(super) fn place_codes(&mut self, planes: &[Vec<Code<T>>]) {
-        for state in self.tiles.iter_mut() {
-            state.codes.clear();
-            state.candidates.clear();
-            state.curvature_holds = false;
-        }
-        for (p, codes) in planes.iter().enumerate() {
-            let plane = &self.planes[p];
-            let mut sorted: Vec<(usize, LocalCode<T>)> = Vec::with_capacity(codes.len());
-            // Where the tiles begin along every axis, to find the tile of a position.
-            let starts: [Vec<i64>; 3] = std::array::from_fn(|a| {
-                let mut s: Vec<i64> = plane.grid.tiles.iter().map(|t| t.origin[a]).collect();
-                s.sort_unstable();
-                s.dedup();
-                s
-            });
-            let (grid, first) = (&plane.grid, plane.grid.first);
-            for code in codes {
-                let at: [i64; 3] =
-                    std::array::from_fn(|a| i64::from(code.position[a]) + grid.signal_at[a] as i64 - grid.start[a]);
-                if !(0..3).all(|a| (first[a]..first[a] + grid.positions[a] as i64).contains(&at[a])) {
-                    continue;
-                }
-                let cell: [usize; 3] = std::array::from_fn(|a| starts[a].partition_point(|&s| s <= at[a]) - 1);
-                let tile = (cell[0] * starts[1].len() + cell[1]) * starts[2].len() + cell[2];
-                let local = std::array::from_fn(|a| (at[a] - starts[a][cell[a]]) as usize);
-                let offset = plane.layout.offset(local) as u32;
-                let atom = code.atom as u16;
-                sorted.push((tile, LocalCode { offset, atom, cut: false, value: code.value, curvature: T::ONE }));
-            }
-            sorted.sort_by_key(|(tile, _)| *tile);
-            let mut rest = &sorted[..];
-            for state in self.tiles.iter_mut().filter(|state| state.plane == p) {
-                let (own, behind) = rest.split_at(rest.partition_point(|(tile, _)| *tile <= state.index));
-                state.codes.extend(own.iter().map(|(_, code)| *code));
-                state.sort(&plane.grid, &plane.layout);
-                rest = behind;
-            }
+    pub(super) fn place_codes(&mut self, given: &[Vec<Code<T>>]) {
+        let Self { team, planes, tiles, .. } = self;
+        let mut left = &mut tiles[..];
+        for (p, plane) in planes.iter().enumerate() {
+            let codes = given.get(p).map_or(&[][..], |codes| codes);
+            let own = left.split_off_mut(..plane.grid.tiles.len()).expect("tiles stand in the order of planes");
+            let (order, starts) = by_tile(plane, codes);
+            let mut places: Vec<_> = own.iter_mut().zip(starts.windows(2).map(|pair| &order[pair[0]..pair[1]])).collect();
+            team.each(
+                &mut places,
+                |(_, numbers)| numbers.len() + 8,
+                |(state, numbers), _| {
+                    state.codes.clear();
+                    state.candidates.clear();
+                    state.curvature_holds = false;
+                    let origin = state.tile.origin;
+                    state.codes.extend(numbers.iter().map(|&number| {
+                        let code = &codes[number];
+                        let at = plane.in_domain(code.position);
+                        let offset = plane.layout.offset(std::array::from_fn(|a| (at[a] - origin[a]) as usize)) as u32;
+                        LocalCode { offset, atom: code.atom as u16, cut: false, value: code.value, curvature: T::ONE }
+                    }));
+                    state.sort(&plane.grid, &plane.layout);
+                },
+            );
         }
     }
+}
+
+/// Numbers of the codes tile by tile, and where those of every tile begin.
+fn by_tile<T: Real>(plane: &PlaneState<T>, codes: &[Code<T>]) -> (Vec<usize>, Vec<usize>) {
+    let grid = &plane.grid;
+    // Where the tiles begin along every axis.
+    let begins: [Vec<i64>; 3] = std::array::from_fn(|a| {
+        let mut begins: Vec<i64> = grid.tiles.iter().map(|t| t.origin[a]).collect();
+        begins.sort_unstable();
+        begins.dedup();
+        begins
+    });
+    let mut cell = [0; 3];
+    let mut tile_of = |code: &Code<T>| {
+        let at = plane.in_domain(code.position);
+        if !(0..3).all(|a| (grid.first[a]..grid.first[a] + grid.positions[a] as i64).contains(&at[a])) {
+            return None;
+        }
+        for (cell, (begins, at)) in cell.iter_mut().zip(begins.iter().zip(at)) {
+            // Neighbours in the list are mostly neighbours in the plane.
+            if begins[*cell] > at || begins.get(*cell + 1).is_some_and(|&next| next <= at) {
+                *cell = begins.partition_point(|&begin| begin <= at) - 1;
+            }
+        }
+        Some((cell[0] * begins[1].len() + cell[1]) * begins[2].len() + cell[2])
+    };
+    let mut starts = vec![0; grid.tiles.len() + 1];
+    codes.iter().filter_map(&mut tile_of).for_each(|tile| starts[tile + 1] += 1);
+    (1..starts.len()).for_each(|tile| starts[tile] += starts[tile - 1]);
+    let (mut next, mut order) = (starts.clone(), vec![0; starts[grid.tiles.len()]]);
+    for (number, code) in codes.iter().enumerate() {
+        if let Some(tile) = tile_of(code) {
+            order[next[tile]] = number;
+            next[tile] += 1;
+        }
+    }
+    (order, starts)
 }

@@ -142,6 +142,11 @@ impl<T: Real> PlaneState<T> {
         Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
     }
 
+    /// Where a position of the signal lies in the domain.
+    pub(super) fn in_domain(&self, position: [i32; 3]) -> [i64; 3] {
+        std::array::from_fn(|a| i64::from(position[a]) + self.grid.signal_at[a] as i64 - self.grid.start[a])
+    }
+
     /// Size of the signal.
     pub(super) fn whole(&self) -> Part {
         self.signal.map(|length| 0..length)

@@ -126,7 +126,7 @@ impl<T: Real> TileState<T> {
                 std::array::from_fn(|a| axis_order(at[a], self.tile.size[a], grid.period[a], grid.wraps[a]));
             (order.map(|o| o.0), order.map(|o| o.1))
         };
-        self.codes.sort_by_key(|c| (key(c.offset), c.atom));
+        self.codes.sort_by_cached_key(|c| (key(c.offset), c.atom));
     }
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The lowest band, in atoms. Lower ones meet so often that passes over them never seem to end.
 const LEAST_ATOMS: usize = 4;
 /// Positions to each side of a seam that are worked on together: this many atoms, or this many rows where that is more.
-const SEAM_ATOMS: usize = 4;
+const SEAM_ATOMS: usize = 6;
 const SEAM_ROWS: usize = 32;
 
 /// Bands of positions along the first axis, none lower than a few atoms, so that needles of a band meet those of its two neighbours
@@ -63,19 +63,35 @@ impl Cut {
         -pad..self.whole.padded()[axis] as i64 + pad
     }
 
-    /// Positions around the seam between a band and the next: far enough to both sides that what is beyond hardly feels it.
+    /// All positions along the first axis.
+    pub(super) fn all(&self) -> Range<i64> {
+        self.positions(0).start..self.positions(self.count - 1).end
+    }
+
+    fn seam_reach(&self) -> i64 {
+        (SEAM_ATOMS * self.atom[self.axis]).max(SEAM_ROWS) as i64
+    }
+
+    /// Positions around the seam between a band and the one before it: far enough to both sides that what is beyond hardly feels it.
     pub(super) fn seam(&self, band: usize) -> Range<i64> {
-        let (before, behind) = (self.positions(band), self.positions(band + 1));
-        let reach = (SEAM_ATOMS * self.atom[self.axis]).max(SEAM_ROWS) as i64;
-        let cut = behind.start;
+        let (before, behind) = (self.positions(band - 1), self.positions(band));
+        let (cut, reach) = (behind.start, self.seam_reach());
         cut - reach.min(cut - before.start)..cut + reach.min(behind.end - cut)
     }
 
-    /// Bands that have positions in this range.
-    pub(super) fn bands_in(&self, range: &Range<i64>) -> Range<usize> {
-        let meets = |band: &usize| self.positions(*band).start < range.end && self.positions(*band).end > range.start;
-        let first = (0..self.count).find(meets).unwrap_or(0);
-        first..first + (first..self.count).take_while(meets).count()
+    /// Positions that are measured together: around every seam those that feel what is done there, and those between. In low bands
+    /// the zones of two seams meet in the middle.
+    pub(super) fn zones(&self) -> Vec<Range<i64>> {
+        let felt = self.seam_reach() + self.atom[self.axis] as i64 - 1;
+        let mut edges = vec![self.all().start];
+        for band in 0..self.count {
+            let Range { start, end } = self.positions(band);
+            let middle = start + (end - start) / 2;
+            edges.extend((band > 0).then_some(middle.min(start + felt)));
+            edges.extend((band + 1 < self.count).then_some(middle.max(end - felt)));
+        }
+        edges.push(self.all().end);
+        edges.windows(2).map(|pair| pair[0]..pair[1]).filter(|zone| !zone.is_empty()).collect()
     }
 
     /// Positions that touch samples which needles of these positions touch.
@@ -119,18 +135,19 @@ impl Cut {
         })
     }
 
-    /// Samples of the window whose data term is counted with these positions: those at them, and behind the last of all every one.
-    pub(super) fn own(&self, positions: &Range<i64>) -> Part {
+    /// Samples of the window of some positions whose data term is counted with `own` of these: those at them, and behind the last
+    /// of all every one.
+    pub(super) fn own(&self, positions: &Range<i64>, own: &Range<i64>) -> Part {
         let touched = self.touched(positions);
-        let end = if positions.end == self.whole.padded()[self.axis] as i64 { touched.end } else { positions.end };
+        let end = if own.end == self.whole.padded()[self.axis] as i64 { touched.end } else { own.end };
         let mut part = self.extent(positions).padded().map(|length| 0..length);
-        part[self.axis] = 0..(end - touched.start) as usize;
+        part[self.axis] = (own.start.max(touched.start) - touched.start) as usize..(end - touched.start) as usize;
         part
     }
 
     /// Own samples that needles before these positions touch too.
     pub(super) fn shared(&self, positions: &Range<i64>) -> Part {
-        let mut part = self.own(positions);
+        let mut part = self.own(positions, positions);
         let reach = self.atom[self.axis] - 1;
         let rows = if positions.start == -(reach as i64) { 0 } else { reach };
         part[self.axis] = 0..rows.min(part[self.axis].end);
@@ -175,17 +192,16 @@ mod tests {
             let (mut position, mut sample) = (1 - cut.atom[1] as i64, cut.domain(1).start);
             for band in 0..cut.count {
                 let positions = cut.positions(band);
-                let own = cut.own(&positions);
+                let own = cut.own(&positions, &positions);
                 prop_assert_eq!(positions.start, position);
                 prop_assert!(cut.count == 1 || positions.clone().count() >= LEAST_ATOMS * cut.atom[1]);
                 prop_assert!(positions.clone().count() <= rows.max(2 * LEAST_ATOMS * cut.atom[1]) || cut.count == 1);
                 prop_assert_eq!(cut.origin(&positions)[1], sample);
                 if band + 1 < cut.count {
-                    let seam = cut.seam(band);
-                    prop_assert!(seam.start < positions.end && seam.end > positions.end && seam.start >= positions.start);
-                    prop_assert_eq!(cut.bands_in(&seam), band..band + 2);
+                    let (seam, next) = (cut.seam(band + 1), cut.positions(band + 1));
+                    prop_assert!(seam.start < positions.end && seam.end > positions.end);
+                    prop_assert!(seam.start >= positions.start && seam.end <= next.end);
                 }
-                prop_assert_eq!(cut.bands_in(&positions), band..band + 1);
                 if let Some(halved) = cut.halved() {
                     prop_assert_eq!(halved.positions(2 * band).start, positions.start);
                     prop_assert_eq!(halved.positions(2 * band + 1).end, positions.end);
@@ -195,6 +211,9 @@ mod tests {
                 prop_assert!(own[1].end <= cut.extent(&positions).padded()[1]);
             }
             prop_assert_eq!((position, sample), (length as i64, cut.domain(1).end));
+            let zones = cut.zones();
+            prop_assert!(zones.windows(2).all(|pair| pair[0].end == pair[1].start));
+            prop_assert_eq!(zones[0].start..zones[zones.len() - 1].end, cut.all());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How tall bands may be.
 
+use super::CELL;
 use super::cut::Cut;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -8,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::needles::Code;
 use crate::pursuit::Pursuit;
+use crate::pursuit::local_dual::lattice;
 use crate::pursuit::setup::{EXPECTED_DENSITY, grouping, planes_of};
 use crate::real::Real;
 
@@ -34,9 +36,9 @@ impl Pursuit {
     ) -> Result<u64> {
         let cut = Cut::new(shape.extent, dictionary.extent(), self.params.border, rows);
         let middle = cut.count / 2;
-        let (band, seam) = (cut.positions(middle), (middle > 0).then(|| cut.seam(middle - 1)));
-        // The rows worked on around a seam may be more than those of low bands.
-        let extents = std::iter::once(band).chain(seam).map(|positions| cut.extent(&positions));
+        let (band, seam) = (cut.positions(middle), (middle > 0).then(|| cut.seam(middle)));
+        // The rows worked on or measured around a seam may be more than those of low bands.
+        let extents = std::iter::once(band).chain(seam).chain(cut.zones()).map(|positions| cut.extent(&positions));
         let extent = extents.max_by_key(|extent| extent.volume()).expect("there is a band");
         let planes = planes_of(shape.channels, dictionary.channels());
         let session = self.session_memory(engine, BandedShape { extent, ..shape }, Border::Free, dictionary, false)?;
@@ -44,8 +46,10 @@ impl Pursuit {
             return Ok(session);
         }
         let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
-        let codes = EXPECTED_DENSITY * (extent.volume() * planes * 2 * size_of::<Code<T>>()) as f64;
-        Ok(session + samples as u64 + codes as u64)
+        let codes = EXPECTED_DENSITY * (extent.volume() * planes * size_of::<Code<T>>()) as f64;
+        // What exceeds the penalty, and the scales made of it, are kept for the whole signal.
+        let cells = lattice(&self.params, shape.extent, dictionary.extent(), CELL).map_or(0, |lattice| lattice.cells());
+        Ok(session + samples as u64 + codes as u64 + (2 * cells * planes * size_of::<f32>()) as u64)
     }
 
     /// Bytes of working memory that the signal is expected to need as a whole on an engine.

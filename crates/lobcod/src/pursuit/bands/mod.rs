@@ -3,25 +3,29 @@
 //! The positions are cut into bands along the first axis. Once all other needles are held still, a band is a pursuit of its own: over
 //! the samples its needles touch, less what the neighbours' needles make of them. Band after band, pass after pass, this is block
 //! coordinate descent on the whole problem and has the same optimum. The rows around the seam of two bands are worked on together once
-//! both bands were, so that no seam is felt. A band is looked at again whenever something changed near it after it was measured; once
-//! none is left to look at, all measurements belong to one answer and prove its gap for the whole signal.
+//! both bands were, so that no seam is felt. What is known of the answer is kept by zones, those around seams and those between; after
+//! a pass only the zones near which something changed since are measured again, and then all measurements belong to one answer and prove
+//! its gap for the whole signal. Where that is too large, bands are looked at again whose surroundings changed.
 
 mod cut;
 mod lower;
 mod memory;
+mod order;
+mod pieces;
 mod shelf;
 mod whole;
 mod window;
+mod zones;
 
 pub use memory::BandedShape;
 pub use shelf::{Piece, Rows, Shelf};
 
-use super::local_dual::{Excess, lattice};
+use super::local_dual::lattice;
 use super::solver::{Setting, Solver, is_broken_off};
 use super::{Pursuit, PursuitParams};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine, Lattice, Measure, Measurement, ScaleField, Scaling, Session};
+use crate::engine::{CpuEngine, Engine, Lattice, Measure};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress, Stop};
@@ -29,22 +33,28 @@ use crate::real::Real;
 use crate::report::{HistoryPoint, Report, Status};
 use cut::Cut;
 use lower::Done;
+use pieces::Pieces;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use window::{Source, Window, scaled};
+use window::Source;
+use zones::{Zone, meet};
 
 /// A band whose gap is at most this share of the tolerance is left as it is; another is worked on until its gap is at most that one.
 const ACCEPTED: f64 = 0.9;
-const SOLVED: f64 = 0.5;
+const SOLVED: f64 = 0.75;
 /// Passes after which the answer is taken as it is.
 const MOST_PASSES: usize = 40;
 /// Both shares are halved where they do not prove the gap of the whole, this often.
 const HALVINGS: usize = 4;
 
+/// Atoms along a side of a cell with a scale of its own: what is known of the cells is kept for the whole signal.
+const CELL: usize = 2;
+
 impl Pursuit {
     /// Codes one signal in bands of at most `rows` positions of the first axis (of a few atoms where that is more), on the threads of
-    /// this machine. The codes end up on the shelf, band after band in the order of their positions; the report is that of the
+    /// this machine. The codes end up on the shelf, piece after piece in the order of their positions; the report is that of the
     /// whole signal, its history has a point for every answer that was measured as a whole.
     ///
     /// The border is free or zero; the limit of memory is not looked at, see [`Pursuit::rows_within`]. (An engine with memory of its own
@@ -85,11 +95,12 @@ impl Pursuit {
             // A window has its border in it.
             params: PursuitParams { border: Border::Free, max_memory: None, ..self.params.clone() },
             engine,
-            source: Source { cut, signal, shelf, dictionary },
+            source: Source { cut, pieces: Pieces::new(&cut), signal, shelf, dictionary },
             penalty: 0.0,
             penalty_max: Vec::new(),
-            lattice: lattice(&self.params, extent, atom),
+            lattice: lattice(&self.params, extent, atom, CELL),
             bands: (0..cut.count).map(|_| Band::default()).collect(),
+            zones: cut.zones().into_iter().map(Zone::new).collect(),
             sweeps: (0, 0),
             memory: 0,
             allowed: engine.own_memory().map(|own| own.min(self.params.max_memory.unwrap_or(own))),
@@ -117,6 +128,7 @@ struct Work<'a, T> {
     penalty_max: Vec<f64>,
     lattice: Option<Lattice>,
     bands: Vec<Band>,
+    zones: Vec<Zone>,
     sweeps: (usize, usize),
     memory: u64,
     /// Bytes a session may take of the engine's own memory.
@@ -125,18 +137,15 @@ struct Work<'a, T> {
     history: Vec<HistoryPoint>,
 }
 
-/// What is known of a band.
+/// How far the work on a band is.
 #[derive(Clone, Default)]
 struct Band {
     /// Was it ever worked on?
     begun: bool,
-    /// Has neither it nor a neighbour changed since it was measured?
+    /// Has neither it nor a neighbour changed since its gap was found small enough?
     settled: bool,
     /// Has it or the band before it changed since the seam between them was worked on?
     seam_changed: bool,
-    /// When last measured, plane by plane: sums over its own samples and codes.
-    planes: Vec<Measurement>,
-    excess: Vec<Excess>,
 }
 
 /// What is worked on.
@@ -145,16 +154,6 @@ enum Place {
     Band(usize),
     /// The rows around where this band begins.
     SeamBefore(usize),
-}
-
-impl Band {
-    fn objective(&self, penalty: f64) -> f64 {
-        self.planes.iter().map(|m| 0.5 * m.residual_energy + penalty * m.weighted_l1).sum()
-    }
-
-    fn nonzeros(&self) -> usize {
-        self.planes.iter().map(|m| m.nonzeros).sum()
-    }
 }
 
 impl<T: Real> Work<'_, T> {
@@ -177,49 +176,51 @@ impl<T: Real> Work<'_, T> {
     }
 
     fn run(&mut self, observer: &mut dyn Observer) -> Result<Report> {
-        let mut shares = 1.0;
-        let mut halvings = 0;
-        for _ in 0..MOST_PASSES {
-            let mut worst = Status::Converged;
-            for band in 0..self.bands.len() {
-                if self.bands[band].settled {
+        let (mut shares, mut halvings, mut passes) = (1.0, 0, 0);
+        loop {
+            passes += 1;
+            let worst = match self.pass(shares, observer)? {
+                Done::With(worst) => worst,
+                Done::Needs(bytes) => {
+                    self.halve_bands(bytes)?;
                     continue;
                 }
-                let mut done = self.solve(Place::Band(band), shares, observer)?;
-                if band > 0 && self.bands[band].seam_changed && matches!(done, Done::With(status) if !is_broken_off(status)) {
-                    done = done.and(self.solve(Place::SeamBefore(band), shares, observer)?);
-                }
-                match done {
-                    Done::With(status) if is_broken_off(status) => return self.finish(status),
-                    Done::With(status) => worst = worst.max(status),
-                    Done::Needs(bytes) => {
-                        self.halve_bands(bytes)?;
-                        break;
-                    }
-                }
+            };
+            let total = self.measure()?;
+            if is_broken_off(worst) {
+                return Ok(self.report(worst, total));
             }
-            if self.bands.iter().all(|band| band.settled) {
-                let total = self.certificate()?;
-                let relative_gap = Some(total.relative_gap());
-                let (objective, nonzeros) = (total.objective, total.nonzeros);
-                self.history.push(HistoryPoint {
-                    seconds: self.clock.elapsed().as_secs_f64(),
-                    objective,
-                    nonzeros,
-                    relative_gap,
-                });
-                if total.relative_gap() <= self.asked.tolerance {
-                    return Ok(self.report(Status::Converged, total));
-                }
-                if worst != Status::Converged || halvings == HALVINGS {
-                    return Ok(self.report(worst.max(Status::Stalled), total));
-                }
+            if total.relative_gap() <= self.asked.tolerance {
+                return Ok(self.report(Status::Converged, total));
+            }
+            let settled = self.bands.iter().all(|band| band.settled);
+            if passes == MOST_PASSES || settled && (worst != Status::Converged || halvings == HALVINGS) {
+                return Ok(self.report(worst.max(Status::Stalled), total));
+            }
+            if settled {
                 halvings += 1;
                 shares *= 0.5;
                 self.bands.iter_mut().for_each(|band| band.settled = false);
             }
         }
-        self.finish(Status::Stalled)
+    }
+
+    /// Works on every band that is not settled, and on the seam before it; tells the worst that became of one.
+    fn pass(&mut self, shares: f64, observer: &mut dyn Observer) -> Result<Done> {
+        let mut worst = Done::With(Status::Converged);
+        for band in 0..self.bands.len() {
+            if self.bands[band].settled {
+                continue;
+            }
+            worst = worst.and(self.solve(Place::Band(band), shares, observer)?);
+            if band > 0 && self.bands[band].seam_changed && worst.goes_on() {
+                worst = worst.and(self.solve(Place::SeamBefore(band), shares, observer)?);
+            }
+            if !worst.goes_on() {
+                break;
+            }
+        }
+        Ok(worst)
     }
 
     /// Works on a band or seam until its gap is small; what is near must be looked at again if it changed.
@@ -227,7 +228,7 @@ impl<T: Real> Work<'_, T> {
         let cut = self.source.cut;
         let (positions, cold) = match place {
             Place::Band(band) => (cut.positions(band), !self.bands[band].begun),
-            Place::SeamBefore(band) => (cut.seam(band - 1), false),
+            Place::SeamBefore(band) => (cut.seam(band), false),
         };
         let window = self.source.window(positions.clone(), false)?;
         let mut session = self.source.open(self.engine, &self.params, &window)?;
@@ -237,9 +238,9 @@ impl<T: Real> Work<'_, T> {
         }
         let start = (!cold).then(|| self.source.codes(&window)).transpose()?;
         let asked = self.asked;
-        let others = || self.bands.iter().enumerate().filter(|(i, _)| place != Place::Band(*i)).map(|(_, band)| band);
-        let objective = others().map(|band| band.objective(self.penalty)).sum::<f64>();
-        let nonzeros = others().map(Band::nonzeros).sum::<usize>();
+        let others = || self.zones.iter().filter(|zone| !meet(&zone.positions, &positions));
+        let objective = others().map(|zone| zone.objective(self.penalty)).sum::<f64>();
+        let nonzeros = others().map(Zone::nonzeros).sum::<usize>();
         let (clock, sweeps, asked_to_stop) = (self.clock, self.sweeps, observer.stop());
         let mut watch = |progress: &Progress| -> Control {
             observer.progress(&Progress {
@@ -279,82 +280,28 @@ impl<T: Real> Work<'_, T> {
         self.sweeps.0 += solver.progress.discovery_sweeps;
         self.sweeps.1 += solver.progress.support_sweeps;
         self.memory = self.memory.max(solver.peak_memory);
-        let (mut session, measured) = (solver.session, solver.last);
-        if let Place::Band(band) = place {
-            self.note(band, &window, &mut *session, &measured);
-            self.bands[band].begun = true;
-            self.bands[band].settled = !is_broken_off(status);
-        }
+        let mut session = solver.session;
         if changed {
+            self.unsettle(&positions);
             let state = session.fetch();
+            for zone in 0..self.zones.len() {
+                let Range { start, end } = self.zones[zone].positions;
+                if positions.start <= start && end <= positions.end {
+                    self.note(zone, &window, &mut *session, &state);
+                }
+            }
             drop((session, window));
-            self.source.keep(positions, state)?;
-            self.unsettle(place);
+            self.source.keep(positions, state, asked.threads)?;
         }
-        if let Place::SeamBefore(band) = place {
-            self.bands[band].seam_changed = false;
-        }
-        Ok(Done::With(status))
-    }
-
-    /// Says what must be looked at again because something changed here.
-    fn unsettle(&mut self, place: Place) {
         match place {
             Place::Band(band) => {
-                for neighbour in [band.wrapping_sub(1), band + 1] {
-                    if let Some(neighbour) = self.bands.get_mut(neighbour) {
-                        neighbour.settled = false;
-                    }
-                }
-                for after in [band, band + 1] {
-                    if let Some(after) = self.bands.get_mut(after) {
-                        after.seam_changed = true;
-                    }
-                }
+                let seams = self.bands.iter_mut().enumerate().filter(|(i, _)| changed && (band..band + 2).contains(i));
+                seams.for_each(|(_, after)| after.seam_changed = true);
+                self.bands[band].begun = true;
+                self.bands[band].settled = !is_broken_off(status);
             }
-            // A seam may be as wide as its bands, and then their other neighbours feel it too.
-            Place::SeamBefore(band) => {
-                for near in band.saturating_sub(2)..(band + 2).min(self.bands.len()) {
-                    self.bands[near].settled = false;
-                }
-            }
+            Place::SeamBefore(band) => self.bands[band].seam_changed = false,
         }
-    }
-
-    /// Measures a band as it stands.
-    fn measure(&mut self, band: usize) -> Result<()> {
-        let (window, mut session) = self.reopen(band)?;
-        let measured = session.measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
-        self.note(band, &window, &mut *session, &measured);
-        self.bands[band].settled = true;
-        Ok(())
-    }
-
-    /// A session of a band with its codes as they stand.
-    fn reopen(&mut self, band: usize) -> Result<(Window<T>, Box<dyn Session<T>>)> {
-        let window = self.source.window(self.source.cut.positions(band), false)?;
-        let mut session = self.source.open(self.engine, &self.params, &window)?;
-        session.restore(&self.source.codes(&window)?);
-        session.refresh();
-        Ok((window, session))
-    }
-
-    /// Takes down what was measured of a band.
-    fn note(&mut self, band: usize, window: &Window<T>, session: &mut dyn Session<T>, measured: &[Measurement]) {
-        let ones = ScaleField::ones();
-        let origin = self.source.cut.origin(&window.positions);
-        let own = measured.iter().enumerate().map(|(plane, &m)| {
-            let sums = window.sums(session, plane, Scaling { field: &ones, origin });
-            Measurement { residual_energy: sums.energy, target_dot_residual: sums.dot, ..m }
-        });
-        let planes: Vec<Measurement> = own.collect();
-        let mut excess = Vec::new();
-        if let Some(lattice) = self.lattice {
-            let rows = window.positions.clone();
-            excess = vec![Excess::of_rows(lattice, self.source.dictionary.extent(), rows); planes.len()];
-            scaled(session).exceeding(self.penalty, &mut |plane, found| excess[plane].note(origin, found));
-        }
-        let band = &mut self.bands[band];
-        (band.planes, band.excess) = (planes, excess);
+        Ok(Done::With(status))
     }
 }

@@ -42,24 +42,30 @@ impl<T: Real> Rows<T> for Piece<T> {
     }
 }
 
-/// Where the codes of bands wait for their turn.
+/// Where codes wait for their turn, in pieces that follow each other along the first axis.
 pub trait Shelf<T> {
-    /// Keeps the codes of a band, sorted, in place of what was kept before.
-    fn keep(&mut self, band: usize, codes: Vec<Code<T>>) -> Result<()>;
-    /// Shows the codes of a band in their order; none if nothing was kept.
-    fn show(&mut self, band: usize, each: &mut dyn FnMut(Code<T>)) -> Result<()>;
+    /// Keeps the codes of a piece, sorted, in place of what was kept before.
+    fn keep(&mut self, piece: usize, codes: &[Code<T>]) -> Result<()>;
+    /// How many codes of a piece are kept.
+    fn kept(&self, piece: usize) -> usize;
+    /// Shows the codes of a piece in their order; none if nothing was kept.
+    fn show(&mut self, piece: usize, each: &mut dyn FnMut(Code<T>)) -> Result<()>;
 }
 
 /// A shelf in memory.
 impl<T: Copy> Shelf<T> for Vec<Vec<Code<T>>> {
-    fn keep(&mut self, band: usize, codes: Vec<Code<T>>) -> Result<()> {
-        self.resize(self.len().max(band + 1), Vec::new());
-        self[band] = codes;
+    fn keep(&mut self, piece: usize, codes: &[Code<T>]) -> Result<()> {
+        self.resize(self.len().max(piece + 1), Vec::new());
+        self[piece] = codes.to_vec();
         Ok(())
     }
 
-    fn show(&mut self, band: usize, each: &mut dyn FnMut(Code<T>)) -> Result<()> {
-        self.get(band).into_iter().flatten().for_each(|&code| each(code));
+    fn kept(&self, piece: usize) -> usize {
+        self.get(piece).map_or(0, Vec::len)
+    }
+
+    fn show(&mut self, piece: usize, each: &mut dyn FnMut(Code<T>)) -> Result<()> {
+        self.get(piece).into_iter().flatten().for_each(|&code| each(code));
         Ok(())
     }
 }

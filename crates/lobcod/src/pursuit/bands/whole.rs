@@ -2,6 +2,7 @@
 
 use super::Work;
 use super::window::scaled;
+use super::zones::Reopened;
 use crate::engine::{Measurement, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::pursuit::local_dual::{Excess, dual};
@@ -10,22 +11,18 @@ use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
 impl<T: Real> Work<'_, T> {
-    /// Ends a run that was broken off: what was not measured since it last changed is measured now.
-    pub(super) fn finish(&mut self, status: Status) -> Result<Report> {
-        for band in 0..self.bands.len() {
-            if !self.bands[band].settled {
-                self.measure(band)?;
-            }
-        }
+    /// Measures the answer as it stands.
+    pub(super) fn measure(&mut self) -> Result<Certificate> {
+        self.measure_zones()?;
         let total = self.certificate()?;
         let (seconds, relative_gap) = (self.clock.elapsed().as_secs_f64(), Some(total.relative_gap()));
         let point = HistoryPoint { seconds, objective: total.objective, nonzeros: total.nonzeros, relative_gap };
         self.history.push(point);
-        Ok(self.report(status, total))
+        Ok(total)
     }
 
-    /// What all bands together prove.
-    pub(super) fn certificate(&mut self) -> Result<Certificate> {
+    /// What all zones together prove.
+    fn certificate(&mut self) -> Result<Certificate> {
         let planes: Vec<Measurement> = (0..self.penalty_max.len())
             .map(|plane| {
                 let add = |sum: Measurement, m: &Measurement| Measurement {
@@ -36,7 +33,7 @@ impl<T: Real> Work<'_, T> {
                     largest_correlation: sum.largest_correlation.max(m.largest_correlation),
                     visited: sum.visited + m.visited,
                 };
-                self.bands.iter().map(|band| &band.planes[plane]).fold(Measurement::default(), add)
+                self.zones.iter().map(|zone| &zone.planes[plane]).fold(Measurement::default(), add)
             })
             .collect();
         let plain = self.total(&planes, &vec![f64::NEG_INFINITY; planes.len()]);
@@ -57,17 +54,18 @@ impl<T: Real> Work<'_, T> {
     }
 
     /// Values of the dual at the residual scaled cell by cell. Needles around which no scale is changed were measured with their
-    /// bands and do not exceed the penalty; the others are measured here.
+    /// zones and do not exceed the penalty; the others are measured here.
     fn better_duals(&mut self) -> Result<Vec<f64>> {
         let fields: Vec<_> =
-            (0..self.penalty_max.len()).map(|plane| Excess::field(self.bands.iter().map(|band| &band.excess[plane]))).collect();
+            (0..self.penalty_max.len()).map(|plane| Excess::field(self.zones.iter().map(|zone| &zone.excess[plane]))).collect();
         let mut sums = vec![(ScaledSums::default(), self.penalty); fields.len()];
         for band in 0..self.bands.len() {
-            let (window, mut session) = self.reopen(band)?;
-            let origin = self.source.cut.origin(&window.positions);
+            let cut = self.source.cut;
+            let Reopened { window, mut session, .. } = self.reopen(cut.positions(band))?;
+            let origin = cut.origin(&window.positions);
             for (plane, (field, (sum, reach))) in fields.iter().zip(&mut sums).enumerate() {
                 let scaling = Scaling { field, origin };
-                let own = window.sums(&mut *session, plane, scaling);
+                let own = window.sums(&cut, &mut *session, plane, scaling, &window.positions);
                 (sum.dot, sum.energy) = (sum.dot + own.dot, sum.energy + own.energy);
                 *reach = reach.max(scaled(&mut *session).scaled_reach(plane, scaling, self.penalty));
             }

@@ -1,6 +1,8 @@
 //! One band at work.
 
 use super::cut::Cut;
+use super::order::sort;
+use super::pieces::Pieces;
 use super::{Piece, Rows, Shelf};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Part, ScaledResidual, ScaledSums, Scaling, Session, State};
@@ -18,7 +20,6 @@ pub(super) struct Window<T> {
     pub(super) positions: Range<i64>,
     pub(super) observed: Observed<T>,
     planes: usize,
-    own: Part,
     /// Own samples that needles before them touch too, and what these make of them: no part of the residual, but of the
     /// signal that the dual is measured with.
     shared: (Part, Vec<T>),
@@ -27,6 +28,7 @@ pub(super) struct Window<T> {
 /// What the windows of all bands are made from.
 pub(super) struct Source<'a, T> {
     pub(super) cut: Cut,
+    pub(super) pieces: Pieces,
     pub(super) signal: &'a mut dyn Rows<T>,
     pub(super) shelf: &'a mut dyn Shelf<T>,
     pub(super) dictionary: &'a Dictionary<T>,
@@ -41,68 +43,50 @@ impl<T: Real> Source<'_, T> {
         let shared = cut.shared(&positions);
         let mut made = part_of(&samples, &shared);
         if !bare {
-            let (origin, around, dictionary) = (cut.origin(&positions), cut.around(&positions), self.dictionary);
-            for band in cut.bands_in(&around) {
-                if (positions.start..positions.end).contains(&cut.positions(band).start)
-                    && positions.end >= cut.positions(band).end
-                {
-                    continue;
-                }
-                self.shelf.show(band, &mut |code| {
-                    let at = i64::from(code.position[cut.axis]);
-                    if around.contains(&at) && !positions.contains(&at) {
-                        take_off(&mut samples, origin, code, dictionary);
-                    }
-                })?;
+            let (origin, own, dictionary) = (cut.origin(&positions), self.pieces.of(&positions), self.dictionary);
+            for piece in self.pieces.of(&cut.around(&positions)).filter(|piece| !own.contains(piece)) {
+                self.shelf.show(piece, &mut |code| take_off(&mut samples, origin, code, dictionary))?;
             }
         }
         made.iter_mut().zip(part_of(&samples, &shared)).for_each(|(before, after)| *before -= after);
         let planes = planes_of(samples.channels(), self.dictionary.channels());
         let observed = Observed { mask: weights.map(Mask::of_part).transpose()?, ..samples.into() };
-        let own = cut.own(&positions);
-        Ok(Window { positions, observed, planes, own, shared: (shared, made) })
+        Ok(Window { positions, observed, planes, shared: (shared, made) })
     }
 
     /// The codes on the shelf at the positions of a window, relative to it.
     pub(super) fn codes(&mut self, window: &Window<T>) -> Result<State<T>> {
-        let (axis, origin) = (self.cut.axis, self.cut.origin(&window.positions));
-        let mut codes = vec![Vec::new(); window.planes];
-        for band in self.cut.bands_in(&window.positions) {
-            self.shelf.show(band, &mut |code| {
-                if window.positions.contains(&i64::from(code.position[axis])) {
-                    let position = std::array::from_fn(|a| (i64::from(code.position[a]) - origin[a]) as i32);
-                    codes[code.channel as usize].push(Code { position, channel: 0, ..code });
-                }
+        let (origin, pieces) = (self.cut.origin(&window.positions), self.pieces.of(&window.positions));
+        let count = pieces.clone().map(|piece| self.shelf.kept(piece)).sum::<usize>();
+        let mut codes: Vec<_> = (0..window.planes).map(|_| Vec::with_capacity(count / window.planes)).collect();
+        for piece in pieces {
+            self.shelf.show(piece, &mut |code| {
+                let position = std::array::from_fn(|a| (i64::from(code.position[a]) - origin[a]) as i32);
+                codes[code.channel as usize].push(Code { position, channel: 0, ..code });
             })?;
         }
         Ok(State { codes, pending: Vec::new() })
     }
 
     /// Puts the codes of a window on the shelf, in place of those that were at its positions.
-    pub(super) fn keep(&mut self, positions: Range<i64>, mut state: State<T>) -> Result<()> {
+    pub(super) fn keep(&mut self, positions: Range<i64>, state: State<T>, threads: usize) -> Result<()> {
         let (axis, origin) = (self.cut.axis, self.cut.origin(&positions));
-        for (channel, plane) in state.codes.iter_mut().enumerate() {
+        let mut codes: Vec<Code<T>> = Vec::new();
+        for (channel, mut plane) in state.codes.into_iter().enumerate() {
             plane.retain(|code| code.value != T::ZERO);
-            for code in plane {
+            for code in &mut plane {
                 code.position = std::array::from_fn(|a| (i64::from(code.position[a]) + origin[a]) as i32);
                 code.channel = channel as u32;
             }
+            if codes.is_empty() { codes = plane } else { codes.append(&mut plane) }
         }
-        for band in self.cut.bands_in(&positions) {
-            let all = self.cut.positions(band);
-            let mut codes: Vec<Code<T>> = Vec::new();
-            if all.start < positions.start || all.end > positions.end {
-                self.shelf.show(band, &mut |code| {
-                    if !positions.contains(&i64::from(code.position[axis])) {
-                        codes.push(code);
-                    }
-                })?;
-            }
-            for plane in &state.codes {
-                codes.extend(plane.iter().filter(|code| all.contains(&i64::from(code.position[axis]))));
-            }
-            codes.sort_unstable_by_key(|code| (code.position, code.atom, code.channel));
-            self.shelf.keep(band, codes)?;
+        sort(&mut codes, axis, threads);
+        let mut rest = &codes[..];
+        for piece in self.pieces.of(&positions) {
+            let end = self.pieces.range(piece).end;
+            let (own, behind) = rest.split_at(rest.partition_point(|code| i64::from(code.position[axis]) < end));
+            self.shelf.keep(piece, own)?;
+            rest = behind;
         }
         Ok(())
     }
@@ -115,11 +99,22 @@ impl<T: Real> Source<'_, T> {
 }
 
 impl<T: Real> Window<T> {
-    /// Sums over the window's own samples, with the signal as it is.
-    pub(super) fn sums(&self, session: &mut dyn Session<T>, plane: usize, scaling: Scaling) -> ScaledSums {
+    /// Sums over the samples that are counted with `own` of the window's positions, with the signal as it is.
+    pub(super) fn sums(
+        &self,
+        cut: &Cut,
+        session: &mut dyn Session<T>,
+        plane: usize,
+        scaling: Scaling,
+        own: &Range<i64>,
+    ) -> ScaledSums {
         let session = scaled(session);
-        let mut sums = session.scaled_sums(plane, scaling, Some(&self.own));
+        let mut sums = session.scaled_sums(plane, scaling, Some(&cut.own(&self.positions, own)));
         let (part, made) = &self.shared;
+        // Zones begin with their window or far behind what needles before it touch.
+        if own.start > self.positions.start {
+            return sums;
+        }
         let residual = session.residual_part(plane, part);
         let size: [usize; 3] = std::array::from_fn(|a| part[a].len());
         // Planes of one channel each, or one of all.
