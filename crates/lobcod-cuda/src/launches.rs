@@ -136,7 +136,7 @@ impl CudaSession {
         let tiles = self.schedule.tiles.len();
         let bytes = REGIONS * tiles * room * size_of::<DeviceCode>();
         if mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4) {
-            self.make_room(&vec![(room * 4 / 5) as i32; tiles], false);
+            self.make_room(&vec![(room * 2 / 3) as i32; tiles], false);
         }
     }
 }
