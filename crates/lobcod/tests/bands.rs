@@ -215,9 +215,9 @@ fn bands_are_as_tall_as_memory_allows() {
     let case = Case::new(&[51, 33], &[5, 4], Border::Free);
     let pursuit = case.params.clone().check().unwrap();
     let engine = CpuEngine::new(1).unwrap();
-    let shape = BandedShape { extent: Extent::new(&[100_000, 2000]).unwrap(), channels: 1, masked: false };
+    let shape = BandedShape { extent: Extent::new(&[20_000, 1000]).unwrap(), channels: 1, masked: false };
     let memory = |rows: usize| pursuit.band_memory(&engine, shape, &case.dictionary, rows).unwrap();
-    for bytes in [32 << 20, 64 << 20, 512 << 20] {
+    for bytes in [16 << 20, 64 << 20, 512 << 20] {
         let rows = pursuit.rows_within(&engine, shape, &case.dictionary, bytes).unwrap();
         assert!(memory(rows) <= bytes && memory(rows + 1 + rows / 2) > bytes, "{rows}");
     }

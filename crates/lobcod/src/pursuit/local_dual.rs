@@ -14,15 +14,15 @@ const FEW_CELLS: usize = 1600;
 /// No axis of a cell is shorter, however small the atoms.
 const SHORTEST_CELL: usize = 4;
 
-/// Cells of so many atoms a side over the samples that carry a data term; `None` where they are not worth it. The smaller a cell, the
+/// Cells of the size of an atom over the samples that carry a data term; `None` where they are not worth it. The smaller a cell, the
 /// fewer samples pay for a needle; but a scale that varies much over a patch changes its correlations.
-pub(super) fn lattice(params: &PursuitParams, signal: Extent, atom: Extent, atoms: usize) -> Option<Lattice> {
+pub(super) fn lattice(params: &PursuitParams, signal: Extent, atom: Extent) -> Option<Lattice> {
     let atom = atom.padded();
     let pad = if params.border == Border::Zero { atom.map(|h| h - 1) } else { [0; 3] };
     let length = std::array::from_fn(|a| signal.padded()[a] + 2 * pad[a]);
-    let cell = atom.map(|h| atoms * h.max(SHORTEST_CELL));
+    let cell = atom.map(|h| h.max(SHORTEST_CELL));
     let lattice = Lattice::new(pad.map(|pad| -(pad as i64)), length, cell, params.border == Border::Periodic);
-    (params.schedule == Schedule::Tiles && lattice.cells() * atoms * atoms >= FEW_CELLS).then_some(lattice)
+    (params.schedule == Schedule::Tiles && lattice.cells() >= FEW_CELLS).then_some(lattice)
 }
 
 /// The most by which needles of every cell exceed the penalty.

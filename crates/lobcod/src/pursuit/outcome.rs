@@ -66,7 +66,7 @@ impl<T: Real> Solver<'_, T> {
         let atom = self.dictionary.extent();
         let mut excess = Vec::with_capacity(self.last.len());
         for observed in self.signals {
-            let lattice = lattice(self.params, observed.extent(), atom, 1);
+            let lattice = lattice(self.params, observed.extent(), atom);
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
             excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
         }

@@ -1,6 +1,5 @@
 //! How tall bands may be.
 
-use super::CELL;
 use super::cut::Cut;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -48,7 +47,7 @@ impl Pursuit {
         let samples = extent.volume() * shape.channels * size_of::<T>() * (1 + usize::from(shape.masked));
         let codes = EXPECTED_DENSITY * (extent.volume() * planes * size_of::<Code<T>>()) as f64;
         // What exceeds the penalty, and the scales made of it, are kept for the whole signal.
-        let cells = lattice(&self.params, shape.extent, dictionary.extent(), CELL).map_or(0, |lattice| lattice.cells());
+        let cells = lattice(&self.params, shape.extent, dictionary.extent()).map_or(0, |lattice| lattice.cells());
         Ok(session + samples as u64 + codes as u64 + (2 * cells * planes * size_of::<f32>()) as u64)
     }
 

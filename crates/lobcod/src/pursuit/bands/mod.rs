@@ -49,9 +49,6 @@ const MOST_PASSES: usize = 40;
 /// Both shares are halved where they do not prove the gap of the whole, this often.
 const HALVINGS: usize = 4;
 
-/// Atoms along a side of a cell with a scale of its own: what is known of the cells is kept for the whole signal.
-const CELL: usize = 2;
-
 impl Pursuit {
     /// Codes one signal in bands of at most `rows` positions of the first axis (of a few atoms where that is more), on the threads of
     /// this machine. The codes end up on the shelf, piece after piece in the order of their positions; the report is that of the
@@ -98,7 +95,7 @@ impl Pursuit {
             source: Source { cut, pieces: Pieces::new(&cut), signal, shelf, dictionary },
             penalty: 0.0,
             penalty_max: Vec::new(),
-            lattice: lattice(&self.params, extent, atom, CELL),
+            lattice: lattice(&self.params, extent, atom),
             bands: (0..cut.count).map(|_| Band::default()).collect(),
             zones: cut.zones().into_iter().map(Zone::new).collect(),
             sweeps: (0, 0),
