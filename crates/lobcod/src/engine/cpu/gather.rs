@@ -12,6 +12,12 @@ struct Row<'a, T> {
     codes: &'a mut [Code<T>],
 }
 
+/// Position and atom of a code as one number in their order, which is quicker to compare.
+fn place<T>(code: &Code<T>) -> u128 {
+    let [z, y, x] = code.position.map(|at| u128::from(at as u32 ^ (1 << 31)));
+    (z << 96) | (y << 64) | (x << 32) | u128::from(code.atom)
+}
+
 /// The codes of a plane, sorted by position and atom; its tiles are given in order.
 pub(super) fn gather_codes<T: Real>(team: &Team<T>, plane: &PlaneState<T>, tiles: &[TileState<T>]) -> Vec<Code<T>> {
     let count = |tiles: &[TileState<T>]| tiles.iter().map(|state| state.codes.len()).sum::<usize>();
@@ -31,7 +37,7 @@ pub(super) fn gather_codes<T: Real>(team: &Team<T>, plane: &PlaneState<T>, tiles
         |row, _| {
             let codes = row.tiles.iter().flat_map(|state| state.codes.iter().map(|code| plane.code(&state.tile, code)));
             row.codes.iter_mut().zip(codes).for_each(|(into, code)| *into = code);
-            row.codes.sort_unstable_by_key(|code| (code.position, code.atom));
+            row.codes.sort_unstable_by_key(place);
         },
     );
     all

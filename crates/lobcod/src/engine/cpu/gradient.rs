@@ -5,12 +5,15 @@
 
 use super::plane::PlaneState;
 use super::team::Team;
-use super::tile::TileState;
+use super::tile::{LocalCode, TileState};
 use crate::real::Real;
 use crate::simd::{Kernel, Level, Vector};
 
 /// Planes whose parts are held at once before they are added up.
 const PARTS_AT_ONCE: usize = 64;
+
+/// Samples that are looked at side by side.
+const LANES: usize = 64;
 
 /// Codes whose gradient is asked for.
 #[derive(Clone, Copy)]
@@ -21,29 +24,37 @@ pub(super) struct Codes<'a, T> {
     pub(super) layer: Option<(usize, usize)>,
 }
 
-/// The largest product of a code and a sample of its patch, and how many codes there are.
+/// The largest code, the largest sample of the residual, and how many codes there are: none of them depends on how planes are cut.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Survey {
-    pub(super) largest: f64,
+    pub(super) largest_code: f64,
+    pub(super) largest_sample: f64,
     pub(super) codes: usize,
 }
 
 impl Survey {
+    /// No product of a code and a sample of its patch is larger.
+    pub(super) fn largest(&self) -> f64 {
+        self.largest_code * self.largest_sample
+    }
+
     /// The multiple of products that is added up: each stays below 2^50, their sum below 2^62. `None` where all are zero, or one is
     /// no number.
     pub(super) fn scale(&self) -> Option<f64> {
+        let largest = self.largest();
         let bits = 50.min(62 - (self.codes.max(1) as f64).log2().ceil() as i32);
-        let size = (self.largest.log2().floor() as i32 + 1).max(-900);
-        (self.largest.is_finite() && self.largest > 0.0).then(|| 2f64.powi(bits - size))
+        let size = (largest.log2().floor() as i32 + 1).max(-900);
+        (largest.is_finite() && largest > 0.0).then(|| 2f64.powi(bits - size))
     }
 }
 
-/// Looks at the products.
+/// Looks at codes and residual.
 pub(super) fn survey<T: Real>(level: Level, team: &Team<T>, planes: &mut [PlaneState<T>], codes: Codes<T>) -> Survey {
     let mut parts = codes.parts(planes, 0, 1.0, 0);
     team.each(&mut parts, |part| part.codes(), |part, _| T::dispatch(level, SurveyPart(part)));
     parts.iter().fold(Survey::default(), |sum, part| Survey {
-        largest: sum.largest.max(part.survey.largest),
+        largest_code: sum.largest_code.max(part.survey.largest_code),
+        largest_sample: sum.largest_sample.max(part.survey.largest_sample),
         codes: sum.codes + part.survey.codes,
     })
 }
@@ -57,13 +68,18 @@ pub(super) fn gradient<T: Real>(
     scale: f64,
     numbers: usize,
 ) -> Vec<i64> {
-    let mut sum = vec![0; numbers];
+    let mut sum: Option<Vec<i64>> = None;
     for (chunk, planes) in planes.chunks_mut(PARTS_AT_ONCE).enumerate() {
         let mut parts = codes.parts(planes, chunk * PARTS_AT_ONCE, scale, numbers);
         team.each(&mut parts, |part| part.codes(), |part, _| T::dispatch(level, AddPart(part)));
-        parts.iter().for_each(|part| sum.iter_mut().zip(&part.sums).for_each(|(s, g)| *s += g));
+        for part in parts {
+            match &mut sum {
+                None => sum = Some(part.sums),
+                Some(sum) => sum.iter_mut().zip(&part.sums).for_each(|(s, g)| *s += g),
+            }
+        }
     }
-    sum
+    sum.unwrap_or_else(|| vec![0; numbers])
 }
 
 impl<'a, T: Real> Codes<'a, T> {
@@ -109,19 +125,21 @@ impl<T: Real> Part<'_, T> {
         self.tiles.iter().map(|tile| tile.codes.len()).sum()
     }
 
-    /// Calls `f(sums, survey, place among the sums, code, residual)` for every run of the patch of every code.
+    /// The codes of a tile that count.
+    fn codes_of<'c>(plane: &PlaneState<T>, state: &'c TileState<T>, layer: Option<usize>) -> &'c [LocalCode<T>] {
+        &state.codes[layer.map_or(0..state.codes.len(), |layer| state.codes_of_layer(plane, layer))]
+    }
+
+    /// Calls `f(sums, place among the sums, code, residual)` for every run of the patch of every code.
     #[inline(always)]
-    fn each(&mut self, mut f: impl FnMut(&mut [i64], &mut Survey, usize, f64, &[T])) {
-        let Self { plane, tiles, layer, survey, sums, .. } = self;
+    fn each(&mut self, mut f: impl FnMut(&mut [i64], usize, f64, &[T])) {
+        let Self { plane, tiles, layer, sums, .. } = self;
         let n = plane.layout.patch.len();
         for state in tiles.iter() {
-            let range = layer.map_or(0..state.codes.len(), |layer| state.codes_of_layer(plane, layer));
-            survey.codes += range.len();
-            for code in &state.codes[range] {
+            for code in Self::codes_of(plane, state, *layer) {
                 let (atom, value) = (code.atom as usize * n, code.value.to_f64());
-                plane.with_patch(state.place(&plane.layout, code.offset), |p, residual| {
-                    f(sums, survey, atom + p, value, residual)
-                });
+                let place = state.place(&plane.layout, code.offset);
+                plane.with_patch(place, |p, residual| f(sums, atom + p, value, residual));
             }
         }
     }
@@ -134,10 +152,19 @@ impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
-        self.0.each(|_, survey, _, value, residual| {
-            let most = residual.iter().fold(T::ZERO, |most, r| most.max(r.abs())).to_f64() * value.abs();
-            survey.largest = survey.largest.max(most);
-        });
+        let Part { plane, tiles, layer, survey, .. } = self.0;
+        let most = |most: T, x: T| if x.abs() > most { x.abs() } else { most };
+        // Side by side, for the compiler.
+        let mut lanes = [T::ZERO; LANES];
+        let chunks = plane.residual.as_mut_slice().chunks(LANES);
+        chunks.for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, &r)| *lane = most(*lane, r)));
+        survey.largest_sample = lanes.into_iter().fold(T::ZERO, most).to_f64();
+        for state in tiles.iter() {
+            let codes = Part::codes_of(plane, state, *layer);
+            survey.codes += codes.len();
+            let largest = codes.iter().fold(T::ZERO, |largest, code| most(largest, code.value)).to_f64();
+            survey.largest_code = survey.largest_code.max(largest);
+        }
     }
 }
 
@@ -152,7 +179,7 @@ impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
         // Added to a number below 2^51, this leaves the nearest whole number in the low bits.
         const SHIFT: f64 = (3u64 << 51) as f64;
         let scale = self.0.scale;
-        self.0.each(|sums, _, at, value, residual| {
+        self.0.each(|sums, at, value, residual| {
             let value = value * scale;
             let places = sums[at..at + residual.len()].iter_mut();
             places.zip(residual).for_each(|(sum, r)| {

@@ -271,11 +271,11 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let Self { team, planes, tiles, level, atoms, exchange, .. } = self;
         let codes = Codes { tiles, layer: of.map(|of| (of.plane, of.layer)) };
         let own = survey(*level, team, planes, codes);
-        let (mut largest, mut count) = ([own.largest], [own.codes as i64]);
+        let (mut largest, mut count) = ([own.largest_code, own.largest_sample], [own.codes as i64]);
         exchange.reduce(&mut count, &mut largest);
-        let all = Survey { largest: largest[0], codes: count[0] as usize };
+        let all = Survey { largest_code: largest[0], largest_sample: largest[1], codes: count[0] as usize };
         let numbers = atoms.dictionary.data().len();
-        let Some(scale) = all.scale() else { return vec![if all.largest == 0.0 { 0.0 } else { f64::NAN }; numbers] };
+        let Some(scale) = all.scale() else { return vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers] };
         let mut sums = gradient(*level, team, planes, codes, scale, numbers);
         exchange.reduce(&mut sums, &mut []);
         sums.into_iter().map(|sum| sum as f64 / scale).collect()
