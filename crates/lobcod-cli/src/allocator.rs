@@ -4,6 +4,7 @@
 use lobcod::memory::words;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 /// The system's allocator, counting.
 struct Telling;
@@ -70,6 +71,11 @@ fn take(bytes: usize) {
 
 fn told(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() {
+        if ENDING.swap(true, Relaxed) {
+            // Another thread has said it, or this one has and needs memory to end: time for the others to end the program.
+            std::thread::sleep(Duration::from_secs(1));
+            std::process::exit(i32::from(crate::FAILED));
+        }
         // Neither takes memory. Nothing is half-written: files take their names when they are whole.
         eprintln!("error: there is no memory left ({bytes} more bytes were asked for); use a smaller picture, or --max-memory");
         std::process::exit(i32::from(crate::FAILED));
