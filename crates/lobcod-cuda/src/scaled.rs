@@ -10,37 +10,19 @@ use lobcod::grid::Grid;
 /// Blocks that add up a plane: always as many, so that sums are the same from run to run.
 const BLOCKS: u32 = 1024;
 
-/// Tiles of a group along an axis.
-const GROUP: usize = 1;
-
 /// The scaled residual of a plane, and the reach of its needles there.
 pub(crate) struct Scaled {
     pub(crate) residual: CudaSlice<f32>,
     pub(crate) reach: CudaSlice<f32>,
 }
 
-/// Where in every group of tiles the reach exceeds the penalty: the box of all tiles in which it does. There are many tiles, and
-/// scales vary over many of them.
-fn exceeding_groups(grid: &Grid, largest: &[f32], penalty: f64) -> impl Iterator<Item = Exceeding> {
-    let counts = grid.tile_counts;
-    let groups = counts.map(|count| count.div_ceil(GROUP));
-    let nowhere = Exceeding { first: [i64::MAX; 3], last: [i64::MIN; 3], ratio: 1.0 };
-    let mut found = vec![nowhere; groups.iter().product()];
-    for (index, (tile, &largest)) in grid.tiles.iter().zip(largest).enumerate() {
-        let ratio = f64::from(largest) / penalty;
-        if ratio > 1.0 {
-            let [z, y, x] =
-                [index / (counts[1] * counts[2]), index / counts[2] % counts[1], index % counts[2]].map(|i| i / GROUP);
-            let group = &mut found[(z * groups[1] + y) * groups[2] + x];
-            group.ratio = group.ratio.max(ratio);
-            for a in 0..3 {
-                let first = tile.origin[a] - grid.signal_at[a] as i64;
-                group.first[a] = group.first[a].min(first);
-                group.last[a] = group.last[a].max(first + tile.size[a] as i64 - 1);
-            }
-        }
-    }
-    found.into_iter().filter(|found| found.ratio > 1.0)
+/// The tiles in which the reach exceeds the penalty.
+fn exceeding_tiles(grid: &Grid, largest: &[f32], penalty: f64) -> impl Iterator<Item = Exceeding> {
+    let ratios = largest.iter().map(move |&largest| f64::from(largest) / penalty);
+    grid.tiles.iter().zip(ratios).filter(|(_, ratio)| *ratio > 1.0).map(|(tile, ratio)| {
+        let first = std::array::from_fn(|a| tile.origin[a] - grid.signal_at[a] as i64);
+        Exceeding { first, last: std::array::from_fn(|a| first[a] + tile.size[a] as i64 - 1), ratio }
+    })
 }
 
 impl CudaSession {
@@ -112,7 +94,7 @@ impl ScaledResidual<f32> for CudaSession {
         let schedule = &self.schedule;
         for (number, (plane, grid)) in schedule.planes.iter().zip(&schedule.grids).enumerate() {
             let own = plane.first_tile as usize..(plane.first_tile + plane.tile_count) as usize;
-            for found in exceeding_groups(grid, &largest[own], penalty) {
+            for found in exceeding_tiles(grid, &largest[own], penalty) {
                 each(number, found);
             }
         }
@@ -158,7 +140,7 @@ impl ScaledResidual<f32> for CudaSession {
 
 #[cfg(test)]
 mod tests {
-    use super::exceeding_groups;
+    use super::exceeding_tiles;
     use lobcod::grid::{Grid, Grouping};
     use lobcod::{Border, Extent};
 
@@ -168,7 +150,7 @@ mod tests {
             let (signal, atom) = (Extent::new(&[90, 110]).unwrap(), Extent::new(&[5, 4]).unwrap());
             let grid = Grid::new(signal, atom, border, Grouping::Tiles(8)).unwrap();
             let largest: Vec<f32> = (0..grid.tiles.len()).map(|i| (i * 7 % 23) as f32).collect();
-            let found: Vec<_> = exceeding_groups(&grid, &largest, 15.0).collect();
+            let found: Vec<_> = exceeding_tiles(&grid, &largest, 15.0).collect();
             for (tile, &largest) in grid.tiles.iter().zip(&largest).filter(|(_, largest)| **largest > 15.0) {
                 let first: [i64; 3] = std::array::from_fn(|a| tile.origin[a] - grid.signal_at[a] as i64);
                 let holds = |b: &&lobcod::engine::Exceeding| {
