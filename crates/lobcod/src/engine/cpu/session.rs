@@ -278,7 +278,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let Some(scale) = all.scale() else { return vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers] };
         let mut sums = gradient(*level, team, planes, codes, scale, numbers);
         exchange.reduce(&mut sums, &mut []);
-        sums.into_iter().map(|sum| sum as f64 / scale).collect()
+        // A power of two: its reciprocal is exact.
+        let unit = 1.0 / scale;
+        sums.into_iter().map(|sum| sum as f64 * unit).collect()
     }
 
     fn energy_along(&mut self, direction: &[f64]) -> f64 {
@@ -307,7 +309,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
-        self.atoms = self.atoms.of(dictionary);
+        self.atoms.replace(dictionary);
         self.tiles.iter_mut().for_each(|state| state.curvature_holds = false);
         // What other atoms reached says nothing.
         self.forget_measured();
