@@ -143,8 +143,8 @@ impl<T: Real> Dictionary<T> {
 
 /// Sum of squares, in chains that the compiler can vectorise and that do not wait for each other.
 pub(crate) fn energy(numbers: &[f64]) -> f64 {
-    let mut chains = [0.0; 16];
-    let (blocks, rest) = numbers.as_chunks::<16>();
+    let mut chains = [0.0; 8];
+    let (blocks, rest) = numbers.as_chunks::<8>();
     for block in blocks {
         chains.iter_mut().zip(block).for_each(|(chain, x)| *chain += x * x);
     }
