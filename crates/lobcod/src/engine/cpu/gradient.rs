@@ -158,7 +158,7 @@ impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
         let mut lanes = [T::ZERO; LANES];
         let (chunks, rest) = plane.residual.as_mut_slice().as_chunks::<LANES>();
         chunks.iter().for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, &r)| *lane = most(*lane, r)));
-        survey.largest_sample = lanes.iter().chain(&*rest).fold(T::ZERO, |largest, &x| most(largest, x)).to_f64();
+        survey.largest_sample = lanes.iter().chain(rest).fold(T::ZERO, |largest, &x| most(largest, x)).to_f64();
         for state in tiles.iter() {
             let codes = Part::codes_of(plane, state, *layer);
             survey.codes += codes.len();
