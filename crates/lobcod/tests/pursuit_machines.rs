@@ -4,6 +4,9 @@ use lobcod::engine::CpuEngine;
 use lobcod::simd::Level;
 use lobcod::{Answer, Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Signal};
 
+/// Enough for bounds by whole numbers, where the machine has them.
+const ATOMS: usize = 41;
+
 fn observed(masked: bool) -> Vec<Observed<f32>> {
     let extent = Extent::new(&[43, 38]).unwrap();
     let wave = |i: usize| 3.0 * ((i % 38) as f32 * 0.7).sin() + ((i / 38) as f32 * 0.45).cos() + (i * 7 % 23) as f32 * 0.1;
@@ -20,7 +23,7 @@ fn run(engine: &CpuEngine, border: Border, masked: bool) -> Answer<f32> {
 }
 
 fn run_with(engine: &CpuEngine, params: PursuitParams, masked: bool) -> Answer<f32> {
-    let dictionary = Dictionary::random(Extent::new(&[5, 6]).unwrap(), 1, 21, 1).unwrap();
+    let dictionary = Dictionary::random(Extent::new(&[5, 6]).unwrap(), 1, ATOMS, 1).unwrap();
     params.check().unwrap().run_on(engine, &observed(masked), &dictionary, &mut ()).unwrap()
 }
 
@@ -46,7 +49,7 @@ fn needles_passed_over_change_no_bit() {
                 let params =
                     PursuitParams { border, tile: Some(8), tolerance: 1e-5, ..PursuitParams::new(Penalty::Relative(penalty)) };
                 let weighted =
-                    PursuitParams { atom_weights: Some((0..21).map(|k| 0.7 + 0.05 * k as f64).collect()), ..params.clone() };
+                    PursuitParams { atom_weights: Some((0..ATOMS).map(|k| 0.7 + 0.02 * k as f64).collect()), ..params.clone() };
                 let others = [PursuitParams { nonnegative: true, ..params.clone() }, weighted, params];
                 for params in others {
                     let name = format!("{border}, masked {masked}, {params:?}");

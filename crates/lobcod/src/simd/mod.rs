@@ -13,12 +13,16 @@ mod level;
 mod neon;
 mod patch;
 mod rates;
+// Only there are instructions for it.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_imports, unused_mut, unused_variables))]
+mod rough;
 mod vector;
 
 pub(crate) use correlate::{BATCH, PackedAtoms, Reach};
 pub use level::Level;
 pub(crate) use patch::{AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy, weighted_energy};
 pub use rates::{Rates, measure_rates};
+pub(crate) use rough::{RoughAtoms, RoughPatches};
 pub use vector::Vector;
 
 /// Work written against any vector type.

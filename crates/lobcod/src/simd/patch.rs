@@ -43,8 +43,19 @@ impl<T: Real> AtomRows<T> {
         size_of_val(&self.data[..])
     }
 
+    /// Number of atoms.
+    pub(crate) fn len(&self) -> usize {
+        self.data.len() / (self.rows * self.width)
+    }
+
+    /// Numbers in an atom, without the padding.
+    pub(crate) fn samples(&self) -> usize {
+        self.rows * self.row
+    }
+
+    /// Atom `k`, its rows padded.
     #[inline(always)]
-    fn atom(&self, k: usize) -> &[T] {
+    pub(crate) fn atom(&self, k: usize) -> &[T] {
         &self.data[k * self.rows * self.width..(k + 1) * self.rows * self.width]
     }
 }
@@ -172,6 +183,28 @@ where
         let (base, sums) = (field.as_ptr().add(offset), into.as_mut_ptr());
         for_vectors!(V, rows, width, |i, at| {
             V::load(base.add(at)).mul_add(s, V::load(sums.add(i))).store(sums.add(i));
+        });
+    }
+}
+
+/// Copies the patch at `offset`, rows padded by zeros: `inside` is an atom of ones.
+#[inline(always)]
+pub(crate) fn copy_patch<V: Vector>(
+    inside: &AtomRows<V::Elem>,
+    rows: &PatchRows,
+    field: &[V::Elem],
+    offset: usize,
+    into: &mut [V::Elem],
+) where
+    V::Elem: Real,
+{
+    let ones = inside.atom(0);
+    assert!(offset + rows.reach < field.len() && rows.offsets.len() * inside.width == ones.len() && ones.len() == into.len());
+    // SAFETY: the assertion keeps every padded row inside the field, the ones and the copy.
+    unsafe {
+        let (base, d, into) = (field.as_ptr().add(offset), ones.as_ptr(), into.as_mut_ptr());
+        for_vectors!(V, rows, inside.width, |i, at| {
+            V::load(base.add(at)).mul(V::load(d.add(i))).store(into.add(i));
         });
     }
 }

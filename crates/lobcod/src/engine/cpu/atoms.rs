@@ -4,11 +4,13 @@ use super::footprint::Layout;
 use crate::dictionary::Dictionary;
 use crate::lasso::Columns;
 use crate::real::Real;
-use crate::simd::{AtomRows, Level, PackedAtoms, Vector, weighted_energy};
+use crate::simd::{AtomRows, Level, PackedAtoms, RoughAtoms, Vector, weighted_energy};
 
 pub(super) struct Atoms<T> {
     pub(super) packed: PackedAtoms<T>,
     pub(super) rows: AtomRows<T>,
+    /// The atoms in bytes, where the machine has instructions for them and they are those that the session was opened with.
+    pub(super) rough: Option<RoughAtoms>,
     /// Penalty weight of every atom, infinite behind the last.
     pub(super) weights: Vec<T>,
     /// `1 / weights`, 0 behind the last.
@@ -34,8 +36,10 @@ impl<T: Real> Atoms<T> {
         let pad = |f: &dyn Fn(T) -> T, with: T| (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect();
         let inverse_weights: Vec<T> = pad(&|w| T::ONE / w, T::ZERO);
         let (row, samples) = (dictionary.extent().padded()[2], dictionary.atom_len());
+        let rows = AtomRows::new(&dictionary, lanes);
         Self {
-            rows: AtomRows::new(&dictionary, lanes),
+            rough: RoughAtoms::new(&rows, &inverse_weights, level),
+            rows,
             weights: pad(&|w| w, T::INFINITY),
             largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
             rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
@@ -52,6 +56,8 @@ impl<T: Real> Atoms<T> {
     pub(super) fn replace(&mut self, dictionary: Dictionary<T>) {
         self.packed.fill(&dictionary);
         self.rows.fill(dictionary.data());
+        // Rounding them anew would cost more than it saves.
+        self.rough = None;
         self.dictionary = dictionary;
         self.version += 1;
     }
@@ -66,7 +72,8 @@ impl<T: Real> Atoms<T> {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.packed.bytes() + self.rows.bytes() + size_of_val(self.dictionary.data())
+        let rough = self.rough.as_ref().map_or(0, RoughAtoms::bytes);
+        rough + self.packed.bytes() + self.rows.bytes() + size_of_val(self.dictionary.data())
     }
 }
 

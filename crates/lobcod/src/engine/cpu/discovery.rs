@@ -92,6 +92,29 @@ impl<T: Real> DiscoverTile<'_, T> {
         self.scratch.bounds.sleeps::<V>(Asked { offset: at, known, weight }, self.atoms, field, layout, threshold)
     }
 
+    /// Takes the needles without codes out of those of a batch that rough correlations say cannot get any.
+    #[inline(always)]
+    fn put_to_sleep<V: Vector<Elem = T>>(&mut self, visits: &[Candidate], awake: &mut Vec<usize>, needles: &mut Vec<u32>) {
+        let Some(rough) = &self.atoms.rough else { return };
+        if !self.skipping || self.sweep.visit != Visit::All {
+            return;
+        }
+        let threshold = T::from_f64(self.sweep.penalty) * self.slack();
+        let (plane, tile, scratch) = (self.plane, &self.state.tile, &mut *self.scratch);
+        let is_bare = |number: usize| visits[number].codes.0 == visits[number].codes.1;
+        needles.clear();
+        needles.extend(awake.iter().filter(|&&number| is_bare(number)).map(|&number| visits[number].offset));
+        let (field, bounds) = (&scratch.footprint.residual, &mut scratch.correlations[..needles.len()]);
+        rough.bounds::<V, T>(&self.atoms.inside_rows, &plane.layout.rows, field, needles, &mut scratch.rough, bounds);
+        let mut bounds = bounds.iter();
+        awake.retain(|&number| {
+            let weight = plane.position_weight(tile, visits[number].offset as usize);
+            !is_bare(number) || bounds.next().is_none_or(|&bound| bound > threshold * weight)
+        });
+        needles.clear();
+        needles.extend(awake.iter().map(|&number| visits[number].offset));
+    }
+
     /// Visits the needles listed, layer after layer, in order or in the random order of the sweep.
     #[inline(always)]
     fn visit_needles<V: Vector<Elem = T>>(&mut self) {
@@ -123,6 +146,7 @@ impl<T: Real> DiscoverTile<'_, T> {
                         awake.push(number);
                     }
                 }
+                self.put_to_sleep::<V>(&visits, &mut awake, needles);
                 let field = &self.scratch.footprint.residual;
                 self.atoms.packed.correlate(field, &self.plane.layout.patch, needles, &mut self.scratch.correlations);
                 for (j, &number) in awake.iter().enumerate() {

@@ -55,12 +55,16 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
         layers.all_needles(layout, &mut scratch.needles);
         state.reaches.resize(scratch.needles.len(), T::ZERO);
         let mut most = T::ZERO;
-        let mut wanted = Wanted { numbers: [0; BATCH], offsets: [0; BATCH], count: 0 };
+        let (mut doubtful, mut wanted) = (Wanted::NONE, Wanted::NONE);
+        let mut codes = 0;
         state.visited = 0;
+        let rough = atoms.rough.as_ref().filter(|_| skipping);
         for (i, &offset) in scratch.needles.iter().enumerate() {
             let weight = plane.position_weight(&state.tile, offset as usize);
             let before = state.reaches[i];
             let floor = if let Goal::Above { penalty, .. } = goal { penalty } else { most };
+            let is_bare = state.codes.get(codes).is_none_or(|code| code.offset != offset);
+            codes += count_at(&state.codes[codes..], offset);
             // A reach that was only bounded is kept with a minus.
             let exact = known && !changed && !before.to_f64().is_sign_negative();
             if !exact {
@@ -71,11 +75,38 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
                 }
                 if skipping && bound <= floor {
                     state.reaches[i] = -bound;
+                } else if is_bare && rough.is_some() {
+                    // A needle with codes reaches the penalty anyway.
+                    doubtful.push(i as u32, offset);
                 } else {
                     wanted.push(i as u32, offset);
                 }
             }
-            if wanted.count == BATCH || i + 1 == scratch.needles.len() {
+            let last = i + 1 == scratch.needles.len();
+            if let Some(rough) = rough
+                && doubtful.count > 0
+                && (doubtful.count == BATCH || last)
+            {
+                let (field, bounds) = (&scratch.footprint.residual, &mut scratch.correlations[..doubtful.count]);
+                rough.bounds::<V, T>(
+                    &atoms.inside_rows,
+                    &layout.rows,
+                    field,
+                    &doubtful.offsets[..doubtful.count],
+                    &mut scratch.rough,
+                    bounds,
+                );
+                for ((&number, &offset), &bound) in doubtful.numbers.iter().zip(&doubtful.offsets).zip(&*bounds) {
+                    let bound = bound / plane.position_weight(&state.tile, offset as usize);
+                    if bound <= floor {
+                        state.reaches[number as usize] = -bound;
+                    } else {
+                        wanted.push(number, offset);
+                    }
+                }
+                doubtful.count = 0;
+            }
+            if wanted.count >= BATCH || last {
                 let (numbers, offsets) = (&wanted.numbers[..wanted.count], &wanted.offsets[..wanted.count]);
                 let rule = Reach { inverse_weights: &atoms.inverse_weights, nonnegative };
                 atoms.packed.reach(&scratch.footprint.residual, &layout.patch, offsets, rule, &mut scratch.correlations);
@@ -98,14 +129,16 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
     }
 }
 
-/// Needles whose turn it is to be correlated.
+/// Needles whose turn it is to be correlated: a batch, and what another batch may leave of itself.
 struct Wanted {
-    numbers: [u32; BATCH],
-    offsets: [u32; BATCH],
+    numbers: [u32; 2 * BATCH],
+    offsets: [u32; 2 * BATCH],
     count: usize,
 }
 
 impl Wanted {
+    const NONE: Self = Self { numbers: [0; 2 * BATCH], offsets: [0; 2 * BATCH], count: 0 };
+
     #[inline(always)]
     fn push(&mut self, number: u32, offset: u32) {
         (self.numbers[self.count], self.offsets[self.count]) = (number, offset);

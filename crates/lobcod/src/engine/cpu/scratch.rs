@@ -7,13 +7,14 @@ use super::tile::{Candidate, LocalCode};
 use crate::engine::Sweep;
 use crate::lasso::ActiveCode;
 use crate::real::Real;
-use crate::simd::BATCH;
+use crate::simd::{BATCH, RoughPatches};
 
 pub(super) struct Scratch<T> {
     pub(super) footprint: Footprint<T>,
     /// The residual of the last measurement over the footprint.
     pub(super) measured: Vec<T>,
     pub(super) bounds: Bounds<T>,
+    pub(super) rough: RoughPatches<T>,
     /// Correlations of a batch.
     pub(super) correlations: Vec<T>,
     /// Offsets of the needles of a layer.
@@ -38,6 +39,7 @@ impl<T: Real> Scratch<T> {
             footprint: Footprint::new(footprint),
             measured: vec![T::ZERO; footprint],
             bounds: Bounds::new(),
+            rough: RoughPatches::new(),
             correlations: vec![T::ZERO; BATCH * stride],
             needles: Vec::new(),
             active: Vec::new(),
