@@ -208,6 +208,7 @@ impl<T: Real> PlaneState<T> {
     }
 
     /// Calls `f(start in the domain, length)` for the rows of a box of samples, channel after channel.
+    #[inline(always)]
     pub(super) fn for_rows(&self, part: &Part, mut f: impl FnMut(usize, usize)) {
         let domain = self.grid.domain;
         if part.iter().any(|range| range.is_empty()) {

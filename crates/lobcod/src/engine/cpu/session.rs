@@ -197,8 +197,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
         }
         let unknown = what == Measure::Objective || broken_off.load(Relaxed);
         if !std::mem::replace(&mut self.weighed, true) {
-            let Self { team, planes, tiles, atoms, all, .. } = self;
-            team.each_of(tiles, all, |state, _| state.weigh(&planes[state.plane], &atoms.weights));
+            let Self { team, planes, tiles, atoms, all, level, .. } = self;
+            team.each_of(tiles, all, |state, _| state.weigh(*level, &planes[state.plane], &atoms.weights));
         }
         let sums = self.add_up(|state| {
             // Codes may have changed since a certificate: what it measured then bounds nothing now.
@@ -308,8 +308,8 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let team = &self.team;
         self.planes.iter_mut().for_each(|plane| plane.clear_residual(team));
         self.synthesise(Some(&rows));
-        let Self { team, planes, tiles, all, .. } = self;
-        team.each_of(tiles, all, |state, _| state.energies = planes[state.plane].energies(&state.tile));
+        let Self { team, planes, tiles, all, level, .. } = self;
+        team.each_of(tiles, all, |state, _| state.energies = planes[state.plane].energies(*level, &state.tile));
         let sum = self.tiles.iter().map(|state| state.energies.0).collect();
         self.exchange.sums(vec![sum], &mut [])[0]
     }

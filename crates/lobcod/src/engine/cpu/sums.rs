@@ -6,18 +6,35 @@ use crate::engine::{Part, ScaledSums, Scaling};
 use crate::exact::ExactSum;
 use crate::grid::Tile;
 use crate::real::Real;
+use crate::simd::{Kernel, Level, Vector};
+
+/// Sums over a tile's own samples.
+struct Energies<'a, T> {
+    plane: &'a PlaneState<T>,
+    tile: &'a Tile,
+}
+
+impl<T: Real> Kernel<T> for Energies<'_, T> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) -> (f64, f64) {
+        let plane = self.plane;
+        let mut sums = Chains::default();
+        plane.for_rows(&plane.grid.own_samples(self.tile), |start, length| {
+            let range = start..start + length;
+            // SAFETY: in a measurement everybody only reads.
+            let residual = unsafe { plane.residual.view(range.clone()) };
+            sums.add(residual, &plane.target[range.clone()], plane.weights.as_ref().map(|w| &w[range]));
+        });
+        sums.sums()
+    }
+}
 
 impl<T: Real> PlaneState<T> {
     /// `||r||^2` and `<A (Y - B), r>` over a tile's own samples, in f64.
-    pub(super) fn energies(&self, tile: &Tile) -> (f64, f64) {
-        let mut sums = Chains::default();
-        self.for_rows(&self.grid.own_samples(tile), |start, length| {
-            let range = start..start + length;
-            // SAFETY: in a measurement everybody only reads.
-            let residual = unsafe { self.residual.view(range.clone()) };
-            sums.add(residual, &self.target[range.clone()], self.weights.as_ref().map(|w| &w[range]));
-        });
-        sums.sums()
+    pub(super) fn energies(&self, level: Level, tile: &Tile) -> (f64, f64) {
+        T::dispatch(level, Energies { plane: self, tile })
     }
 
     /// `<A (Y - B), s r>` and `||s r||^2` over a part of the signal, or over the tiles' own samples; exact sums of what is measured

@@ -5,6 +5,7 @@ use super::footprint::Layout;
 use super::plane::PlaneState;
 use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
 use crate::real::Real;
+use crate::simd::Level;
 use std::ops::Range;
 
 /// A non-zero code of a tile.
@@ -90,8 +91,8 @@ impl<T: Real> TileState<T> {
     }
 
     /// Measures the codes and the residual.
-    pub(super) fn weigh(&mut self, plane: &PlaneState<T>, atom_weights: &[T]) {
-        self.energies = plane.energies(&self.tile);
+    pub(super) fn weigh(&mut self, level: Level, plane: &PlaneState<T>, atom_weights: &[T]) {
+        self.energies = plane.energies(level, &self.tile);
         let size = |code: &LocalCode<T>| {
             let weight = plane.position_weight(&self.tile, code.offset as usize) * atom_weights[code.atom as usize];
             weight.to_f64() * code.value.to_f64().abs()
