@@ -9,7 +9,7 @@ mod rounding;
 mod setup;
 mod solver;
 
-pub(crate) use params::{check_objective, measured_penalty};
+pub(crate) use params::{check_objective, checked, measured_penalty};
 pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
 pub use bands::{BandedShape, Piece, Rows, Shelf};

@@ -149,6 +149,11 @@ pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
     if objective.is_finite() { Ok(()) } else { Err(too_large::<T>()) }
 }
 
+/// The signal, unless a sample of it went beyond the precision.
+pub(crate) fn checked<T: Real>(signal: Signal<T>) -> Result<Signal<T>> {
+    if signal.data().iter().all(|x| x.is_finite()) { Ok(signal) } else { Err(too_large::<T>()) }
+}
+
 /// What is said of a signal whose correlations or energy overflow.
 fn too_large<T: Real>() -> Error {
     let cure = "scale the signal down or use double precision";

@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::observe::Observer;
+use crate::pursuit::checked;
 use crate::report::{Report, Status};
 use crate::signal::Signal;
 use crate::tasks::align::{Align, Aligner, Crop, halve, warp};
@@ -108,7 +109,7 @@ impl<'a, F: Frames> Work<'a, F> {
         };
         let status = self.reports.iter().map(|r| r.status).max().unwrap_or(Status::Converged);
         Ok(Fused {
-            picture: crop.cut(&picture)?,
+            picture: checked(crop.cut(&picture)?)?,
             decision: crop.cut(&decided)?,
             depth: crop.cut(&smooth_on(&depth, None, DEPTH_SMOOTHNESS, params.threads)?)?,
             crop,
@@ -121,7 +122,7 @@ impl<'a, F: Frames> Work<'a, F> {
     /// Lays a frame over the first one, if asked to; its place is measured in any case.
     fn place(&mut self, number: usize, frame: Signal<f32>) -> Result<Placed, F::Error> {
         let params = &self.fuser.params;
-        let light = colour::lightness(&frame, params.scale, params.threads)?;
+        let light = checked(colour::lightness(&frame, params.scale, params.threads)?)?;
         self.aligner.add(&light)?;
         self.lay(number, frame, light)
     }
