@@ -152,6 +152,7 @@ impl CudaSession {
             stop: Stop::default(),
             allowance: None,
             of_part: positions.is_some(),
+            remembered: None,
         };
         session.take_dictionary();
         session.forget();

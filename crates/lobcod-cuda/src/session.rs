@@ -44,6 +44,7 @@ pub(crate) struct CudaSession {
     pub(crate) allowance: Option<Allowance>,
     /// Is it a session of a part of a larger signal?
     pub(crate) of_part: bool,
+    pub(crate) remembered: Option<State<f32>>,
 }
 
 /// What holds of the arrays on the device.
@@ -176,6 +177,16 @@ impl Session<f32> for CudaSession {
 
     fn restore(&mut self, state: &State<f32>) {
         self.restore_state(state);
+    }
+
+    fn remember_codes(&mut self) {
+        self.remembered = Some(self.fetch_state());
+    }
+
+    fn take_codes_back(&mut self) {
+        let codes = self.remembered.take().expect("codes were remembered");
+        self.restore_state(&codes);
+        self.remembered = Some(codes);
     }
 
     fn improve_atoms(&mut self) -> f64 {

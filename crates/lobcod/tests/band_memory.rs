@@ -78,6 +78,12 @@ impl Session<f32> for NarrowSession {
     fn restore(&mut self, state: &State<f32>) {
         self.cpu.restore(state);
     }
+    fn remember_codes(&mut self) {
+        self.cpu.remember_codes();
+    }
+    fn take_codes_back(&mut self) {
+        self.cpu.take_codes_back();
+    }
     fn improve_atoms(&mut self) -> f64 {
         self.cpu.improve_atoms()
     }

@@ -97,6 +97,12 @@ impl Session<f32> for TimedSession {
     fn restore(&mut self, state: &State<f32>) {
         timed(&self.log, "restore", || self.session.restore(state), |_| 0);
     }
+    fn remember_codes(&mut self) {
+        timed(&self.log, "remember codes", || self.session.remember_codes(), |_| 0);
+    }
+    fn take_codes_back(&mut self) {
+        timed(&self.log, "take codes back", || self.session.take_codes_back(), |_| 0);
+    }
     fn improve_atoms(&mut self) -> f64 {
         timed(&self.log, "atoms", || self.session.improve_atoms(), |_| 0)
     }

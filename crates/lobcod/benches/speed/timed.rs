@@ -125,6 +125,12 @@ impl<T: Real> Session<T> for TimedSession<T> {
     fn restore(&mut self, state: &State<T>) {
         self.session.restore(state);
     }
+    fn remember_codes(&mut self) {
+        self.session.remember_codes();
+    }
+    fn take_codes_back(&mut self) {
+        self.session.take_codes_back();
+    }
     fn improve_atoms(&mut self) -> f64 {
         self.session.improve_atoms()
     }

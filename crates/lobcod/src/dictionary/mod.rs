@@ -92,17 +92,19 @@ impl<T: Real> Dictionary<T> {
         (data.len() == self.data.len() && unit).then_some(Self { data, normalised: 0, ..*self })
     }
 
-    /// The same shape with other samples, each atom scaled to unit norm; one that vanished or is not finite stays as it is.
-    pub(crate) fn replaced_by(&self, data: &[f64]) -> Self {
-        let mut atoms = self.clone();
+    /// The dictionary less `step` times `along`, each atom scaled to unit norm; one that would vanish or not be finite stays as it is.
+    pub(crate) fn stepped(&self, step: f64, along: &[f64]) -> Self {
+        let mut moved = self.clone();
         let n = self.atom_len();
-        for (atom, new) in atoms.data.chunks_exact_mut(n).zip(data.chunks_exact(n)) {
-            let scale = 1.0 / energy(new).sqrt();
+        let mut new = vec![0.0; n];
+        for (atom, along) in moved.data.chunks_exact_mut(n).zip(along.chunks_exact(n)) {
+            new.iter_mut().zip(&*atom).zip(along).for_each(|((new, d), x)| *new = d.to_f64() - step * x);
+            let scale = 1.0 / energy(&new).sqrt();
             if scale.is_finite() && scale > 0.0 {
-                atom.iter_mut().zip(new).for_each(|(d, x)| *d = T::from_f64(x * scale));
+                atom.iter_mut().zip(&new).for_each(|(d, x)| *d = T::from_f64(x * scale));
             }
         }
-        atoms
+        moved
     }
 
     /// All atoms, one after the other.
@@ -139,12 +141,12 @@ impl<T: Real> Dictionary<T> {
     }
 }
 
-/// Sum of squares, in four chains that the compiler can vectorise.
+/// Sum of squares, in chains that the compiler can vectorise and that do not wait for each other.
 pub(crate) fn energy(numbers: &[f64]) -> f64 {
-    let mut chains = [0.0; 4];
-    let (fours, rest) = numbers.as_chunks::<4>();
-    for four in fours {
-        chains.iter_mut().zip(four).for_each(|(chain, x)| *chain += x * x);
+    let mut chains = [0.0; 8];
+    let (blocks, rest) = numbers.as_chunks::<8>();
+    for block in blocks {
+        chains.iter_mut().zip(block).for_each(|(chain, x)| *chain += x * x);
     }
     chains.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }

@@ -271,6 +271,10 @@ pub trait Session<T> {
     }
     /// Replaces the state; follow with [`Session::refresh`].
     fn restore(&mut self, state: &State<T>);
+    /// Remembers the codes as they stand.
+    fn remember_codes(&mut self);
+    /// Puts the codes that were remembered last in the place of the present ones; follow with [`Session::refresh`].
+    fn take_codes_back(&mut self);
     /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The
     /// objective does not rise. Returns the largest move of an atom. Only in a session opened for learning.
     fn improve_atoms(&mut self) -> f64;

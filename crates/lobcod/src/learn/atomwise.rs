@@ -76,7 +76,7 @@ impl<T: Real> Way<T> for Atomwise<T> {
             self.carry_on(pass);
         }
         // Being shifted in its box, or replaced, is not a move of the atom to be carried on.
-        let began = if shifted || renewed.any() { pass.session.dictionary().clone() } else { pass.before.1.clone() };
+        let began = if shifted || renewed.any() { pass.session.dictionary().clone() } else { pass.before.clone() };
         if pass.number == 1 {
             let zero = pass.session.measure(Measure::Largest);
             let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);
@@ -91,7 +91,7 @@ impl<T: Real> Way<T> for Atomwise<T> {
         } else {
             // Carried too far: back to the best, and more slowly.
             pass.take_back();
-            self.before.clone_from(&pass.before.1);
+            self.before.clone_from(&pass.before);
             self.most_carry = (0.8 * self.most_carry).max(FIRST_CARRY);
             self.carry = FIRST_CARRY;
             renewed = Renewed::default();

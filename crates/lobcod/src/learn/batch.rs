@@ -99,8 +99,7 @@ fn one_step<T: Real>(pass: &mut Pass<'_, '_, T>, from: Standing) -> Option<Stand
     // Without codes, or at a minimum, there is no step to try.
     let tries = if step.is_finite() && step > 0.0 { MOST_HALVINGS } else { 0 };
     for _ in 0..tries {
-        let moved: Vec<f64> = before.data().iter().zip(&across).map(|(d, t)| d.to_f64() - step * t).collect();
-        pass.session.set_dictionary(before.replaced_by(&moved));
+        pass.session.set_dictionary(before.stepped(step, &across));
         let standing = pass.measure();
         if standing.objective < from.objective {
             return Some(standing);

@@ -52,8 +52,8 @@ pub(super) struct Pass<'c, 'o, T> {
     pub(super) extents: &'c [Extent],
     /// Number of the pass, from 1.
     pub(super) number: usize,
-    /// Codes and dictionary at its beginning.
-    pub(super) before: (State<T>, Dictionary<T>),
+    /// The dictionary at its beginning; the session remembers the codes.
+    pub(super) before: Dictionary<T>,
     progress: Progress,
     clock: &'c dyn Fn() -> f64,
     asked: &'c Stop,
@@ -88,8 +88,8 @@ impl<T: Real> Pass<'_, '_, T> {
 
     /// Goes back to where the pass began.
     pub(super) fn take_back(&mut self) {
-        self.session.set_dictionary(self.before.1.clone());
-        self.session.restore(&self.before.0);
+        self.session.set_dictionary(self.before.clone());
+        self.session.take_codes_back();
         self.session.refresh();
     }
 }
@@ -179,7 +179,8 @@ impl<'a, T: Real> Course<'a, T> {
             stage_penalty: self.penalty,
             pass: Some(number),
         };
-        let before = (self.session.fetch(), self.session.dictionary().clone());
+        self.session.remember_codes();
+        let before = self.session.dictionary().clone();
         let mut pass = Pass {
             session: &mut *self.session,
             params: self.params,

@@ -67,7 +67,6 @@ impl<T: Real> Way<T> for Stochastic {
         rng.set_stream(pass.number as u64);
         let mut planes: Vec<usize> = (0..pass.extents.len()).collect();
         planes.shuffle(&mut rng);
-        let mut atoms: Vec<f64> = Vec::new();
         for (i, &plane) in planes.iter().enumerate() {
             let factor = self.decay.factor(pass.number, (pass.number - 1) * planes.len() + i);
             let mut layers: Vec<usize> = (0..pass.session.layers(plane)).collect();
@@ -79,10 +78,7 @@ impl<T: Real> Way<T> for Stochastic {
                 pass.session.discover(&Discovery { penalty, visit, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
                 let mut change = pass.session.gradient(Some(of));
                 self.optimiser.step(pass.number, factor, &mut change);
-                let dictionary = pass.session.dictionary();
-                atoms.clear();
-                atoms.extend(dictionary.data().iter().zip(&change).map(|(d, c)| d.to_f64() - c));
-                let moved = dictionary.replaced_by(&atoms);
+                let moved = pass.session.dictionary().stepped(1.0, &change);
                 pass.session.set_dictionary(moved);
                 pass.go_on()?;
             }

@@ -44,16 +44,22 @@ impl<T: Real> PackedAtoms<T> {
         }
         let (stride, panels) = T::dispatch(level, Cut(dictionary.len()));
         let samples = dictionary.atom_len();
-        let mut numbers = vec![T::ZERO; stride * samples];
+        let mut packed = Self { numbers: vec![T::ZERO; stride * samples], panels, samples, stride, level };
+        packed.fill(dictionary);
+        packed
+    }
+
+    /// Takes the numbers of a dictionary of the same shape.
+    pub(crate) fn fill(&mut self, dictionary: &Dictionary<T>) {
+        let Self { numbers, panels, samples, stride, .. } = self;
         for (i, panel) in panels.iter().enumerate() {
-            let end = panels.get(i + 1).map_or(stride, |next| next.first);
+            let end = panels.get(i + 1).map_or(*stride, |next| next.first);
             let width = end - panel.first;
             for k in panel.first..end.min(dictionary.len()) {
-                let lane = numbers[panel.first * samples + k - panel.first..].iter_mut().step_by(width);
+                let lane = numbers[panel.first * *samples + k - panel.first..].iter_mut().step_by(width);
                 lane.zip(dictionary.atom(k)).for_each(|(to, &d)| *to = d);
             }
         }
-        Self { numbers, panels, samples, stride, level }
     }
 
     pub(crate) fn bytes(&self) -> usize {

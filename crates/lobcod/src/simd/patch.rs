@@ -8,6 +8,8 @@ use crate::real::Real;
 /// row are multiplied by zero.
 pub(crate) struct AtomRows<T> {
     data: Vec<T>,
+    /// Numbers in a row.
+    row: usize,
     /// Numbers in a padded row.
     pub(crate) width: usize,
     /// Rows of an atom.
@@ -22,12 +24,19 @@ impl<T: Real> AtomRows<T> {
     /// Rows of `row` numbers, `atom_len` numbers an atom, of any norm.
     pub(crate) fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut data = Vec::with_capacity(atoms.len() / row * width);
-        for line in atoms.chunks_exact(row) {
-            data.extend_from_slice(line);
-            data.resize(data.len() + width - row, T::ZERO);
+        let mut rows = Self { data: vec![T::ZERO; atoms.len() / row * width], row, width, rows: atom_len / row };
+        rows.fill(atoms);
+        rows
+    }
+
+    /// Takes the numbers of other atoms of the same shape.
+    pub(crate) fn fill(&mut self, atoms: &[T]) {
+        if self.row == self.width {
+            return self.data.copy_from_slice(atoms);
         }
-        Self { data, width, rows: atom_len / row }
+        for (into, line) in self.data.chunks_exact_mut(self.width).zip(atoms.chunks_exact(self.row)) {
+            into[..self.row].copy_from_slice(line);
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -9,8 +9,6 @@ use crate::simd::{AtomRows, Level, PackedAtoms, Vector, weighted_energy};
 pub(super) struct Atoms<T> {
     pub(super) packed: PackedAtoms<T>,
     pub(super) rows: AtomRows<T>,
-    /// Gram matrix, rows padded by zeros to `packed.stride`.
-    pub(super) gram: Vec<T>,
     /// Penalty weight of every atom, infinite behind the last.
     pub(super) weights: Vec<T>,
     /// `1 / weights`, 0 behind the last.
@@ -23,7 +21,8 @@ pub(super) struct Atoms<T> {
     /// 0, 1, 2, ...: patch offsets of a patch that lies in one piece.
     straight: Vec<u32>,
     pub(super) dictionary: Dictionary<T>,
-    level: Level,
+    /// How often the dictionary was replaced.
+    version: usize,
 }
 
 impl<T: Real> Atoms<T> {
@@ -32,16 +31,11 @@ impl<T: Real> Atoms<T> {
         let packed = PackedAtoms::new(&dictionary, level);
         let stride = packed.stride;
         let straight: Vec<u32> = (0..dictionary.atom_len() as u32).collect();
-        // The Gram matrix, rows padded by zeros: the atoms correlated with themselves as patches.
-        let offsets: Vec<u32> = (0..m).map(|k| (k * dictionary.atom_len()) as u32).collect();
-        let mut gram = vec![T::ZERO; m * stride];
-        packed.correlate(dictionary.data(), &straight, &offsets, &mut gram);
         let pad = |f: &dyn Fn(T) -> T, with: T| (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect();
         let inverse_weights: Vec<T> = pad(&|w| T::ONE / w, T::ZERO);
         let (row, samples) = (dictionary.extent().padded()[2], dictionary.atom_len());
         Self {
             rows: AtomRows::new(&dictionary, lanes),
-            gram,
             weights: pad(&|w| w, T::INFINITY),
             largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
             rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
@@ -50,27 +44,86 @@ impl<T: Real> Atoms<T> {
             straight,
             packed,
             dictionary,
-            level,
+            version: 0,
         }
     }
 
-    /// The same forms of another dictionary.
-    pub(super) fn of(&self, dictionary: Dictionary<T>) -> Self {
-        let weights = &self.weights[..dictionary.len()];
-        Self::new(dictionary, weights, self.level)
+    /// Puts another dictionary of the same shape in the place of this one.
+    pub(super) fn replace(&mut self, dictionary: Dictionary<T>) {
+        self.packed.fill(&dictionary);
+        self.rows.fill(dictionary.data());
+        self.dictionary = dictionary;
+        self.version += 1;
     }
 
-    /// Energy of atom `k` under the weights of the patch at `offset`; `None`: all are 1.
+    /// Energy of atom `k` under the weights of the patch at `offset`; `None`: all are 1, and atoms have unit norm.
     #[inline(always)]
     pub(super) fn curvature<V: Vector<Elem = T>>(&self, k: usize, weights: Option<&[T]>, layout: &Layout, offset: usize) -> T {
         match weights {
-            None => self.gram[k * self.packed.stride + k],
+            None => T::ONE,
             Some(weights) => weighted_energy::<V>(&self.rows, k, &layout.rows, weights, offset),
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.packed.bytes() + self.rows.bytes() + size_of_val(&self.gram[..]) + size_of_val(self.dictionary.data())
+        self.packed.bytes() + self.rows.bytes() + size_of_val(self.dictionary.data())
+    }
+}
+
+/// Columns of the Gram matrix of the atoms, each made when first asked for: a layer of one picture uses a part of the atoms, and the
+/// next layer may see others.
+pub(super) struct PlainColumns<'a, T> {
+    atoms: &'a Atoms<T>,
+    store: &'a mut GramStore<T>,
+}
+
+/// Memory of [`PlainColumns`], kept as long as the atoms stay the same.
+pub(super) struct GramStore<T> {
+    columns: Vec<T>,
+    made: Vec<bool>,
+    /// The atoms they belong to.
+    version: usize,
+}
+
+impl<T: Real> GramStore<T> {
+    pub(super) fn new() -> Self {
+        Self { columns: Vec::new(), made: Vec::new(), version: 0 }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.columns.len() * size_of::<T>()
+    }
+
+    /// Forgets the columns of atoms that were replaced.
+    pub(super) fn belong_to(&mut self, atoms: &Atoms<T>) {
+        let atoms_of = atoms.dictionary.len();
+        if self.version != atoms.version || self.made.len() != atoms_of {
+            self.made.clear();
+            self.made.resize(atoms_of, false);
+            self.columns.resize(atoms_of * atoms.packed.stride, T::ZERO);
+            self.version = atoms.version;
+        }
+    }
+}
+
+impl<'a, T: Real> PlainColumns<'a, T> {
+    /// Columns of the atoms that the store was told to belong to.
+    pub(super) fn new(atoms: &'a Atoms<T>, store: &'a mut GramStore<T>) -> Self {
+        Self { atoms, store }
+    }
+}
+
+impl<T: Real> Columns<T> for PlainColumns<'_, T> {
+    #[inline(always)]
+    fn column(&mut self, atom: usize) -> &[T] {
+        let stride = self.atoms.packed.stride;
+        let column = &mut self.store.columns[atom * stride..(atom + 1) * stride];
+        if !self.store.made[atom] {
+            self.store.made[atom] = true;
+            // The atom correlated as a patch.
+            self.atoms.packed.correlate(self.atoms.dictionary.atom(atom), &self.atoms.straight, &[0], column);
+        }
+        column
     }
 }
 

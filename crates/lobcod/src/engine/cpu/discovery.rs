@@ -1,12 +1,12 @@
 //! A discovery sweep over one tile.
 
-use super::atoms::{Atoms, MaskedColumns};
+use super::atoms::{Atoms, MaskedColumns, PlainColumns};
 use super::bounds::Asked;
 use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::tile::{Candidate, Layers, LocalCode, TileState};
 use crate::engine::{Discovery, Visit};
-use crate::lasso::{ActiveCode, Rules, Stored, solve_by_coordinates, solve_by_lars, strongest};
+use crate::lasso::{ActiveCode, Rules, solve_by_coordinates, solve_by_lars, strongest};
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{BATCH, Kernel, Vector, add_atom};
@@ -34,6 +34,7 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
         let (plane, layout) = (self.plane, &self.plane.layout);
         plane.load(&self.state.tile, &mut self.scratch.footprint);
         self.find_bounds::<V>();
+        self.scratch.gram.belong_to(self.atoms);
         match self.sweep.visit {
             Visit::Candidates => std::mem::swap(&mut self.scratch.visits, &mut self.state.candidates),
             Visit::All | Visit::Spread => {
@@ -179,7 +180,7 @@ impl<T: Real> DiscoverTile<'_, T> {
         active.extend(old.iter().map(|code| ActiveCode { atom: u32::from(code.atom), value: code.value, before: code.value }));
         let cut = !scratch.footprint.is_plain(at, &plane.layout);
         if !cut {
-            let mut columns = Stored { gram: &self.atoms.gram, stride };
+            let mut columns = PlainColumns::new(self.atoms, &mut scratch.gram);
             match self.local {
                 Local::Coordinate => solve_by_coordinates::<V>(c, active, &mut columns, &rules),
                 Local::Lars => solve_by_lars(c, active, &mut columns, &rules),

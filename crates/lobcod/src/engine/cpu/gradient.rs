@@ -159,9 +159,9 @@ impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
         let most = |most: T, x: T| if x.abs() > most { x.abs() } else { most };
         // Side by side, for the compiler.
         let mut lanes = [T::ZERO; LANES];
-        let chunks = plane.residual.as_mut_slice().chunks(LANES);
-        chunks.for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, &r)| *lane = most(*lane, r)));
-        survey.largest_sample = lanes.into_iter().fold(T::ZERO, most).to_f64();
+        let (chunks, rest) = plane.residual.as_mut_slice().as_chunks::<LANES>();
+        chunks.iter().for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, &r)| *lane = most(*lane, r)));
+        survey.largest_sample = lanes.iter().chain(rest).fold(T::ZERO, |largest, &x| most(largest, x)).to_f64();
         for state in tiles.iter() {
             let codes = Part::codes_of(plane, state, *layer);
             survey.codes += codes.len();

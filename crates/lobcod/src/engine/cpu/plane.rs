@@ -241,10 +241,15 @@ impl<T: Real> PlaneState<T> {
         if (0..3).all(|a| at[a] >= 0 && at[a] as usize + grid.atom[a] <= domain[a]) {
             // Wholly inside: every row is one run.
             let first = [at[0] as usize, at[1] as usize, at[2] as usize];
-            for row in 0..*channels * depth * height {
-                let (c, z, y) = (row / (depth * height), row / height % depth, row % height);
-                let start = ((c * domain[0] + first[0] + z) * domain[1] + first[1] + y) * domain[2] + first[2];
-                f(row * width, &residual[start..start + width]);
+            let mut sample = 0;
+            for c in 0..*channels {
+                for z in 0..depth {
+                    let mut start = ((c * domain[0] + first[0] + z) * domain[1] + first[1]) * domain[2] + first[2];
+                    for _ in 0..height {
+                        f(sample, &residual[start..start + width]);
+                        (sample, start) = (sample + width, start + domain[2]);
+                    }
+                }
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! Memory one thread works in.
 
-use super::atoms::ColumnStore;
+use super::atoms::{ColumnStore, GramStore};
 use super::bounds::Bounds;
 use super::footprint::Footprint;
 use super::tile::{Candidate, LocalCode};
@@ -19,6 +19,7 @@ pub(super) struct Scratch<T> {
     /// Offsets of the needles of a layer.
     pub(super) needles: Vec<u32>,
     pub(super) active: Vec<ActiveCode<T>>,
+    pub(super) gram: GramStore<T>,
     pub(super) columns: ColumnStore<T>,
     /// Needles a discovery sweep visits in the tile.
     pub(super) visits: Vec<Candidate>,
@@ -40,6 +41,7 @@ impl<T: Real> Scratch<T> {
             correlations: vec![T::ZERO; BATCH * stride],
             needles: Vec::new(),
             active: Vec::new(),
+            gram: GramStore::new(),
             columns: ColumnStore { made: Vec::new(), columns: Vec::new(), weighted_atom: Vec::new() },
             visits: Vec::new(),
             codes: Vec::new(),
@@ -52,6 +54,7 @@ impl<T: Real> Scratch<T> {
     pub(super) fn bytes(&self) -> usize {
         self.footprint.bytes()
             + self.bounds.bytes()
+            + self.gram.bytes()
             + self.measured.len() * size_of::<T>()
             + self.correlations.len() * size_of::<T>()
             + (self.codes.capacity() + self.collected.capacity()) * size_of::<LocalCode<T>>()

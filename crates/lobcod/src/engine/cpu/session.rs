@@ -17,7 +17,7 @@ use super::shares::Shares;
 use super::support::SupportTile;
 use super::team::Team;
 use super::threads::Threads;
-use super::tile::TileState;
+use super::tile::{LocalCode, TileState};
 use crate::dictionary::Dictionary;
 use crate::engine::{
     Discovery, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, State,
@@ -45,6 +45,8 @@ pub(super) struct CpuSession<T> {
     pub(super) canvases: Vec<Canvas<T>>,
     /// Tiles of all planes, in order.
     pub(super) tiles: Vec<TileState<T>>,
+    /// Codes of every tile as they were when they were to be remembered.
+    pub(super) remembered: Vec<Vec<LocalCode<T>>>,
     /// The tiles of every colour, and all of them, as the threads share them.
     pub(super) colours: Vec<Colour>,
     pub(super) all: Shares,
@@ -102,6 +104,7 @@ impl<T: Real> CpuSession<T> {
             learning,
             canvases,
             tiles,
+            remembered: Vec::new(),
             colours,
             all,
             changes,
@@ -255,6 +258,21 @@ impl<T: Real> Session<T> for CpuSession<T> {
         self.share_out();
     }
 
+    fn remember_codes(&mut self) {
+        self.remembered.resize_with(self.tiles.len(), Vec::new);
+        self.remembered.iter_mut().zip(&self.tiles).for_each(|(codes, state)| codes.clone_from(&state.codes));
+    }
+
+    fn take_codes_back(&mut self) {
+        for (state, codes) in self.tiles.iter_mut().zip(&self.remembered) {
+            state.codes.clone_from(codes);
+            // The atoms may be others since.
+            state.curvature_holds = false;
+        }
+        self.forget_measured();
+        self.share_out();
+    }
+
     fn improve_atoms(&mut self) -> f64 {
         assert!(self.learning, "the session was opened for learning");
         let mut dictionary = self.atoms.dictionary.clone();
@@ -278,7 +296,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let Some(scale) = all.scale() else { return vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers] };
         let mut sums = gradient(*level, team, planes, codes, scale, numbers);
         exchange.reduce(&mut sums, &mut []);
-        sums.into_iter().map(|sum| sum as f64 / scale).collect()
+        // A power of two: its reciprocal is exact.
+        let unit = 1.0 / scale;
+        sums.into_iter().map(|sum| sum as f64 * unit).collect()
     }
 
     fn energy_along(&mut self, direction: &[f64]) -> f64 {
@@ -307,7 +327,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     }
 
     fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
-        self.atoms = self.atoms.of(dictionary);
+        self.atoms.replace(dictionary);
         self.tiles.iter_mut().for_each(|state| state.curvature_holds = false);
         // What other atoms reached says nothing.
         self.forget_measured();
@@ -316,8 +336,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
     fn memory(&self) -> u64 {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
         let tiles: usize = self.tiles.iter().map(TileState::bytes).sum();
+        let remembered: usize = self.remembered.iter().map(|codes| codes.capacity() * size_of::<LocalCode<T>>()).sum();
         let canvases: usize = self.canvases.iter().map(Canvas::bytes).sum();
-        (self.team.bytes() + planes + canvases + tiles + self.changes.bytes() + self.atoms.bytes()) as u64
+        (self.team.bytes() + planes + canvases + tiles + remembered + self.changes.bytes() + self.atoms.bytes()) as u64
     }
 }
 
