@@ -141,9 +141,9 @@ impl<'a, F: Frames> Work<'a, F> {
     /// weighted, a little at half of it, which noise has less say in.
     fn look(&self, placed: &Placed, observer: &mut dyn Observer) -> Result<(Layers<f32>, Vec<f32>), F::Error> {
         let (params, size) = (&self.fuser.params, placed.light.extent().padded());
-        let half = || halve(&placed.light);
+        let half = || checked(halve(&placed.light));
         if params.fast {
-            let (layers, map) = self.separate(&half(), params.window.div_ceil(2), observer)?;
+            let (layers, map) = self.separate(&half()?, params.window.div_ceil(2), observer)?;
             let map = double(&map, layers.base.extent().padded(), size);
             return Ok((layers, map));
         }
@@ -152,7 +152,7 @@ impl<'a, F: Frames> Work<'a, F> {
         let holds_atoms = (1..3).all(|axis| size[axis].div_ceil(2) >= atom[axis]);
         let weighted = params.mode == Mode::Focus && params.activity == Activity::Rough;
         if weighted && holds_atoms && layers.report.status != Status::Interrupted {
-            let (coarse, small) = self.separate(&half(), params.window.div_ceil(2), observer)?;
+            let (coarse, small) = self.separate(&half()?, params.window.div_ceil(2), observer)?;
             let small = double(&small, coarse.base.extent().padded(), size);
             map.iter_mut().zip(small).for_each(|(a, s)| *a += COARSE_SHARE * s);
             layers.report.status = layers.report.status.max(coarse.report.status);
