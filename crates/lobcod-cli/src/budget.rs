@@ -47,10 +47,10 @@ impl Budget {
         if page.is_some() { self.beside(PAGE * size_of_val(signal) as u64) } else { self }
     }
 
-    /// The same where a page will show a picture of this shape.
-    pub fn with_page_of<T>(self, page: Option<&PathBuf>, (extent, channels): (Extent, usize)) -> Self {
-        let bytes = PAGE * (extent.volume() * channels * size_of::<T>()) as u64;
-        if page.is_some() { self.beside(bytes) } else { self }
+    /// The same where a page will show a picture of this shape once all that was held for the work is free.
+    pub fn with_page_afterwards<T>(self, page: Option<&PathBuf>, (extent, channels): (Extent, usize)) -> Self {
+        let bytes = 2 * PAGE * (extent.volume() * channels * size_of::<T>()) as u64;
+        if page.is_some() { self.with_moment(bytes) } else { self }
     }
 
     /// The same under another limit.

@@ -50,7 +50,7 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     }
     let reference = read_reference(&args.scoring, &files.options, (files.extent, files.channels))?;
     let shape = (files.extent, files.channels);
-    let budget = Budget::now(&args.run).with_page_of::<f32>(args.scoring.report.as_ref(), shape);
+    let budget = Budget::now(&args.run).with_page_afterwards::<f32>(args.scoring.report.as_ref(), shape);
     let budget = if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
     let fuser = FuseParams { max_memory: budget.room(), ..fuser.params().clone() }.check()?;
     if args.scoring.dry_run {
