@@ -99,7 +99,7 @@ fn scales<T: Real>(powers: &[i32], certain: i32) {
         }
         for penalty in [Penalty::Relative(0.2), Penalty::Absolute(1e-3)] {
             refused(stream(learner(Method::Atomwise, penalty), &[signal(&[30, 7], 1.0), image.clone()], &atoms), &name);
-            refused(stream(learner(Method::Atomwise, penalty), &[image.clone()], &atoms), &name);
+            refused(stream(learner(Method::Atomwise, penalty), std::slice::from_ref(&image), &atoms), &name);
         }
     }
 }
@@ -125,7 +125,7 @@ fn codes_beyond_the_precision_are_refused_in_bands_and_in_learning() {
     for method in methods() {
         let learner = LearnParams { method, threads: 1, passes: 3, ..LearnParams::new(Penalty::Relative(1e-3)) };
         refused(learn(learner.clone(), &samples, &atoms), &format!("{method:?}"));
-        refused(stream(learner, &[samples.clone()], &atoms), "a stream");
+        refused(stream(learner, std::slice::from_ref(&samples), &atoms), "a stream");
     }
 }
 

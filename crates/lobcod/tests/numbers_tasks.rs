@@ -43,7 +43,7 @@ fn pictures_of_any_scale_stay_pictures_or_are_refused() {
             let mask = Mask::from_known(image.extent(), &known).unwrap();
             let inpaint = InpaintParams { threads: 1, time_limit: LIMIT, ..InpaintParams::default() }.check().unwrap();
             given.push(numbers(
-                inpaint.run(&image, &mask, &[atoms.clone()], &mut ()).map(|a| a.picture),
+                inpaint.run(&image, &mask, std::slice::from_ref(&atoms), &mut ()).map(|a| a.picture),
                 &format!("inpaint {name}"),
             ));
             for method in [Method::Local, Method::Convolutional] {
