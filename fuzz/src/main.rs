@@ -1,6 +1,7 @@
 //! The driver that needs no special compiler: changes seeds at random and runs a target on them until time is up.
 //!
 //! `lobcod-fuzz TARGET SECONDS [SEED]`, or `lobcod-fuzz TARGET FILE` to run one input, or `lobcod-fuzz seeds FOLDER` to write the seeds.
+//! Inputs that fail are kept in `found`, or in the folder that `LOBCOD_FOUND` names.
 
 use lobcod_fuzz::{TARGETS, Target, mutate::mutate, target};
 use rand::{Rng as _, RngExt as _};
@@ -101,7 +102,8 @@ fn watch(name: &'static str, running: Arc<Mutex<(Instant, Vec<u8>)>>) {
 }
 
 fn keep(name: &str, input: &[u8]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("found").join(name);
+    let found = std::env::var_os("LOBCOD_FOUND").map(PathBuf::from);
+    let folder = found.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("found")).join(name);
     let path = folder.join(format!("{:08x}", crc32fast::hash(input)));
     let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, input));
     path

@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     let number = |word: &String| word.parse::<f64>().map_err(|_| Error::Data(format!("{word} is not a number")));
     let file = |error: lobcod_image::Error| Error::Data(error.to_string());
     let picture = read_picture::<f64>(Path::new(picture), &ReadOptions::default()).map_err(file)?.signal;
-    let known: Mask<f64> = read_mask(Path::new(known), Polarity::Known, picture.extent()).map_err(file)?;
+    let known: Mask<f64> = read_mask(Path::new(known), Polarity::Known, picture.extent(), None).map_err(file)?;
     let atoms = match rest.get(1).map(String::as_str) {
         None | Some("natural") => Dictionary::natural(),
         Some(path) => read_dictionary(Path::new(path)).map_err(file)?,

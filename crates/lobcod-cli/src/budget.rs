@@ -3,7 +3,7 @@
 use crate::allocator;
 use crate::args::RunArgs;
 use crate::values::EngineChoice;
-use lobcod::Error;
+use lobcod::{Error, Extent};
 use std::path::PathBuf;
 
 /// What the process takes beside what it asks for: its code, stacks, and holes between what it holds.
@@ -13,11 +13,16 @@ const SLACK: u64 = 12;
 /// Copies of a signal that a page takes.
 const PAGE: u64 = 6;
 
+/// Copies of a mask or map while it is read: as it lies in the file, as numbers, as weights.
+const WEIGHTS: u64 = 3;
+
 /// The memory of the process at some moment.
 #[derive(Clone, Copy)]
 pub struct Budget {
     limit: Option<u64>,
     held: u64,
+    /// What some other part of the work takes for a moment, before or after the part whose need is asked for.
+    moment: u64,
 }
 
 impl Budget {
@@ -26,7 +31,7 @@ impl Budget {
         let limit = run.max_memory.map(|bytes| bytes.0);
         // A device has memory of its own, and the limit is for that.
         let held = if run.engine == EngineChoice::Cuda { 0 } else { PROGRAM + allocator::held() };
-        Self { limit, held }
+        Self { limit, held, moment: 0 }
     }
 
     /// Ends the program, with a sentence, if it comes to need much more than the limit after all.
@@ -42,6 +47,12 @@ impl Budget {
         if page.is_some() { self.beside(PAGE * size_of_val(signal) as u64) } else { self }
     }
 
+    /// The same where a page will show a picture of this shape once all that was held for the work is free.
+    pub fn with_page_afterwards<T>(self, page: Option<&PathBuf>, (extent, channels): (Extent, usize)) -> Self {
+        let bytes = 2 * PAGE * (extent.volume() * channels * size_of::<T>()) as u64;
+        if page.is_some() { self.with_moment(bytes) } else { self }
+    }
+
     /// The same under another limit.
     pub fn within(self, limit: u64) -> Self {
         Self { limit: Some(limit), ..self }
@@ -52,6 +63,11 @@ impl Budget {
         Self { held: self.held + bytes, ..self }
     }
 
+    /// The same where some other part of the work takes so much for a moment.
+    pub fn with_moment(self, bytes: u64) -> Self {
+        Self { moment: self.moment.max(bytes), ..self }
+    }
+
     /// The limit.
     pub fn limit(&self) -> Option<u64> {
         self.limit
@@ -59,7 +75,8 @@ impl Budget {
 
     /// What is left for work to come.
     pub fn room(&self) -> Option<u64> {
-        self.limit.map(|limit| limit.saturating_sub(self.held))
+        // Where there is none for a part of the work, there is none for the rest.
+        self.limit.map(|limit| if self.fits(0) { limit.saturating_sub(self.held) } else { 0 })
     }
 
     /// Is there room for work of this need?
@@ -75,7 +92,22 @@ impl Budget {
 
     /// What the process needs for work of this need.
     pub fn with(&self, work: u64) -> u64 {
-        self.held + work
+        self.held + work.max(self.moment)
+    }
+
+    /// What a file of samples may take that is turned into weights.
+    pub fn room_for_weights(&self) -> Option<u64> {
+        self.room().map(|room| room / WEIGHTS)
+    }
+
+    /// For `map_err`: a file of weights that has no room, told by what the process needs.
+    pub fn refuse_weights(self) -> impl Fn(lobcod_image::Error) -> lobcod_image::Error {
+        move |error| match (error, self.limit) {
+            (lobcod_image::Error::Limits { path, needed, .. }, Some(limit)) => {
+                lobcod_image::Error::Limits { path, needed: self.with(WEIGHTS.saturating_mul(needed)), limit }
+            }
+            (other, _) => other,
+        }
     }
 
     /// For `map_err`: work that has no room, told by what the process needs.

@@ -44,6 +44,8 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     chosen.check_grey("denoising takes one channel at a time")?;
     let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
     let budget = Budget::now(&args.run).with_page(args.scoring.report.as_ref(), noisy.data());
+    let shape = (noisy.extent(), noisy.channels());
+    let budget = if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
     let denoiser = DenoiseParams { max_memory: budget.room(), ..denoiser.params().clone() }.check()?;
     if args.scoring.dry_run {
         return dry_run(args, noisy, &chosen, &denoiser, budget).map(|()| Outcome::Done);

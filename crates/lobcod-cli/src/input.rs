@@ -1,6 +1,7 @@
 //! Pictures to be coded, with their masks, maps, first codes and base layers.
 
 use crate::args::{EncodeArgs, PictureArgs, RunArgs};
+use crate::budget::Budget;
 use crate::interrupt;
 use crate::output::log;
 use crate::output::paths::codes_names;
@@ -56,9 +57,12 @@ pub fn read_known<T: Real>(path: &Path, args: &PictureArgs, run: &RunArgs) -> Re
     let mut picture: Picture<T> = read_picture(path, &read_options(args, run))?;
     let extent = picture.signal.extent();
     log(|| format!("read {}: {}, {}", path.display(), summary::shape(extent, picture.signal.channels()), picture.depth));
+    let budget = Budget::now(run);
+    let read =
+        |file, polarity| read_mask(file, polarity, extent, budget.room_for_weights()).map_err(budget.refuse_weights()).map(Some);
     let mask = match (&args.known, &args.holes) {
-        (Some(file), _) => Some(read_mask(file, Polarity::Known, extent)?),
-        (None, Some(file)) => Some(read_mask(file, Polarity::Holes, extent)?),
+        (Some(file), _) => read(file, Polarity::Known)?,
+        (None, Some(file)) => read(file, Polarity::Holes)?,
         (None, None) => None,
     };
     picture.known = both(picture.known, mask).map_err(about(path))?;
@@ -93,13 +97,15 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
     let mut prepared = Prepared { sources: Vec::new(), observed: Vec::new() };
     for ((path, picture), start) in args.images.iter().zip(pictures).zip(starts) {
         let Picture { mut signal, known: mask, depth, axes, sample_rate, notes } = picture;
-        let map = |file: &Path| read_map(file, signal.extent().rank());
+        let budget = Budget::now(&args.run);
+        let map =
+            |file: &Path| read_map(file, signal.extent().rank(), budget.room_for_weights()).map_err(budget.refuse_weights());
         let penalty_map = args.codes.penalty_map.as_deref().map(map).transpose()?;
         let max_nonzeros_map = match &args.codes.max_nonzeros {
             Some(Cap::File(file)) => Some(map(file)?),
             _ => None,
         };
-        let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom).map_err(about(path))?;
+        let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom, &args.run).map_err(about(path))?;
         prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base, notes });
         prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None });
     }
@@ -112,13 +118,21 @@ pub fn take_base<T: Real>(
     known: Option<&Mask<T>>,
     kind: Base,
     atom: Extent,
+    run: &RunArgs,
 ) -> lobcod::Result<Option<Signal<T>>> {
     if kind == Base::None {
         return Ok(None);
     }
+    Budget::now(run).check(kind.memory(signal.extent(), known.is_some()) + size_of_val(signal.data()) as u64)?;
     let base = kind.layer(signal, known, atom)?;
     signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
     Ok(Some(base))
+}
+
+/// The same budget where the base layers of these signals were taken off: the most that finding one took for a moment.
+pub fn with_bases<T: Real>(budget: Budget, kind: Base, observed: &[Observed<T>]) -> Budget {
+    let moment = |o: &Observed<T>| kind.memory(o.signal.extent(), o.mask.is_some());
+    budget.with_moment(observed.iter().map(moment).max().unwrap_or(0))
 }
 
 /// First needles of every picture; several pictures read them from a folder, under the names that encode gives.

@@ -5,7 +5,7 @@ use crate::input::read_options;
 use crate::output::summary;
 use crate::output::table::plural;
 use anyhow::{Result, ensure};
-use lobcod::{Extent, Real, Signal, metrics};
+use lobcod::{Code, Extent, Real, Signal, metrics};
 use lobcod_image::{ReadOptions, read_picture};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,13 @@ impl Score {
     pub fn of<T: Real>(reconstruction: &Signal<T>, truth: &Signal<T>, peak: f64) -> lobcod::Result<Self> {
         let psnr_db = metrics::psnr(reconstruction, truth, peak)?;
         Ok(Self { psnr_db, ssim: metrics::ssim(reconstruction, truth, peak).ok(), samples: truth.data().len() })
+    }
+
+    /// Bytes that scoring a picture of this shape takes for a moment: what is scored, the codes it is made of, and five moments (`f64`) of
+    /// the samples of a channel.
+    pub fn memory<T: Real>((extent, channels): (Extent, usize)) -> u64 {
+        let codes = size_of::<Code<T>>() / 2;
+        (extent.volume() * (5 * size_of::<f64>() + channels * (size_of::<T>() + codes))) as u64
     }
 
     /// All pictures as one: PSNR over all samples, the mean of SSIM.

@@ -14,10 +14,13 @@ const SLACK: f64 = 0.1;
 const DEBUGGING: f64 = if cfg!(debug_assertions) { 10.0 * MIB } else { 0.0 };
 
 /// Work of every kind, and what it writes.
-const LINES: [(&str, &str); 8] = [
+const LINES: [(&str, &str); 11] = [
     ("encode a.png -o out.npz", "out.npz"),
     ("encode c.png -o out.npz --precision f64", "out.npz"),
     ("encode a.npy -o out.npz --holes holes.png --base none", "out.npz"),
+    ("encode a.png -o out.npz --holes holes.png --base smooth", "out.npz"),
+    ("encode a.png -o out.npz --reference b.png", "out.npz"),
+    ("fuse a.png b.png -o out.png --fast --report out.html", "out.png"),
     ("learn a.png -o out.npz --atoms 8 --size 5x5 --passes 1", "out.npz"),
     ("denoise c.png -o out.png --noise gaussian:9 --keep-atoms", "out.png"),
     ("separate a.png --smooth-out out.png --texture-out texture.png --alternations 1", "out.png"),
@@ -51,6 +54,22 @@ fn the_process_stays_within_the_limit_or_the_work_is_refused() {
             assert!(!desk.path(name).exists(), "{line}");
         }
     }
+}
+
+#[test]
+fn a_mask_that_does_not_fit_is_refused_by_its_header() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[40, 40], 1, 0.0);
+    let extent = Extent::new(&[3000, 2000]).unwrap();
+    let mask = Signal::from_planar(extent, 1, vec![255.0; extent.volume()]).unwrap();
+    desk.write("mask.png", &mask, Depth::U8);
+    for option in ["--holes", "--known", "--penalty-map"] {
+        let output = desk.run(&format!("encode a.png -o out.npz --threads 1 {option} mask.png --max-memory 40M"));
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{option}: {err}");
+        assert!(err.lines().count() == 1 && err.contains("mask.png needs about") && err.contains("the limit is 40"), "{err}");
+    }
+    assert_eq!(desk.files(), ["a.png", "mask.png"]);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use lobcod::{Real, Signal};
 use std::path::Path;
 
 /// Reads a map of one number a position (penalty weights, caps) with `rank` axes, from an array or a grey picture, unscaled.
-pub fn read_map<T: Real>(path: &Path, rank: usize) -> Result<Signal<T>> {
+pub fn read_map<T: Real>(path: &Path, rank: usize, max_bytes: Option<u64>) -> Result<Signal<T>> {
     let axes = Axes::Hw.fitting(rank, 1);
-    let raster = Raster::read(path, Some(axes), Allowance::new::<T>(None))?;
+    let raster = Raster::read(path, Some(axes), Allowance::new::<T>(max_bytes))?;
     if raster.array.shape().len() != axes.rank() {
         let shape = shape_words(raster.array.shape());
         return Err(Error::shape(
@@ -28,5 +28,5 @@ pub fn read_map<T: Real>(path: &Path, rank: usize) -> Result<Signal<T>> {
 
 /// Reads a list of numbers (atom weights) from an array with one axis.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>> {
-    read_map::<f64>(path, 1).map(Signal::into_data)
+    read_map::<f64>(path, 1, None).map(Signal::into_data)
 }

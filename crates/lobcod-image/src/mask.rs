@@ -21,9 +21,9 @@ pub enum Polarity {
 ///
 /// A pixel counts as non-zero if any of its colours is; alpha is not looked at. Floats of one channel that all lie in
 /// [0, 1] are taken as weights when `polarity` is [`Polarity::Known`].
-pub fn read_mask<T: Real>(path: &Path, polarity: Polarity, extent: Extent) -> Result<Mask<T>> {
+pub fn read_mask<T: Real>(path: &Path, polarity: Polarity, extent: Extent, max_bytes: Option<u64>) -> Result<Mask<T>> {
     let axes = Axes::Hw.fitting(extent.rank(), 1);
-    let raster = Raster::read(path, Some(axes), Allowance::new::<T>(None))?;
+    let raster = Raster::read(path, Some(axes), Allowance::new::<T>(max_bytes))?;
     let values = raster.array.to_reals::<T>(1.0).ok_or_else(|| Error::format(path, "holds texts; give numbers"))?;
     if values.iter().any(|x| x.to_f64().is_nan()) {
         return Err(Error::data(path, "a mask must not hold NaN; use 0 and 1"));

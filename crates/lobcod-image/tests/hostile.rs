@@ -141,7 +141,10 @@ fn files_that_are_no_pictures_are_named() {
     assert_refused(codes(&folder.with("text.npz", b"hello")), &["text.npz", "not a codes file"]);
     assert_refused(dictionary(&folder.with("text.npz", b"hello")), &["text.npz"]);
     let extent = Extent::new(&[2, 2]).unwrap();
-    assert_refused(read_mask::<f32>(&folder.file("nowhere.png"), Polarity::Known, extent), &["nowhere.png", "there is no file"]);
+    assert_refused(
+        read_mask::<f32>(&folder.file("nowhere.png"), Polarity::Known, extent, None),
+        &["nowhere.png", "there is no file"],
+    );
 }
 
 #[test]

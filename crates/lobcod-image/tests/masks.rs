@@ -13,7 +13,7 @@ fn extent() -> Extent {
 }
 
 fn mask(path: &Path, polarity: Polarity) -> Vec<f32> {
-    read_mask::<f32>(path, polarity, extent()).unwrap().weights().data().to_vec()
+    read_mask::<f32>(path, polarity, extent(), None).unwrap().weights().data().to_vec()
 }
 
 fn known(path: &Path) -> Option<Mask<f32>> {
@@ -60,7 +60,7 @@ fn fractions_are_weights_of_known_samples() {
 fn masks_that_do_not_serve_are_refused() {
     let folder = Folder::new();
     let file = |array: Array| folder.with("m.npy", &npy::encode(&array));
-    let read = |array: Array, polarity| read_mask::<f32>(&file(array), polarity, extent());
+    let read = |array: Array, polarity| read_mask::<f32>(&file(array), polarity, extent(), None);
     assert_refused(read(Array::new(&[2, 3], [1u8; 6]), Polarity::Known), &["m.npy", "(2, 3)", "(2, 2)", "same size"]);
     assert_refused(read(Array::new(&[2, 2, 0], [0u8; 0]), Polarity::Known), &["m.npy"]);
     assert_refused(read(Array::new(&[2, 2], [0u8; 4]), Polarity::Known), &["m.npy", "every sample as missing"]);
@@ -74,15 +74,15 @@ fn volumes_and_sequences_have_masks_too() {
     let folder = Folder::new();
     let volume = Extent::new(&[2, 1, 3]).unwrap();
     let file = folder.with("v.npy", &npy::encode(&Array::new(&[2, 1, 3], [1u8, 0, 1, 0, 1, 0])));
-    assert_eq!(read_mask::<f64>(&file, Polarity::Known, volume).unwrap().weights().data(), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(read_mask::<f64>(&file, Polarity::Known, volume, None).unwrap().weights().data(), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
     lobcod_image::write_picture(&folder.file("v.tif"), &ramp::<f32>(&[2, 1, 3], 1, 1.0), &Default::default()).unwrap();
     assert_eq!(
-        read_mask::<f64>(&folder.file("v.tif"), Polarity::Holes, volume).unwrap().weights().data(),
+        read_mask::<f64>(&folder.file("v.tif"), Polarity::Holes, volume, None).unwrap().weights().data(),
         [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     );
     let file = folder.with("t.npy", &npy::encode(&Array::new(&[3], [0u8, 1, 1])));
     let sequence = Extent::new(&[3]).unwrap();
-    assert_eq!(read_mask::<f64>(&file, Polarity::Known, sequence).unwrap().weights().data(), [0.0, 1.0, 1.0]);
+    assert_eq!(read_mask::<f64>(&file, Polarity::Known, sequence, None).unwrap().weights().data(), [0.0, 1.0, 1.0]);
 }
 
 #[test]
@@ -145,13 +145,13 @@ fn pictures_without_anything_known_are_refused() {
 fn maps_and_vectors_are_read_unscaled() {
     let folder = Folder::new();
     let file = folder.with("m.npy", &npy::encode(&Array::new(&[2, 2], [0u16, 1, 2, 65535])));
-    assert_eq!(read_map::<f64>(&file, 2).unwrap().data(), [0.0, 1.0, 2.0, 65535.0]);
+    assert_eq!(read_map::<f64>(&file, 2, None).unwrap().data(), [0.0, 1.0, 2.0, 65535.0]);
     let png = folder.with("m.png", &lobcod_image::encode_png(&[0, 1, 2, 3], 2, 2).unwrap());
-    assert_eq!(read_map::<f32>(&png, 2).unwrap().data(), [0.0, 1.0, 2.0, 3.0]);
+    assert_eq!(read_map::<f32>(&png, 2, None).unwrap().data(), [0.0, 1.0, 2.0, 3.0]);
     let list = folder.with("v.npy", &npy::encode(&Array::new(&[3], [0.5f32, 1.0, 2.0])));
     assert_eq!(read_vector(&list).unwrap(), [0.5, 1.0, 2.0]);
     assert_refused(read_vector(&file), &["m.npy", "(2, 2)"]);
-    assert_refused(read_map::<f32>(&file, 3), &["m.npy", "dhw"]);
+    assert_refused(read_map::<f32>(&file, 3, None), &["m.npy", "dhw"]);
     let infinite = folder.with("i.npy", &npy::encode(&Array::new(&[2], [1.0, f64::INFINITY])));
     assert_refused(read_vector(&infinite), &["i.npy", "finite"]);
 }

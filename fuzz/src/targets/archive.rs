@@ -31,7 +31,7 @@ fn arrays(path: &Path, file: Vec<u8>) {
         assert_eq!(npy::decode(path, &npy::encode(&array)).expect("an array that was written"), array);
     }
     told(read_vector(path));
-    told(read_map::<f32>(path, 2));
+    told(read_map::<f32>(path, 2, None));
     if let Some(npz) = told(Npz::new(path, file, LIMIT)) {
         npz.names().for_each(|name| drop(told(npz.get(name))));
     }

@@ -15,7 +15,7 @@ pub fn run(input: &[u8]) {
     let axes: &[usize] = [&[7, 6][..], &[3, 4], &[20], &[2, 3, 4]][usize::from(choice) / 2 % 4];
     let extent = Extent::new(axes).expect("a shape");
     let polarity = if choice & 1 == 0 { Polarity::Known } else { Polarity::Holes };
-    let mask = match read_mask::<f32>(&path, polarity, extent) {
+    let mask = match read_mask::<f32>(&path, polarity, extent, None) {
         Ok(mask) => mask,
         Err(error) => return one_line(&error.to_string()),
     };

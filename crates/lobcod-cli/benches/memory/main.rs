@@ -17,30 +17,32 @@ const SHARES: [f64; 4] = [0.5, 0.8, 1.0, 2.0];
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let folder = tempfile::tempdir().expect("a folder for pictures");
-    println!("| run | need, MiB | limit, MiB | peak, MiB | of the limit | of the need |");
+    println!("| run | need, MiB | half of it | 0.8 of it | just that | twice that |");
     println!("|---|---|---|---|---|---|");
     let (mut most, mut least) = (0.0, f64::INFINITY);
     for line in lines::LINES.iter().filter(|line| words.iter().all(|word| line.contains(word))) {
         let need = measure(folder.path(), line, &["--dry-run"]).map(|plan| number(&plan, "memory_bytes"));
         let need = need.unwrap_or_else(|error| panic!("lobcod {line} --dry-run: {error}"));
+        print!("| {line} | {:.1} |", need / MIB);
         for share in SHARES {
             // The words of the command line itself take some memory.
             let limit = (share * need).ceil() + 65536.0;
-            let start = format!("| {line} | {:.1} | {:.1} |", need / MIB, limit / MIB);
             match measure(folder.path(), line, &["--max-memory", &format!("{limit}")]) {
                 Ok(report) => {
                     let peak = number(&report, "peak_memory_bytes");
                     most = f64::max(most, peak / limit);
-                    let bands = report["bands"].as_u64();
                     if share == 1.0 {
                         least = f64::min(least, peak / need);
                     }
-                    let how = bands.map_or(String::new(), |bands| format!(", {bands} bands"));
-                    println!("{start} {:.1}{how} | {:.0} % | {:.0} % |", peak / MIB, 100.0 * peak / limit, 100.0 * peak / need);
+                    let bands = report["bands"].as_u64().map_or(String::new(), |bands| format!(", {bands} bands"));
+                    print!(" {:.1}{bands}: {:.0} % |", peak / MIB, 100.0 * peak / limit);
                 }
-                Err(error) => println!("{start} refused: {error} | | |"),
+                Err(error) if error.contains(" needs ") => print!(" refused |"),
+                Err(error) if error.starts_with("more than the limit") => print!(" ended at the limit |"),
+                Err(error) => print!(" {error} |"),
             }
         }
+        println!();
     }
     println!(
         "\nlargest share of a limit: {:.0} %; least share of a need that was just allowed: {:.0} %",

@@ -14,7 +14,7 @@ use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
 use crate::engine;
-use crate::input::{Prepared, prepare, read_pictures, shape};
+use crate::input::{Prepared, prepare, read_pictures, shape, with_bases};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
@@ -22,7 +22,7 @@ use crate::output::warnings;
 use crate::progress::Watcher;
 use crate::ranks;
 use crate::report::View;
-use crate::score::{Asked, References};
+use crate::score::{Asked, References, Score};
 use crate::synthesis::reconstruct;
 use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
@@ -65,7 +65,8 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     }
     let Prepared { sources, observed } = prepare(args, pictures, chosen.dictionary.extent())?;
     let page = |budget: Budget, observed: &Observed<T>| budget.with_page(args.report.as_ref(), observed.signal.data());
-    let budget = observed.iter().fold(Budget::now(&args.run), page);
+    let budget = with_bases(observed.iter().fold(Budget::now(&args.run), page), args.problem.base, &observed);
+    let budget = shapes.iter().take(args.reference.len()).fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
     let pursuit = PursuitParams { max_memory: budget.room(), ..pursuit.params().clone() }.check()?;
     if args.dry_run {
         let needed = pursuit.estimate_memory(&observed, &chosen.dictionary)?;

@@ -16,7 +16,7 @@ use crate::output::table::number;
 use crate::output::{warn, warnings};
 use crate::params::time_limit;
 use crate::progress::Watcher;
-use crate::score::read_reference;
+use crate::score::{Score, read_reference};
 use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
 use anyhow::{Result, ensure};
@@ -49,7 +49,9 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
         chosen.warn_if_normalised();
     }
     let reference = read_reference(&args.scoring, &files.options, (files.extent, files.channels))?;
-    let budget = Budget::now(&args.run);
+    let shape = (files.extent, files.channels);
+    let budget = Budget::now(&args.run).with_page_afterwards::<f32>(args.scoring.report.as_ref(), shape);
+    let budget = if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
     let fuser = FuseParams { max_memory: budget.room(), ..fuser.params().clone() }.check()?;
     if args.scoring.dry_run {
         return dry_run(args, &mut files, &chosen, &fuser, budget).map(|()| Outcome::Done);

@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::output::paths::{check_answer, check_page, same_file};
 use crate::progress::Watcher;
 use crate::ranks;
-use crate::score::{Asked, References};
+use crate::score::{Asked, References, Score};
 use crate::trial::{self, Trial, part_of, part_of_mask};
 use crate::values::{DictionaryChoice, Precision, Preset};
 use anyhow::{Result, ensure};
@@ -46,6 +46,8 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
     let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
     let budget = Budget::now(&args.run).with_page(args.scoring.report.as_ref(), signal.data());
+    let shape = (signal.extent(), signal.channels());
+    let budget = if files.is_empty() { budget } else { budget.with_moment(Score::memory::<T>(shape)) };
     let inpaint = InpaintParams { max_memory: budget.room(), ..inpaint.params().clone() }.check()?;
     if args.scoring.dry_run {
         let needed = inpaint.estimate_memory(signal.extent(), signal.channels(), &atoms)?;

@@ -15,7 +15,7 @@ use crate::budget::Budget;
 use crate::checkpoint;
 use crate::dry_run::Plan;
 use crate::engine;
-use crate::input::{read_pictures, shape};
+use crate::input::{read_pictures, shape, with_bases};
 use crate::interrupt;
 use crate::output::paths::{check_dictionary, check_page};
 use crate::output::table::{number, plural};
@@ -65,6 +65,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
         first.warn_if_normalised();
     }
     let budget = Budget::now(&args.run).with_page(args.report.as_ref(), observed[0].signal.data());
+    let budget = with_bases(budget, args.problem.base, observed);
     let learner = LearnParams { max_memory: budget.room(), ..learner.params().clone() }.check()?;
     if args.dry_run {
         let plan = Plan {

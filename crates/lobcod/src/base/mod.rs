@@ -52,6 +52,18 @@ impl Base {
             Base::Smooth { mu } => smooth(signal, mask, mu),
         }
     }
+
+    /// Bytes that finding the layer takes for a moment, beside the signal and the layer: numbers (`f64`) a sample of one channel.
+    pub fn memory(&self, extent: Extent, masked: bool) -> u64 {
+        let numbers = match (self, masked) {
+            (Base::None, _) => 0,
+            (Base::LocalMean, false) => 1,
+            (Base::LocalMean, true) => 4,
+            (Base::Smooth { .. }, false) => return smooth_memory(extent),
+            (Base::Smooth { .. }, true) => 7,
+        };
+        (numbers * extent.volume() * size_of::<f64>()) as u64
+    }
 }
 
 impl fmt::Display for Base {

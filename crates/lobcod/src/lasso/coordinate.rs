@@ -27,6 +27,11 @@ pub(crate) fn solve<V: Vector>(
     loop {
         if !descend::<V>(c, active, columns, rules, MAX_ROUNDS) {
             super::solve_by_lars(c, active, columns, rules);
+            if capped && !rules.allow(active.iter().map(|a| a.value)) {
+                // Numbers beyond the precision led nowhere: back to the codes that came in.
+                c.copy_from_slice(&before);
+                active.iter_mut().for_each(|a| a.value = a.before);
+            }
             return;
         }
         let Some(mut atom) = strongest::<V>(c, rules, slack) else { break };

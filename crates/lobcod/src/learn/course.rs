@@ -9,6 +9,7 @@ use crate::engine::{Engine, Measure, Problem, Session, State};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress, Stop};
+use crate::pursuit::check_objective;
 use crate::real::Real;
 use crate::report::Status;
 use std::time::{Duration, Instant};
@@ -122,7 +123,7 @@ impl<'a, T: Real> Course<'a, T> {
         let way = way(params, &problem.dictionary);
         let mut session = engine.open(problem)?;
         session.heed(asked.clone());
-        let penalty = absolute(params.penalty, &mut *session)?;
+        let penalty = absolute(params.penalty, &mut *session, &asked)?;
         Ok(Self { params, session, extents, way, fingerprint, clock, earlier: 0.0, asked, penalty, history: Vec::new() })
     }
 
@@ -143,24 +144,26 @@ impl<'a, T: Real> Course<'a, T> {
     }
 
     /// Pass after pass until one of the ends.
-    pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Status {
+    pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<Status> {
         let left = self.params.time_limit.map(|limit| limit.saturating_sub(Duration::from_secs_f64(self.earlier)));
         let limit = left.map_or(Stop::default(), |left| Stop::after(self.clock, left));
         self.session.heed(self.asked.clone().or(limit));
         while self.history.len() < self.params.passes {
-            if let Err(Stopped(status)) = self.one_pass(observer) {
-                return status;
-            }
-            let objective = self.history.last().map_or(f64::INFINITY, |point| point.objective);
+            let objective = match self.one_pass(observer) {
+                Err(Stopped(status)) => return Ok(status),
+                Ok(objective) => objective,
+            };
+            check_objective::<T>(objective)?;
             if self.params.target_objective.is_some_and(|target| objective <= target) {
-                return Status::Converged;
+                return Ok(Status::Converged);
             }
             observer.between_learning_passes(&mut || self.checkpoint());
         }
-        Status::MaxSweeps
+        Ok(Status::MaxSweeps)
     }
 
-    fn one_pass(&mut self, observer: &mut dyn Observer) -> Result<(), Stopped> {
+    /// Gives the objective that the pass came to.
+    fn one_pass(&mut self, observer: &mut dyn Observer) -> Result<f64, Stopped> {
         let (began, earlier) = (self.clock, self.earlier);
         let clock = move || earlier + began.elapsed().as_secs_f64();
         let number = self.history.len() + 1;
@@ -199,7 +202,7 @@ impl<'a, T: Real> Course<'a, T> {
                 let seconds = clock();
                 let point = LearnPoint { seconds, pass: number, objective, data_term, nonzeros, replaced_atoms, merged_atoms };
                 self.history.push(point);
-                Ok(())
+                Ok(objective)
             }
         }
     }

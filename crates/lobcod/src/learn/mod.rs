@@ -20,11 +20,13 @@ pub use stream::Stream;
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine, Measure, Problem, Session};
+use crate::engine::{CpuEngine, Engine, Measure, Measurement, Problem, Session};
 use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::{Control, Observer, Progress, Stop};
-use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles, problem};
+use crate::pursuit::{
+    EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles, measured_penalty, problem,
+};
 use crate::real::Real;
 use crate::report::{Report, Status};
 use atomwise::Atomwise;
@@ -197,7 +199,7 @@ impl Learner {
             check_codes(&params.pursuit(params.penalty), signals, first, &checkpoint.codes)?;
             course.take_up(checkpoint)?;
         }
-        let status = course.run(observer);
+        let status = course.run(observer)?;
         let (penalty, seconds) = (course.penalty, course.seconds());
         let (dictionary, state, history) = course.finish();
         // The pursuit that proves what the dictionary is worth goes on from the needles of the learning.
@@ -220,16 +222,18 @@ impl Learner {
     }
 }
 
-/// The penalty in units of the signal; the session's codes are zero. Error where there is nothing to learn, or no time.
-fn absolute<T: Real>(penalty: Penalty, session: &mut dyn Session<T>) -> Result<f64> {
-    let most = match penalty {
-        Penalty::Absolute(_) => 1.0,
-        Penalty::Relative(_) => session.measure(Measure::Largest).iter().map(|m| m.largest_correlation).fold(0.0, f64::max),
+/// The penalty in units of the signal; the session's codes are zero. Error where there is nothing to learn, no time, or where the
+/// signal is beyond the precision.
+fn absolute<T: Real>(penalty: Penalty, session: &mut dyn Session<T>, asked: &Stop) -> Result<f64> {
+    let zero = match penalty {
+        Penalty::Relative(_) => session.measure(Measure::Largest),
+        // How large correlations are does not matter to it, only whether there are some.
+        Penalty::Absolute(_) => {
+            let some = |m: Measurement| Measurement { largest_correlation: f64::from(u8::from(m.residual_energy > 0.0)), ..m };
+            session.measure(Measure::Objective).into_iter().map(some).collect()
+        }
     };
-    if most == f64::INFINITY {
-        return Err(Error::Stopped);
-    }
-    let penalty = penalty.absolute::<T>(most)?;
+    let penalty = measured_penalty::<T>(penalty, &zero, asked)?;
     if penalty == 0.0 {
         return Err(Error::Data("the signals are zero everywhere, so there is nothing to learn".into()));
     }

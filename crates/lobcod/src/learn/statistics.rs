@@ -142,9 +142,12 @@ impl Statistics {
             }
             let atom = &mut atoms[k * n..(k + 1) * n];
             let pulls = &self.pulls[k * n..(k + 1) * n];
-            atom.iter_mut().zip(pulls).zip(&seen).for_each(|((d, b), s)| *d += (b - s) / bound);
-            let norm = atom.iter().map(|x| x * x).sum::<f64>().sqrt();
-            atom.iter_mut().for_each(|x| *x /= norm);
+            seen.iter_mut().zip(pulls).zip(&*atom).for_each(|((s, b), d)| *s = d + (b - *s) / bound);
+            let norm = seen.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // Codes beyond the precision say nothing of an atom.
+            if norm.is_finite() && norm > 0.0 {
+                atom.iter_mut().zip(&seen).for_each(|(d, x)| *d = x / norm);
+            }
         }
         dictionary.with_data(atoms.into_iter().map(T::from_f64).collect()).expect("atoms of unit norm")
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::memory;
 use crate::observe::{Control, Observer, Progress, Stop};
-use crate::pursuit::{EXPECTED_DENSITY, Observed, check_memory, problem};
+use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, check_memory, check_objective, problem};
 use crate::real::Real;
 use crate::signal::Signal;
 use rand_chacha::ChaCha8Rng;
@@ -89,7 +89,7 @@ impl<T: Real> Stream<T> {
         Ok(session + (COPIES - 1) * Statistics::bytes(&self.dictionary))
     }
 
-    /// Learns from more signals, on the threads of this machine. Stopped by its observer it leaves the model as it was.
+    /// Learns from more signals, on the threads of this machine. Stopped by its observer, or by an error, it leaves the model as it was.
     pub fn partial_fit(&mut self, signals: &[Observed<T>], observer: &mut dyn Observer) -> Result<Control> {
         self.partial_fit_on(&CpuEngine::new(self.params.threads)?, signals, observer)
     }
@@ -109,12 +109,9 @@ impl<T: Real> Stream<T> {
         let mut session = engine.open(problem)?;
         let stop = if engine.ranks() == 1 { observer.stop() } else { Stop::default() };
         session.heed(stop.clone());
-        let penalty = match self.penalty {
-            Some(penalty) => penalty,
-            None => match absolute(self.params.penalty, &mut *session) {
-                Err(Error::Stopped) => return Ok(Control::Stop),
-                penalty => penalty?,
-            },
+        let penalty = match absolute(self.penalty.map_or(self.params.penalty, Penalty::Absolute), &mut *session, &stop) {
+            Err(Error::Stopped) => return Ok(Control::Stop),
+            penalty => penalty?,
         };
         let seen = (self.history.len() + 1) as f64;
         let mut past = self.statistics.clone();
@@ -143,6 +140,7 @@ impl<T: Real> Stream<T> {
             point.objective += 0.5 * plane.residual_energy + penalty * plane.weighted_l1;
             point.nonzeros += plane.nonzeros;
         }
+        check_objective::<T>(point.objective)?;
         self.dictionary = session.dictionary().clone();
         point.replaced_atoms = self.replace_idle(&*session, &extents, &mut all);
         self.statistics = all;

@@ -9,6 +9,7 @@ mod rounding;
 mod setup;
 mod solver;
 
+pub(crate) use params::{check_objective, checked, measured_penalty};
 pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
 pub use bands::{BandedShape, Piece, Rows, Shelf};
@@ -97,7 +98,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        representable(self.open(engine, signals, dictionary, observer.stop())?.resume(checkpoint, observer)?)
+        self.open(engine, signals, dictionary, observer.stop())?.resume(checkpoint, observer)
     }
 
     /// Codes the signals on a given engine.
@@ -108,7 +109,7 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        representable(self.open(engine, signals, dictionary, observer.stop())?.run(observer))
+        self.open(engine, signals, dictionary, observer.stop())?.run(observer)
     }
 
     /// The box of samples of a signal of this size that a rank works on; it may go on counting beyond the end of a periodic signal.
@@ -158,9 +159,4 @@ impl Pursuit {
         let problem = setup::problem(&self.params, signals, dictionary)?;
         CpuEngine::new(self.params.threads)?.estimate_memory(&problem, setup::EXPECTED_DENSITY)
     }
-}
-
-/// The answer, unless its codes went beyond the precision: an atom that all but misses a huge signal asks for such.
-fn representable<T: Real>(answer: Answer<T>) -> Result<Answer<T>> {
-    if answer.report.total.objective.is_finite() { Ok(answer) } else { Err(params::too_large::<T>()) }
 }

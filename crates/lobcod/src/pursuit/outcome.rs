@@ -2,10 +2,12 @@
 
 use super::Answer;
 use super::local_dual::{Excess, dual, lattice};
+use super::params::check_objective;
 use super::rounding::check_data_term;
 use super::setup::{gather_needles, planes_of};
 use super::solver::{Solver, is_broken_off};
 use crate::engine::{Measure, Measurement, Scaling};
+use crate::error::Result;
 use crate::observe::Stop;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
@@ -134,7 +136,7 @@ impl<T: Real> Solver<'_, T> {
         self.note(true);
     }
 
-    pub(super) fn finish(mut self, status: Status) -> Answer<T> {
+    pub(super) fn finish(mut self, status: Status) -> Result<Answer<T>> {
         // A run ended between two measurements is certified as it stands.
         let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
         if is_broken_off(status) {
@@ -154,6 +156,7 @@ impl<T: Real> Solver<'_, T> {
             missed += check_data_term(certificate, observed, needles, self.dictionary);
         }
         (total.objective, total.data_term, total.gap) = (total.objective + missed, total.data_term + missed, total.gap + missed);
+        check_objective::<T>(total.objective)?;
         let overturned = status == Status::Converged && missed > 0.0 && total.relative_gap() > self.tolerance;
         let status = if overturned { Status::Stalled } else { status };
         let report = Report {
@@ -170,7 +173,7 @@ impl<T: Real> Solver<'_, T> {
             precision: T::NAME,
             history: self.history,
         };
-        Answer { needles, report }
+        Ok(Answer { needles, report })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::mask::Mask;
 use crate::needles::Needles;
+use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
 use std::time::Duration;
@@ -99,7 +100,7 @@ impl<T> From<Signal<T>> for Observed<T> {
 impl Penalty {
     /// The penalty in units of the signal, whose smallest penalty with an all-zero answer is `most`; error if it is too little
     /// for the numbers of the precision.
-    pub(crate) fn absolute<T: Real>(self, most: f64) -> Result<f64> {
+    fn absolute<T: Real>(self, most: f64) -> Result<f64> {
         let penalty = match self {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(share) => share * most,
@@ -112,13 +113,27 @@ impl Penalty {
     }
 }
 
+/// The penalty in units of signals that were measured without codes. Error if they are beyond the precision, or if the measurement was
+/// stopped before it told what the penalty is relative to.
+pub(crate) fn measured_penalty<T: Real>(penalty: Penalty, zero: &[Measurement], asked: &Stop) -> Result<f64> {
+    let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);
+    if asked.is_due() && !most.is_finite() && matches!(penalty, Penalty::Relative(_)) {
+        return Err(Error::Stopped);
+    }
+    if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
+        return Err(too_large::<T>());
+    }
+    check_size::<T>(zero)?;
+    penalty.absolute::<T>(most)
+}
+
 /// Below this, thresholds are rounding.
 fn smallest<T: Real>() -> f64 {
     1e3 * if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE }
 }
 
 /// Error if signals that are not zero are too small to be told from it. `zero` was measured without codes.
-pub(super) fn check_size<T: Real>(zero: &[Measurement]) -> Result<()> {
+fn check_size<T: Real>(zero: &[Measurement]) -> Result<()> {
     let energy: f64 = zero.iter().map(|m| m.residual_energy).sum();
     let something = energy > 0.0 || zero.iter().any(|m| m.largest_correlation > 0.0);
     if something && energy < smallest::<T>().powi(2).max(f64::MIN_POSITIVE) {
@@ -128,8 +143,19 @@ pub(super) fn check_size<T: Real>(zero: &[Measurement]) -> Result<()> {
     Ok(())
 }
 
+/// Error unless an objective is a number: codes and atoms beyond the precision make none. An atom that all but misses a huge signal asks
+/// for such.
+pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
+    if objective.is_finite() { Ok(()) } else { Err(too_large::<T>()) }
+}
+
+/// The signal, unless a sample of it went beyond the precision.
+pub(crate) fn checked<T: Real>(signal: Signal<T>) -> Result<Signal<T>> {
+    if signal.data().iter().all(|x| x.is_finite()) { Ok(signal) } else { Err(too_large::<T>()) }
+}
+
 /// What is said of a signal whose correlations or energy overflow.
-pub(crate) fn too_large<T: Real>() -> Error {
+fn too_large<T: Real>() -> Error {
     let cure = "scale the signal down or use double precision";
     Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
 }

@@ -1,13 +1,13 @@
 //! A pursuit under way: how it begins, and how it is taken up again.
 
 use super::Answer;
-use super::params::{Observed, Penalty, PursuitParams, Schedule, Start, check_size, too_large};
+use super::params::{Observed, PursuitParams, Schedule, Start, measured_penalty};
 use super::passes::{GAP_SHARE, STAGE_TOLERANCE, first_stage, smallest_tolerance};
 use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measure, Measurement, Problem, Session, State, Visit};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::observe::{Observer, Progress, Stop};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
@@ -64,15 +64,7 @@ impl<'a, T: Real> Solver<'a, T> {
         session.heed(asked.clone());
         let zero = session.measure(Measure::Largest);
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
-        let most = penalty_max.iter().copied().fold(0.0, f64::max);
-        if asked.is_due() && !most.is_finite() && matches!(params.penalty, Penalty::Relative(_)) {
-            return Err(Error::Stopped);
-        }
-        if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
-            return Err(too_large::<T>());
-        }
-        check_size::<T>(&zero)?;
-        let penalty = params.penalty.absolute::<T>(most)?;
+        let penalty = measured_penalty::<T>(params.penalty, &zero, &asked)?;
         let means = (engine.name(), engine.threads());
         let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
         solver.begin(clock, asked, engine.ranks());
@@ -185,7 +177,7 @@ impl<'a, T: Real> Solver<'a, T> {
         status
     }
 
-    pub(super) fn run(mut self, observer: &mut dyn Observer) -> Answer<T> {
+    pub(super) fn run(mut self, observer: &mut dyn Observer) -> Result<Answer<T>> {
         // A signal of zeros has a relative penalty of 0 and the answer zero, whatever the start.
         let cold = self.penalty == 0.0 || self.signals.iter().all(|s| matches!(s.start, Start::Zero));
         let certified = if cold {
@@ -226,7 +218,7 @@ impl<'a, T: Real> Solver<'a, T> {
             (self.progress.objective, self.progress.nonzeros) = (point.objective, point.nonzeros);
         }
         let status = self.passes(observer);
-        Ok(self.finish(status))
+        self.finish(status)
     }
 
     /// First needles that are not all zero. A spread start is made for all signals and kept for those that ask for it.

@@ -133,6 +133,10 @@ fn best_move<T: Real>(dictionary: &Dictionary<T>, k: usize, seen: &Seen) -> Vec<
     let step = |(i, d): (usize, &T)| d.to_f64() + seen.sum(seen.shifts + i / width * padded + i % width) / bound;
     let after: Vec<f64> = before.iter().enumerate().map(step).collect();
     let norm = after.iter().map(|x| x * x).sum::<f64>().sqrt();
+    // Codes beyond the precision say nothing of an atom.
+    if !(norm.is_finite() && norm > 0.0) {
+        return vec![T::ZERO; before.len()];
+    }
     // The residual follows what the atom becomes in its own precision.
     before.iter().zip(after).map(|(&d, a)| (d + T::from_f64(a / norm - d.to_f64())) - d).collect()
 }

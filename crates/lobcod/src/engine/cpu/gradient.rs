@@ -42,9 +42,12 @@ impl Survey {
     /// no number.
     pub(super) fn scale(&self) -> Option<f64> {
         let largest = self.largest();
+        if !(largest.is_finite() && largest > 0.0) {
+            return None;
+        }
         let bits = 50.min(62 - (self.codes.max(1) as f64).log2().ceil() as i32);
         let size = (largest.log2().floor() as i32 + 1).max(-900);
-        (largest.is_finite() && largest > 0.0).then(|| 2f64.powi(bits - size))
+        Some(2f64.powi(bits - size))
     }
 }
 
@@ -75,7 +78,7 @@ pub(super) fn gradient<T: Real>(
         for part in parts {
             match &mut sum {
                 None => sum = Some(part.sums),
-                Some(sum) => sum.iter_mut().zip(&part.sums).for_each(|(s, g)| *s += g),
+                Some(sum) => sum.iter_mut().zip(&part.sums).for_each(|(s, g)| *s = s.wrapping_add(*g)),
             }
         }
     }
@@ -183,7 +186,9 @@ impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
             let value = value * scale;
             let places = sums[at..at + residual.len()].iter_mut();
             places.zip(residual).for_each(|(sum, r)| {
-                *sum -= ((value * r.to_f64() + SHIFT).to_bits() as i64).wrapping_sub(SHIFT.to_bits() as i64);
+                // It wraps where a sample is no number, and then the objective is none either.
+                let product = ((value * r.to_f64() + SHIFT).to_bits() as i64).wrapping_sub(SHIFT.to_bits() as i64);
+                *sum = sum.wrapping_sub(product);
             });
         });
     }

@@ -21,11 +21,12 @@ pub use memory::BandedShape;
 pub use shelf::{Piece, Rows, Shelf};
 
 use super::local_dual::lattice;
+use super::params::measured_penalty;
 use super::solver::{Setting, Solver, is_broken_off};
 use super::{Pursuit, PursuitParams};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Engine, Lattice, Measure};
+use crate::engine::{CpuEngine, Engine, Lattice, Measure, Measurement};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress, Stop};
@@ -156,19 +157,20 @@ enum Place {
 impl<T: Real> Work<'_, T> {
     /// Measures the smallest penalty with an all-zero answer.
     fn find_penalty(&mut self) -> Result<()> {
+        let mut all: Vec<Measurement> = Vec::new();
         for band in 0..self.bands.len() {
             let window = self.source.window(self.source.cut.positions(band), true)?;
             let mut session = self.source.open(self.engine, &self.params, &window)?;
             let zero = session.measure(Measure::Largest);
-            self.penalty_max.resize(zero.len(), 0.0);
-            for (most, m) in self.penalty_max.iter_mut().zip(&zero) {
-                if !(m.largest_correlation.is_finite() && m.residual_energy.is_finite()) {
-                    return Err(super::params::too_large::<T>());
-                }
-                *most = most.max(m.largest_correlation);
+            all.resize(zero.len(), Measurement::default());
+            for (sum, m) in all.iter_mut().zip(&zero) {
+                // Samples that two bands touch count twice, which matters to no limit.
+                sum.residual_energy += m.residual_energy;
+                sum.largest_correlation = sum.largest_correlation.max(m.largest_correlation);
             }
         }
-        self.penalty = self.params.penalty.absolute::<T>(self.penalty_max.iter().copied().fold(0.0, f64::max))?;
+        self.penalty = measured_penalty::<T>(self.params.penalty, &all, &Stop::default())?;
+        self.penalty_max = all.iter().map(|m| m.largest_correlation).collect();
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use crate::engine::{Measurement, ScaledSums, Scaling};
 use crate::error::Result;
 use crate::pursuit::local_dual::{Excess, dual};
 use crate::pursuit::outcome::certificate;
+use crate::pursuit::params::check_objective;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
@@ -15,6 +16,7 @@ impl<T: Real> Work<'_, T> {
     pub(super) fn measure(&mut self) -> Result<Certificate> {
         self.measure_zones()?;
         let total = self.certificate()?;
+        check_objective::<T>(total.objective)?;
         let (seconds, relative_gap) = (self.clock.elapsed().as_secs_f64(), Some(total.relative_gap()));
         let point = HistoryPoint { seconds, objective: total.objective, nonzeros: total.nonzeros, relative_gap };
         self.history.push(point);

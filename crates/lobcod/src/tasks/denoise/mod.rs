@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::memory;
 use crate::observe::Observer;
-use crate::pursuit::{BandedShape, Observed, Penalty, PursuitParams};
+use crate::pursuit::{BandedShape, Observed, Penalty, PursuitParams, checked};
 use crate::report::{Report, Status};
 use crate::signal::Signal;
 use anscombe::Anscombe;
@@ -125,7 +125,7 @@ impl Denoiser {
             Noise::Impulse { share } => impulse::denoise(&self.params, engine, picture, share, dictionary, observer)?,
         };
         denoised.seconds = clock.elapsed().as_secs_f64();
-        Ok(denoised)
+        Ok(Denoised { picture: checked(denoised.picture)?, ..denoised })
     }
 
     fn counts(

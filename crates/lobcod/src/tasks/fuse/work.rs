@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::extent::Extent;
 use crate::observe::Observer;
+use crate::pursuit::checked;
 use crate::report::{Report, Status};
 use crate::signal::Signal;
 use crate::tasks::align::{Align, Aligner, Crop, halve, warp};
@@ -108,7 +109,7 @@ impl<'a, F: Frames> Work<'a, F> {
         };
         let status = self.reports.iter().map(|r| r.status).max().unwrap_or(Status::Converged);
         Ok(Fused {
-            picture: crop.cut(&picture)?,
+            picture: checked(crop.cut(&picture)?)?,
             decision: crop.cut(&decided)?,
             depth: crop.cut(&smooth_on(&depth, None, DEPTH_SMOOTHNESS, params.threads)?)?,
             crop,
@@ -121,7 +122,7 @@ impl<'a, F: Frames> Work<'a, F> {
     /// Lays a frame over the first one, if asked to; its place is measured in any case.
     fn place(&mut self, number: usize, frame: Signal<f32>) -> Result<Placed, F::Error> {
         let params = &self.fuser.params;
-        let light = colour::lightness(&frame, params.scale, params.threads)?;
+        let light = checked(colour::lightness(&frame, params.scale, params.threads)?)?;
         self.aligner.add(&light)?;
         self.lay(number, frame, light)
     }
@@ -140,9 +141,9 @@ impl<'a, F: Frames> Work<'a, F> {
     /// weighted, a little at half of it, which noise has less say in.
     fn look(&self, placed: &Placed, observer: &mut dyn Observer) -> Result<(Layers<f32>, Vec<f32>), F::Error> {
         let (params, size) = (&self.fuser.params, placed.light.extent().padded());
-        let half = || halve(&placed.light);
+        let half = || checked(halve(&placed.light));
         if params.fast {
-            let (layers, map) = self.separate(&half(), params.window.div_ceil(2), observer)?;
+            let (layers, map) = self.separate(&half()?, params.window.div_ceil(2), observer)?;
             let map = double(&map, layers.base.extent().padded(), size);
             return Ok((layers, map));
         }
@@ -151,7 +152,7 @@ impl<'a, F: Frames> Work<'a, F> {
         let holds_atoms = (1..3).all(|axis| size[axis].div_ceil(2) >= atom[axis]);
         let weighted = params.mode == Mode::Focus && params.activity == Activity::Rough;
         if weighted && holds_atoms && layers.report.status != Status::Interrupted {
-            let (coarse, small) = self.separate(&half(), params.window.div_ceil(2), observer)?;
+            let (coarse, small) = self.separate(&half()?, params.window.div_ceil(2), observer)?;
             let small = double(&small, coarse.base.extent().padded(), size);
             map.iter_mut().zip(small).for_each(|(a, s)| *a += COARSE_SHARE * s);
             layers.report.status = layers.report.status.max(coarse.report.status);

@@ -28,6 +28,7 @@ use crate::mask::Mask;
 use crate::memory;
 use crate::observe::Observer;
 use crate::parallel;
+use crate::pursuit::checked;
 use crate::real::Real;
 use crate::signal::Signal;
 use answers::Answers;
@@ -128,7 +129,7 @@ impl Inpaint {
             Ok(answers)
         })?;
         answers.add_plate(&scene);
-        let fit = answers.average(&scene)?;
+        let fit = checked(answers.average(&scene)?)?;
         let mut picture = fit.clone();
         for (i, (sample, w)) in picture.data_mut().iter_mut().zip(scene.weights(Use::Known)).enumerate() {
             if *w != T::ZERO {
