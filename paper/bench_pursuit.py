@@ -66,8 +66,10 @@ def image_files(workload):
     mosaic = np.block(quarters)
     if workload == "mosaic-2048":
         mosaic = np.pad(mosaic, (0, len(mosaic)), mode="symmetric")
-    Image.fromarray(mosaic).save(MADE / f"{workload}.png")
-    return [MADE / f"{workload}.png"]
+    made, part = MADE / f"{workload}.png", MADE / f"{workload}-{os.getpid()}.png"
+    Image.fromarray(mosaic).save(part)
+    part.replace(made)  # Another run may be reading it.
+    return [made]
 
 
 def known_pixels(workload, shape):
@@ -134,8 +136,7 @@ def proved_optimum(workload, border, core):
     images, rows, columns = np.add(signals.shape, (0, OVERHANG, OVERHANG))
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "codes.npz" if images == 1 else folder
-        tight = 1e-5 if workload == "mosaic-2048" else 1e-6
-        report = encode(workload, border, core, "--tolerance", tight, "--precision", "f64", "-o", output)
+        report = encode(workload, border, core, "--tolerance", 1e-6, "--precision", "f64", "-o", output)
         files = [np.load(path) for path in sorted(Path(folder).glob("*.npz"))]
         values = np.concatenate([file["value"] for file in files])
         atom = np.concatenate([file["atom"] for file in files])

@@ -38,7 +38,7 @@ impl Budget {
     pub fn enforce(run: &RunArgs) {
         if let (Some(limit), false) = (run.max_memory, run.engine == EngineChoice::Cuda) {
             // What cannot work at all is refused by words that say what it needs.
-            allocator::allow((limit.0 + limit.0 / SLACK).saturating_sub(PROGRAM).max(PROGRAM), limit.0);
+            allocator::allow(limit.0.saturating_add(limit.0 / SLACK).saturating_sub(PROGRAM).max(PROGRAM), limit.0);
         }
     }
 

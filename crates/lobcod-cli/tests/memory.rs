@@ -57,6 +57,16 @@ fn the_process_stays_within_the_limit_or_the_work_is_refused() {
 }
 
 #[test]
+fn a_limit_may_be_any_number() {
+    let desk = Desk::new();
+    desk.picture("a.png", &[20, 24], 1, 0.0);
+    for limit in ["18446744073709551616", "18446744073709551615", "99999999999999999999999G"] {
+        let output = desk.run(&format!("encode a.png -o out.npz --max-memory {limit}"));
+        assert_eq!(output.status.code(), Some(0), "{limit}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn a_mask_that_does_not_fit_is_refused_by_its_header() {
     let desk = Desk::new();
     desk.picture("a.png", &[40, 40], 1, 0.0);

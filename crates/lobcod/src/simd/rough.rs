@@ -22,6 +22,8 @@ const MOST_SAMPLES: usize = 1 << 15;
 /// Atoms rounded to bytes: panels of vectors, each panel four samples after four samples.
 pub(crate) struct RoughAtoms {
     bytes: Vec<i8>,
+    /// First vector of every panel, and how many it has.
+    panels: Vec<(usize, usize)>,
     /// Where the sum of every atom begins: patches are stored without sign, 128 above their numbers.
     start: Vec<i32>,
     /// What a unit of the sum is worth, in shares of the atom's weight.
@@ -59,6 +61,7 @@ impl RoughAtoms {
         let padded = vectors * LANES;
         let mut rough = Self {
             bytes: vec![0; padded * samples],
+            panels: cut_panels(vectors),
             start: vec![0; padded],
             unit: vec![0.0; padded],
             largest_inverse_weight: 0.0,
@@ -99,12 +102,11 @@ impl RoughAtoms {
     }
 }
 
-/// The first vector of the panel that vector `v` of so many belongs to, and how many the panel has: nearly the same everywhere.
-fn panel_of(v: usize, vectors: usize) -> (usize, usize) {
+/// Cuts vectors into panels of nearly equal width: the first of each, and how many it has.
+fn cut_panels(vectors: usize) -> Vec<(usize, usize)> {
     let panels = vectors.div_ceil(PANEL);
     let begin = |panel: usize| vectors * panel / panels;
-    let panel = (0..panels).rfind(|&panel| begin(panel) <= v).unwrap_or(0);
-    (begin(panel), begin(panel + 1) - begin(panel))
+    (0..panels).map(|panel| (begin(panel), begin(panel + 1) - begin(panel))).collect()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -124,8 +126,8 @@ mod vnni {
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl,avx512bw,avx512vnni")]
     pub(super) fn fill<T: Real>(rough: &mut RoughAtoms, atoms: &AtomRows<T>, inverse_weights: &[T]) {
-        let RoughAtoms { bytes, start, unit, lost, samples, .. } = rough;
-        let (samples, vectors) = (*samples, start.len() / LANES);
+        let RoughAtoms { bytes, panels, start, unit, lost, samples, .. } = rough;
+        let samples = *samples;
         let mut rounded = vec![0i8; samples];
         *lost = 0.0;
         for k in 0..atoms.len() {
@@ -143,7 +145,8 @@ mod vnni {
                     *sum += whole as i32;
                 }
             }
-            let (vector, (panel, width)) = (k / LANES, panel_of(k / LANES, vectors));
+            let vector = k / LANES;
+            let &(panel, width) = panels.iter().rfind(|(panel, _)| *panel <= vector).expect("every vector is in a panel");
             let first = (panel * samples + 4 * (vector - panel)) * LANES + 4 * (k % LANES);
             for (i, four) in rounded.as_chunks::<4>().0.iter().enumerate() {
                 bytes[first + i * 4 * width * LANES..][..4].copy_from_slice(four);
@@ -157,6 +160,7 @@ mod vnni {
         rough.largest_inverse_weight = inverse_weights.iter().fold(0.0, |most, w| most.max(w.to_f64() as f32));
     }
 
+    /// The bounds of up to [`PATCHES`] patches.
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl,avx512bw,avx512vnni")]
     pub(super) fn bounds<V: Vector<Elem = T>, T: Real>(
         atoms: &RoughAtoms,
@@ -167,8 +171,27 @@ mod vnni {
         patches: &mut RoughPatches<T>,
         out: &mut [T],
     ) {
+        match offsets.len() {
+            0 => {}
+            1 => bounds_of::<V, T, 1>(atoms, inside, rows, field, offsets, patches, out),
+            2 => bounds_of::<V, T, 2>(atoms, inside, rows, field, offsets, patches, out),
+            3 => bounds_of::<V, T, 3>(atoms, inside, rows, field, offsets, patches, out),
+            _ => bounds_of::<V, T, PATCHES>(atoms, inside, rows, field, offsets, patches, out),
+        }
+    }
+
+    #[inline(always)]
+    fn bounds_of<V: Vector<Elem = T>, T: Real, const COUNT: usize>(
+        atoms: &RoughAtoms,
+        inside: &AtomRows<T>,
+        rows: &PatchRows,
+        field: &[T],
+        offsets: &[u32],
+        patches: &mut RoughPatches<T>,
+        out: &mut [T],
+    ) {
         let samples = atoms.samples;
-        assert!(offsets.len() <= PATCHES && samples == inside.rows * inside.width);
+        assert!(offsets.len() == COUNT && samples == inside.rows * inside.width);
         let padded = samples.next_multiple_of(LANES);
         patches.numbers.resize(PATCHES * padded, T::ZERO);
         patches.bytes.resize(PATCHES * padded, 0);
@@ -176,11 +199,11 @@ mod vnni {
         for (&offset, numbers) in offsets.iter().zip(patches.numbers.chunks_exact_mut(padded)) {
             copy_patch::<V>(inside, rows, field, offset as usize, &mut numbers[..samples]);
         }
-        let mut sizes = [(0.0, f32::INFINITY); PATCHES];
+        let mut sizes = [(0.0, f32::INFINITY); COUNT];
         for (numbers, size) in patches.numbers.chunks_exact(padded).zip(&mut sizes) {
             *size = largest_and_energy(numbers);
         }
-        let mut scales = [(0.0, f32::INFINITY); PATCHES];
+        let mut scales = [(0.0, f32::INFINITY); COUNT];
         for (((numbers, bytes), (most, energy)), scale) in
             patches.numbers.chunks_exact(padded).zip(patches.bytes.chunks_exact_mut(padded)).zip(sizes).zip(&mut scales)
         {
@@ -193,26 +216,22 @@ mod vnni {
                 *scale = (unit, hidden * atoms.largest_inverse_weight);
             }
         }
-        let vectors = atoms.start.len() / LANES;
-        let mut most = [0.0f32; PATCHES];
-        let mut first = 0;
-        while first < vectors {
-            let (_, width) = panel_of(first, vectors);
-            // SAFETY: a panel has `width` vectors of all samples, and a patch `samples` bytes.
-            let panel = unsafe {
+        let mut most = [0.0f32; COUNT];
+        for &(first, width) in &atoms.panels {
+            // SAFETY: a panel has `width` vectors of all samples, and a patch `padded` bytes.
+            let panel: [f32; COUNT] = unsafe {
                 match width {
-                    1 => largest::<1>(atoms, first, &patches.bytes, padded),
-                    2 => largest::<2>(atoms, first, &patches.bytes, padded),
-                    3 => largest::<3>(atoms, first, &patches.bytes, padded),
-                    4 => largest::<4>(atoms, first, &patches.bytes, padded),
-                    5 => largest::<5>(atoms, first, &patches.bytes, padded),
-                    _ => largest::<PANEL>(atoms, first, &patches.bytes, padded),
+                    1 => largest::<1, COUNT>(atoms, first, &patches.bytes, padded),
+                    2 => largest::<2, COUNT>(atoms, first, &patches.bytes, padded),
+                    3 => largest::<3, COUNT>(atoms, first, &patches.bytes, padded),
+                    4 => largest::<4, COUNT>(atoms, first, &patches.bytes, padded),
+                    5 => largest::<5, COUNT>(atoms, first, &patches.bytes, padded),
+                    _ => largest::<PANEL, COUNT>(atoms, first, &patches.bytes, padded),
                 }
             };
             for (most, of_panel) in most.iter_mut().zip(panel) {
                 *most = most.max(of_panel);
             }
-            first += width;
         }
         for ((bound, most), (scale, error)) in out.iter_mut().zip(most).zip(scales) {
             let sum = (scale * most + error) * (1.0 + 16.0 * f32::EPSILON);
@@ -262,9 +281,14 @@ mod vnni {
     /// The largest sum of the atoms of a panel, for every patch.
     ///
     /// # Safety
-    /// The panel that begins with vector `first` has `WIDTH` vectors; there are [`PATCHES`] patches, `padded` bytes from each other.
+    /// The panel that begins with vector `first` has `WIDTH` vectors; there are `COUNT` patches, `padded` bytes from each other.
     #[inline(always)]
-    unsafe fn largest<const WIDTH: usize>(atoms: &RoughAtoms, first: usize, patches: &[u8], padded: usize) -> [f32; PATCHES] {
+    unsafe fn largest<const WIDTH: usize, const COUNT: usize>(
+        atoms: &RoughAtoms,
+        first: usize,
+        patches: &[u8],
+        padded: usize,
+    ) -> [f32; COUNT] {
         let samples = atoms.samples;
         // SAFETY: all addresses lie in the panel and in the patches, as the caller vouches.
         unsafe {
@@ -272,7 +296,7 @@ mod vnni {
             for (v, start) in start.iter_mut().enumerate() {
                 *start = _mm512_loadu_si512(atoms.start.as_ptr().add((first + v) * LANES).cast());
             }
-            let mut sums = [start; PATCHES];
+            let mut sums = [start; COUNT];
             let mut d = start;
             let mut panel = atoms.bytes.as_ptr().add(first * LANES * samples);
             for four in (0..samples).step_by(4) {
@@ -289,7 +313,7 @@ mod vnni {
                 panel = panel.add(4 * LANES * WIDTH);
             }
             // No closures here: their bodies would not be compiled for these vectors.
-            let mut largest = [0.0; PATCHES];
+            let mut largest = [0.0; COUNT];
             for (largest, sums) in largest.iter_mut().zip(&sums) {
                 let mut most = _mm512_setzero_ps();
                 for (v, &sum) in sums.iter().enumerate() {
@@ -386,14 +410,12 @@ mod tests {
     #[test]
     fn panels_follow_each_other() {
         for vectors in 1..40 {
-            let mut first = 0;
-            while first < vectors {
-                let (begin, width) = panel_of(first, vectors);
-                assert!(begin == first && (1..=PANEL).contains(&width));
-                assert!((first..first + width).all(|v| panel_of(v, vectors) == (begin, width)));
-                first += width;
+            let mut next = 0;
+            for (first, width) in cut_panels(vectors) {
+                assert!(first == next && (1..=PANEL).contains(&width));
+                next += width;
             }
-            assert_eq!(first, vectors);
+            assert_eq!(next, vectors);
         }
     }
 }
