@@ -84,39 +84,17 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
             }
             let last = i + 1 == scratch.needles.len();
             if let Some(rough) = rough
-                && doubtful.count > 0
                 && (doubtful.count == BATCH || last)
             {
                 let (field, bounds) = (&scratch.footprint.residual, &mut scratch.correlations[..doubtful.count]);
-                rough.bounds::<V, T>(
-                    &atoms.inside_rows,
-                    &layout.rows,
-                    field,
-                    &doubtful.offsets[..doubtful.count],
-                    &mut scratch.rough,
-                    bounds,
-                );
-                for ((&number, &offset), &bound) in doubtful.numbers.iter().zip(&doubtful.offsets).zip(&*bounds) {
-                    let bound = bound / plane.position_weight(&state.tile, offset as usize);
-                    if bound <= floor {
-                        state.reaches[number as usize] = -bound;
-                    } else {
-                        wanted.push(number, offset);
-                    }
-                }
-                doubtful.count = 0;
+                rough.bounds::<V, T>(&atoms.inside_rows, &layout.rows, field, doubtful.offsets(), &mut scratch.rough, bounds);
+                doubtful.pass_on(bounds, floor, plane, state, &mut wanted);
             }
             if wanted.count >= BATCH || last {
-                let (numbers, offsets) = (&wanted.numbers[..wanted.count], &wanted.offsets[..wanted.count]);
                 let rule = Reach { inverse_weights: &atoms.inverse_weights, nonnegative };
-                atoms.packed.reach(&scratch.footprint.residual, &layout.patch, offsets, rule, &mut scratch.correlations);
-                for ((&number, &offset), &reach) in numbers.iter().zip(offsets).zip(&scratch.correlations) {
-                    let reach = reach / plane.position_weight(&state.tile, offset as usize);
-                    state.reaches[number as usize] = reach;
-                    most = most.max(reach);
-                }
-                state.visited += wanted.count;
-                wanted.count = 0;
+                let field = &scratch.footprint.residual;
+                atoms.packed.reach(field, &layout.patch, wanted.offsets(), rule, &mut scratch.correlations);
+                most = most.max(wanted.note(&scratch.correlations, plane, state));
             }
         }
         state.largest_correlation = state.reaches.iter().fold(T::ZERO, |most, reach| most.max(reach.abs())).to_f64();
@@ -143,6 +121,40 @@ impl Wanted {
     fn push(&mut self, number: u32, offset: u32) {
         (self.numbers[self.count], self.offsets[self.count]) = (number, offset);
         self.count += 1;
+    }
+
+    fn offsets(&self) -> &[u32] {
+        &self.offsets[..self.count]
+    }
+
+    /// Numbers and offsets; none are left.
+    fn take(&mut self) -> impl Iterator<Item = (usize, u32)> {
+        let count = std::mem::take(&mut self.count);
+        self.numbers[..count].iter().zip(&self.offsets[..count]).map(|(&number, &offset)| (number as usize, offset))
+    }
+
+    /// Notes what bounds not above the floor say; needles with others are wanted.
+    fn pass_on<T: Real>(&mut self, bounds: &[T], floor: T, plane: &PlaneState<T>, state: &mut TileState<T>, wanted: &mut Self) {
+        for ((number, offset), &bound) in self.take().zip(bounds) {
+            let bound = bound / plane.position_weight(&state.tile, offset as usize);
+            if bound <= floor {
+                state.reaches[number] = -bound;
+            } else {
+                wanted.push(number as u32, offset);
+            }
+        }
+    }
+
+    /// Notes how far the needles reach; the largest of it.
+    fn note<T: Real>(&mut self, reaches: &[T], plane: &PlaneState<T>, state: &mut TileState<T>) -> T {
+        state.visited += self.count;
+        let mut most = T::ZERO;
+        for ((number, offset), &reach) in self.take().zip(reaches) {
+            let reach = reach / plane.position_weight(&state.tile, offset as usize);
+            state.reaches[number] = reach;
+            most = most.max(reach);
+        }
+        most
     }
 }
 
