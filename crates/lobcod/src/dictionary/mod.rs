@@ -8,6 +8,7 @@ pub use embedded::Embedded;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::real::Real;
+use crate::simd::{Kernel, Level, Vector};
 
 /// The local dictionary `D`: `m` atoms of unit norm, each a box that spans all channels.
 ///
@@ -95,15 +96,8 @@ impl<T: Real> Dictionary<T> {
     /// The dictionary less `step` times `along`, each atom scaled to unit norm; one that would vanish or not be finite stays as it is.
     pub(crate) fn stepped(&self, step: f64, along: &[f64]) -> Self {
         let mut moved = self.clone();
-        let n = self.atom_len();
-        let mut new = vec![0.0; n];
-        for (atom, along) in moved.data.chunks_exact_mut(n).zip(along.chunks_exact(n)) {
-            new.iter_mut().zip(&*atom).zip(along).for_each(|((new, d), x)| *new = d.to_f64() - step * x);
-            let scale = 1.0 / energy(&new).sqrt();
-            if scale.is_finite() && scale > 0.0 {
-                atom.iter_mut().zip(&new).for_each(|(d, x)| *d = T::from_f64(x * scale));
-            }
-        }
+        let atom_len = self.atom_len();
+        T::dispatch(Level::detect(), TakeStep { atoms: &mut moved.data, atom_len, step, along });
         moved
     }
 
@@ -141,12 +135,43 @@ impl<T: Real> Dictionary<T> {
     }
 }
 
+/// A step of a dictionary, compiled for the widest vectors.
+struct TakeStep<'a, T> {
+    atoms: &'a mut [T],
+    atom_len: usize,
+    step: f64,
+    along: &'a [f64],
+}
+
+impl<T: Real> Kernel<T> for TakeStep<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) {
+        let mut new = vec![0.0; self.atom_len];
+        for (atom, along) in self.atoms.chunks_exact_mut(self.atom_len).zip(self.along.chunks_exact(self.atom_len)) {
+            for ((new, d), x) in new.iter_mut().zip(&*atom).zip(along) {
+                *new = d.to_f64() - self.step * x;
+            }
+            let scale = 1.0 / energy(&new).sqrt();
+            if scale.is_finite() && scale > 0.0 {
+                for (d, x) in atom.iter_mut().zip(&new) {
+                    *d = T::from_f64(x * scale);
+                }
+            }
+        }
+    }
+}
+
 /// Sum of squares, in chains that the compiler can vectorise and that do not wait for each other.
+#[inline(always)]
 pub(crate) fn energy(numbers: &[f64]) -> f64 {
     let mut chains = [0.0; 8];
     let (blocks, rest) = numbers.as_chunks::<8>();
     for block in blocks {
-        chains.iter_mut().zip(block).for_each(|(chain, x)| *chain += x * x);
+        for (chain, x) in chains.iter_mut().zip(block) {
+            *chain += x * x;
+        }
     }
     chains.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }

@@ -3,6 +3,7 @@
 use super::step::Step;
 use crate::checkpoint::Memory;
 use crate::dictionary::energy;
+use crate::simd::{Dispatch, Kernel, Level, Vector};
 
 /// A step rule at work on the numbers of a dictionary.
 pub(super) struct Optimiser {
@@ -103,14 +104,7 @@ impl Optimiser {
 
     /// Adam with one average square, that of the norm of the whole gradient: a step is at most about `size` long in all.
     fn whole_adam(&mut self, gradient: &mut [f64], size: f64) {
-        let Step::Adam { momentum, memory, guard, .. } = Step::ADAM else { unreachable!("it is that step") };
-        self.whole = memory * self.whole + (1.0 - memory) * energy(gradient);
-        let norm = (self.whole / (1.0 - memory.powf(self.steps))).sqrt();
-        let size = size / ((1.0 - momentum.powf(self.steps)) * (norm + guard));
-        for (g, v) in gradient.iter_mut().zip(&mut self.first) {
-            *v = momentum * *v + (1.0 - momentum) * *g;
-            *g = size * *v;
-        }
+        f64::dispatch(Level::detect(), WholeAdam { optimiser: self, gradient, size });
     }
 
     pub(super) fn remember(&self) -> Memory {
@@ -128,6 +122,30 @@ impl Optimiser {
         }
         *self = Self { first: first.clone(), second: second.clone(), whole, steps, ..*self };
         Some(())
+    }
+}
+
+/// The paper's step, compiled for the widest vectors.
+struct WholeAdam<'a> {
+    optimiser: &'a mut Optimiser,
+    gradient: &'a mut [f64],
+    size: f64,
+}
+
+impl Kernel<f64> for WholeAdam<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = f64>>(self) {
+        let Step::Adam { momentum, memory, guard, .. } = Step::ADAM else { unreachable!("it is that step") };
+        let Optimiser { first, whole, steps, .. } = self.optimiser;
+        *whole = memory * *whole + (1.0 - memory) * energy(self.gradient);
+        let norm = (*whole / (1.0 - memory.powf(*steps))).sqrt();
+        let size = self.size / ((1.0 - momentum.powf(*steps)) * (norm + guard));
+        for (g, v) in self.gradient.iter_mut().zip(first) {
+            *v = momentum * *v + (1.0 - momentum) * *g;
+            *g = size * *v;
+        }
     }
 }
 

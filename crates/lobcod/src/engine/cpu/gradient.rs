@@ -193,3 +193,24 @@ impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
         });
     }
 }
+
+/// Sums back in the units of the gradient.
+pub(super) struct InUnits {
+    pub(super) sums: Vec<i64>,
+    pub(super) scale: f64,
+}
+
+impl<T: Real> Kernel<T> for InUnits {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run<V: Vector<Elem = T>>(self) -> Vec<f64> {
+        // The reciprocal of a power of two is exact.
+        let unit = 1.0 / self.scale;
+        let mut gradient = vec![0.0; self.sums.len()];
+        for (g, sum) in gradient.iter_mut().zip(self.sums) {
+            *g = sum as f64 * unit;
+        }
+        gradient
+    }
+}

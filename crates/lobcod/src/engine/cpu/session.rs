@@ -8,7 +8,7 @@ use super::changes::Changes;
 use super::discovery::DiscoverTile;
 use super::exchange::Exchange;
 use super::fetched::OwnState;
-use super::gradient::{Codes, Survey, gradient, survey};
+use super::gradient::{Codes, InUnits, Survey, gradient, survey};
 use super::local_dual::{Asked, exceeding, scaled_reach};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
@@ -296,9 +296,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         let Some(scale) = all.scale() else { return vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers] };
         let mut sums = gradient(*level, team, planes, codes, scale, numbers);
         exchange.reduce(&mut sums, &mut []);
-        // A power of two: its reciprocal is exact.
-        let unit = 1.0 / scale;
-        sums.into_iter().map(|sum| sum as f64 * unit).collect()
+        T::dispatch(*level, InUnits { sums, scale })
     }
 
     fn energy_along(&mut self, direction: &[f64]) -> f64 {
