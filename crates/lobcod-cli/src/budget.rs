@@ -34,6 +34,11 @@ impl Budget {
         Self { limit, held, moment: 0 }
     }
 
+    /// The same without its limit for a plan, which is told what it needs and not refused.
+    pub fn of_plan(self, is_plan: bool) -> Self {
+        Self { limit: self.limit.filter(|_| !is_plan), ..self }
+    }
+
     /// Ends the program, with a sentence, if it comes to need much more than the limit after all.
     pub fn enforce(run: &RunArgs) {
         if let (Some(limit), false) = (run.max_memory, run.engine == EngineChoice::Cuda) {

@@ -97,7 +97,7 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
     let mut prepared = Prepared { sources: Vec::new(), observed: Vec::new() };
     for ((path, picture), start) in args.images.iter().zip(pictures).zip(starts) {
         let Picture { mut signal, known: mask, depth, axes, sample_rate, notes } = picture;
-        let budget = Budget::now(&args.run);
+        let budget = Budget::now(&args.run).of_plan(args.dry_run);
         let map =
             |file: &Path| read_map(file, signal.extent().rank(), budget.room_for_weights()).map_err(budget.refuse_weights());
         let penalty_map = args.codes.penalty_map.as_deref().map(map).transpose()?;
@@ -105,7 +105,8 @@ pub fn prepare<T: Real>(args: &EncodeArgs, pictures: Vec<Picture<T>>, atom: Exte
             Some(Cap::File(file)) => Some(map(file)?),
             _ => None,
         };
-        let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom, &args.run).map_err(about(path))?;
+        let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom, Budget::now(&args.run).of_plan(args.dry_run))
+            .map_err(about(path))?;
         prepared.sources.push(Source { path: path.clone(), axes, depth, sample_rate, base, notes });
         prepared.observed.push(Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None });
     }
@@ -118,12 +119,12 @@ pub fn take_base<T: Real>(
     known: Option<&Mask<T>>,
     kind: Base,
     atom: Extent,
-    run: &RunArgs,
+    budget: Budget,
 ) -> lobcod::Result<Option<Signal<T>>> {
     if kind == Base::None {
         return Ok(None);
     }
-    Budget::now(run).check(kind.memory(signal.extent(), known.is_some()) + size_of_val(signal.data()) as u64)?;
+    budget.check(kind.memory(signal.extent(), known.is_some()) + size_of_val(signal.data()) as u64)?;
     let base = kind.layer(signal, known, atom)?;
     signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
     Ok(Some(base))

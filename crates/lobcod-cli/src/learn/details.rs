@@ -1,6 +1,7 @@
 //! What is learnt from: the pictures less their base layers.
 
 use crate::args::LearnArgs;
+use crate::budget::Budget;
 use crate::input::{Source, about, take_base};
 use anyhow::{Result, bail};
 use lobcod::{Extent, Observed, Real};
@@ -35,7 +36,8 @@ impl<T: Real> Details<T> {
 /// A picture less its base layer, zero where it is missing, and what else there is of it.
 pub fn detail<T: Real>(args: &LearnArgs, path: &Path, picture: Picture<T>, atom: Extent) -> Result<(Observed<T>, Source<T>)> {
     let Picture { mut signal, known: mask, axes, depth, sample_rate, notes } = picture;
-    let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom, &args.run).map_err(about(path))?;
+    let base = take_base(&mut signal, mask.as_ref(), args.problem.base, atom, Budget::now(&args.run).of_plan(args.dry_run))
+        .map_err(about(path))?;
     if let Some(mask) = &mask {
         let weights: Vec<T> = (0..signal.channels()).flat_map(|c| mask.channel(c)).copied().collect();
         let missing = signal.data_mut().iter_mut().zip(weights).filter(|(_, w)| *w == T::ZERO);
