@@ -22,7 +22,7 @@ pub(crate) use correlate::{BATCH, PackedAtoms, Reach};
 pub use level::Level;
 pub(crate) use patch::{AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy, weighted_energy};
 pub use rates::{Rates, measure_rates};
-pub(crate) use rough::{RoughAtoms, RoughPatches};
+pub(crate) use rough::{RoughAtoms, RoughPatches, Sight};
 pub use vector::Vector;
 
 /// Work written against any vector type.

@@ -188,6 +188,7 @@ where
 }
 
 /// Copies the patch at `offset`, rows padded by zeros: `inside` is an atom of ones.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn copy_patch<V: Vector>(
     inside: &AtomRows<V::Elem>,

@@ -9,7 +9,7 @@ use crate::engine::{Discovery, Visit};
 use crate::lasso::{ActiveCode, Rules, solve_by_coordinates, solve_by_lars, strongest};
 use crate::pursuit::Local;
 use crate::real::Real;
-use crate::simd::{BATCH, Kernel, Vector, add_atom};
+use crate::simd::{BATCH, Kernel, Sight, Vector, add_atom};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -92,7 +92,7 @@ impl<T: Real> DiscoverTile<'_, T> {
         self.scratch.bounds.sleeps::<V>(Asked { offset: at, known, weight }, self.atoms, field, layout, threshold)
     }
 
-    /// Takes the needles without codes out of those of a batch that rough correlations say cannot get any.
+    /// Takes the needles without codes out of those of a batch that rough correlations say cannot get any; `needles` is memory for it.
     #[inline(always)]
     fn put_to_sleep<V: Vector<Elem = T>>(&mut self, visits: &[Candidate], awake: &mut Vec<usize>, needles: &mut Vec<u32>) {
         let Some(rough) = &self.atoms.rough else { return };
@@ -105,14 +105,13 @@ impl<T: Real> DiscoverTile<'_, T> {
         needles.clear();
         needles.extend(awake.iter().filter(|&&number| is_bare(number)).map(|&number| visits[number].offset));
         let (field, bounds) = (&scratch.footprint.residual, &mut scratch.correlations[..needles.len()]);
-        rough.bounds::<V, T>(&self.atoms.inside_rows, &plane.layout.rows, field, needles, &mut scratch.rough, bounds);
+        let sight = Sight { inside: &self.atoms.inside_rows, rows: &plane.layout.rows, field };
+        rough.bounds::<V, T>(sight, needles, &mut scratch.rough, bounds);
         let mut bounds = bounds.iter();
         awake.retain(|&number| {
             let weight = plane.position_weight(tile, visits[number].offset as usize);
             !is_bare(number) || bounds.next().is_none_or(|&bound| bound > threshold * weight)
         });
-        needles.clear();
-        needles.extend(awake.iter().map(|&number| visits[number].offset));
     }
 
     /// Visits the needles listed, layer after layer, in order or in the random order of the sweep.
@@ -138,15 +137,15 @@ impl<T: Real> DiscoverTile<'_, T> {
         for (from, to) in layers {
             for start in (from..to).step_by(BATCH) {
                 let batch = start..(start + BATCH).min(to);
-                needles.clear();
                 awake.clear();
                 for number in batch {
                     if !self.sleeps::<V>(number, &visits[number]) {
-                        needles.push(visits[number].offset);
                         awake.push(number);
                     }
                 }
                 self.put_to_sleep::<V>(&visits, &mut awake, needles);
+                needles.clear();
+                needles.extend(awake.iter().map(|&number| visits[number].offset));
                 let field = &self.scratch.footprint.residual;
                 self.atoms.packed.correlate(field, &self.plane.layout.patch, needles, &mut self.scratch.correlations);
                 for (j, &number) in awake.iter().enumerate() {

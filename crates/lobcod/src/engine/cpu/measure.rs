@@ -7,7 +7,7 @@ use super::plane::PlaneState;
 use super::scratch::Scratch;
 use super::tile::{Candidate, Layers, TileState};
 use crate::real::Real;
-use crate::simd::{BATCH, Kernel, Reach, Vector};
+use crate::simd::{BATCH, Kernel, Reach, Sight, Vector};
 
 /// Finds the reach (largest correlation in shares of the weights) of the needles of one tile, as far as it matters; changes neither
 /// codes nor residual.
@@ -87,7 +87,8 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
                 && (doubtful.count == BATCH || last)
             {
                 let (field, bounds) = (&scratch.footprint.residual, &mut scratch.correlations[..doubtful.count]);
-                rough.bounds::<V, T>(&atoms.inside_rows, &layout.rows, field, doubtful.offsets(), &mut scratch.rough, bounds);
+                let sight = Sight { inside: &atoms.inside_rows, rows: &layout.rows, field };
+                rough.bounds::<V, T>(sight, doubtful.offsets(), &mut scratch.rough, bounds);
                 doubtful.pass_on(bounds, floor, plane, state, &mut wanted);
             }
             if wanted.count >= BATCH || last {
