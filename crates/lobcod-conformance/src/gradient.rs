@@ -8,7 +8,7 @@ use crate::oracle::Oracle;
 use crate::problems::Problem;
 use crate::suite::Precision;
 use lobcod::engine::{Discovery, Engine, Plane, PlaneLayer, Problem as EngineProblem, Session, Support, Visit};
-use lobcod::grid::{Grid, Grouping, axis_layers, axis_order};
+use lobcod::grid::{AxisLayers, Grid, Grouping, axis_order};
 use lobcod::{Code, Dictionary, Local, Needles, Penalty, PursuitParams, Real};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -110,7 +110,7 @@ fn layer_of(grid: &Grid, position: [i32; 3]) -> usize {
     (0..3).fold(0, |layer, a| {
         let at = (i64::from(position[a]) + grid.signal_at[a] as i64 - grid.first[a]) as usize;
         let (length, period, wraps) = (grid.positions[a], grid.period[a], grid.wraps[a]);
-        layer * axis_layers(length, period, wraps).len() + axis_order(at, length, period, wraps).0
+        layer * AxisLayers::new(length, period, wraps).count() + axis_order(at, length, period, wraps).0
     })
 }
 

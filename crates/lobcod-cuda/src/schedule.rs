@@ -6,7 +6,7 @@ use crate::recipe::Recipe;
 use crate::sizes::{OpenPositions, Sizes, frames};
 use crate::world::{Part, Plane, Region, Shape, Tile};
 use lobcod::engine::Problem;
-use lobcod::grid::{Grid, Grouping, axis_layers};
+use lobcod::grid::{AxisLayers, Grid, Grouping};
 use lobcod::{Border, Error, Result};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -173,12 +173,12 @@ impl Schedule {
 
     /// Lists the needles of tiles of one size, layer after layer.
     fn add_shape(&mut self, size: [usize; 3], grid: &Grid) -> i32 {
-        let axes: [_; 3] = std::array::from_fn(|a| axis_layers(size[a], grid.period[a], grid.wraps[a]));
+        let axes: [_; 3] = std::array::from_fn(|a| AxisLayers::new(size[a], grid.period[a], grid.wraps[a]));
         let (needles_at, layers_at) = (self.needles.len(), self.layers.len());
         let [row, slice, _] = self.sizes.strides;
-        for lz in &axes[0] {
-            for ly in &axes[1] {
-                for lx in &axes[2] {
+        for lz in axes[0].iter() {
+            for ly in axes[1].iter() {
+                for lx in axes[2].iter() {
                     let layer = (self.layers.len() - layers_at) as u32;
                     self.layers.push((self.needles.len() - needles_at) as i32);
                     for z in (0..lz.count).map(|i| lz.start + i * lz.step) {

@@ -1,7 +1,7 @@
 //! A grid whose tiles are not listed, and the blocks of tiles cut out of it.
 
 use super::axis::{AxisCut, cut_axis};
-use super::{Grid, Grouping, Tile, axis_layers};
+use super::{AxisLayers, Grid, Grouping, Tile};
 use crate::border::Border;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -136,7 +136,7 @@ impl Frame {
     /// Most layers that a tile has.
     pub fn layers(&self) -> usize {
         let most = |a: usize| {
-            let layers = self.cuts[a].tiles.iter().map(|t| axis_layers(t.length, self.period[a], self.cuts[a].wraps).len());
+            let layers = self.cuts[a].tiles.iter().map(|t| AxisLayers::new(t.length, self.period[a], self.cuts[a].wraps).count());
             layers.max().unwrap_or(0)
         };
         (0..3).map(most).product()

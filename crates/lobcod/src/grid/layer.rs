@@ -11,18 +11,42 @@ pub struct AxisLayer {
     pub count: usize,
 }
 
-/// Splits `length` positions into classes `period` apart. On an axis that wraps, the remainder of the division gets layers of one
-/// position each, so that no patch meets another around the corner.
-pub fn axis_layers(length: usize, period: usize, wraps: bool) -> Vec<AxisLayer> {
-    if !wraps {
-        return (0..period.min(length))
-            .map(|start| AxisLayer { start, step: period, count: (length - start).div_ceil(period) })
-            .collect();
+/// The layers of one axis: `length` positions in classes `period` apart. On an axis that wraps, the remainder of the division gets
+/// layers of one position each, so that no patch meets another around the corner.
+#[derive(Clone, Copy, Debug)]
+pub struct AxisLayers {
+    length: usize,
+    period: usize,
+    wraps: bool,
+}
+
+impl AxisLayers {
+    /// Layers of an axis.
+    pub fn new(length: usize, period: usize, wraps: bool) -> Self {
+        Self { length, period, wraps }
     }
-    let whole = length / period;
-    let regular = (0..period).map(|start| AxisLayer { start, step: period, count: whole });
-    let rest = (whole * period..length).map(|start| AxisLayer { start, step: period, count: 1 });
-    regular.chain(rest).collect()
+
+    /// How many layers there are.
+    pub fn count(&self) -> usize {
+        if self.wraps { self.period + self.length % self.period } else { self.period.min(self.length) }
+    }
+
+    /// All layers, in order.
+    pub fn iter(self) -> impl Iterator<Item = AxisLayer> + Clone {
+        (0..self.count()).map(move |i| self.layer(i))
+    }
+
+    /// Layer `i`, below [`count`](Self::count).
+    pub fn layer(&self, i: usize) -> AxisLayer {
+        let Self { length, period, wraps } = *self;
+        let whole = length / period;
+        let (start, count) = match (wraps, i < period) {
+            (false, _) => (i, (length - i).div_ceil(period)),
+            (true, true) => (i, whole),
+            (true, false) => (whole * period + i - period, 1),
+        };
+        AxisLayer { start, step: period, count }
+    }
 }
 
 /// Layer of position `at`, and its number inside that layer.
@@ -41,7 +65,7 @@ mod tests {
         fn every_position_is_in_one_layer_and_patches_of_a_layer_are_apart(length in 1usize..60, atom in 1usize..12, wraps: bool) {
             prop_assume!(!wraps || length >= atom);
             let mut seen = vec![0; length];
-            for (l, layer) in axis_layers(length, atom, wraps).iter().enumerate() {
+            for (l, layer) in AxisLayers::new(length, atom, wraps).iter().enumerate() {
                 let at: Vec<usize> = (0..layer.count).map(|i| layer.start + i * layer.step).collect();
                 for (i, &p) in at.iter().enumerate() {
                     seen[p] += 1;

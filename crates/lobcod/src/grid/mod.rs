@@ -10,7 +10,7 @@ mod layer;
 
 pub use axis::{AxisCut, cut_axis};
 pub use frame::{Frame, TileRange};
-pub use layer::{AxisLayer, axis_layers, axis_order};
+pub use layer::{AxisLayer, AxisLayers, axis_order};
 
 use crate::border::Border;
 use crate::error::Result;

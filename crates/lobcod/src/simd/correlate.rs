@@ -1,8 +1,9 @@
 //! Correlation of many patches with all atoms: the machine-limited part.
 
-use super::{Kernel, Level, Vector};
+use super::{Aligned, Kernel, Level, Vector};
 use crate::dictionary::Dictionary;
 use crate::real::Real;
+use std::ops::Deref;
 
 /// Needles correlated at once; a layer of a tile has about 16.
 pub(crate) const BATCH: usize = 48;
@@ -13,7 +14,7 @@ const WIDEST: usize = 16;
 /// The dictionary in the order the correlation reads it: panels of a few vectors of atoms, each panel sample after sample. Atoms
 /// beyond `m` are zero.
 pub(crate) struct PackedAtoms<T> {
-    numbers: Vec<T>,
+    numbers: Aligned<T>,
     panels: Vec<Panel>,
     /// Numbers in an atom, `n`.
     samples: usize,
@@ -44,7 +45,7 @@ impl<T: Real> PackedAtoms<T> {
         }
         let (stride, panels) = T::dispatch(level, Cut(dictionary.len()));
         let samples = dictionary.atom_len();
-        let mut packed = Self { numbers: vec![T::ZERO; stride * samples], panels, samples, stride, level };
+        let mut packed = Self { numbers: Aligned::new(stride * samples), panels, samples, stride, level };
         packed.fill(dictionary);
         packed
     }
@@ -54,11 +55,9 @@ impl<T: Real> PackedAtoms<T> {
         let Self { numbers, panels, samples, stride, .. } = self;
         for (i, panel) in panels.iter().enumerate() {
             let end = panels.get(i + 1).map_or(*stride, |next| next.first);
-            let width = end - panel.first;
-            for k in panel.first..end.min(dictionary.len()) {
-                let lane = numbers[panel.first * *samples + k - panel.first..].iter_mut().step_by(width);
-                lane.zip(dictionary.atom(k)).for_each(|(to, &d)| *to = d);
-            }
+            let atoms = panel.first..end.min(dictionary.len());
+            let into = &mut numbers[panel.first * *samples..end * *samples];
+            turn(&dictionary.data()[atoms.start * *samples..atoms.end * *samples], *samples, into, end - panel.first);
         }
     }
 
@@ -70,16 +69,41 @@ impl<T: Real> PackedAtoms<T> {
     /// `field[offset + patch[p]]`.
     ///
     /// Every output is one chain of multiply-adds over `p` in order, so it does not depend on the needles beside it.
-    pub(crate) fn correlate(&self, field: &[T], patch: &[u32], offsets: &[u32], out: &mut [T]) {
+    pub(crate) fn correlate(&self, field: &[T], patch: &PatchSamples, offsets: &[u32], out: &mut [T]) {
         assert!(out.len() >= offsets.len() * self.stride);
         T::dispatch(self.level, Correlate { atoms: self, field, patch, offsets, into: out, reach: None });
     }
 
     /// Largest `|c_k| / weight_k` of every needle (largest `c_k / weight_k`, at least 0, for non-negative codes): the correlations
     /// themselves stay in registers.
-    pub(crate) fn reach(&self, field: &[T], patch: &[u32], offsets: &[u32], rule: Reach<'_, T>, out: &mut [T]) {
+    pub(crate) fn reach(&self, field: &[T], patch: &PatchSamples, offsets: &[u32], rule: Reach<'_, T>, out: &mut [T]) {
         assert!(rule.inverse_weights.len() == self.stride && out.len() >= offsets.len());
         T::dispatch(self.level, Correlate { atoms: self, field, patch, offsets, into: out, reach: Some(rule) });
+    }
+}
+
+/// Writes rows of `length` numbers as the first columns of rows of `width`.
+fn turn<T: Real>(rows: &[T], length: usize, into: &mut [T], width: usize) {
+    const SIDE: usize = 4;
+    let count = rows.len() / length;
+    let mut done = 0;
+    if length.is_multiple_of(SIDE) {
+        // In squares, which take a few instructions each.
+        for four in rows.chunks_exact(SIDE * length) {
+            let [a, b, c, d]: [&[[T; SIDE]]; SIDE] =
+                std::array::from_fn(|i| four[i * length..(i + 1) * length].as_chunks::<SIDE>().0);
+            let mut lines = into.chunks_exact_mut(width);
+            for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+                for (i, line) in lines.by_ref().take(SIDE).enumerate() {
+                    line[done..done + SIDE].copy_from_slice(&[a[i], b[i], c[i], d[i]]);
+                }
+            }
+            done += SIDE;
+        }
+    }
+    for k in done..count {
+        let column = into[k..].iter_mut().step_by(width);
+        column.zip(&rows[k * length..(k + 1) * length]).for_each(|(to, &d)| *to = d);
     }
 }
 
@@ -111,10 +135,38 @@ fn cut_panels(units: usize, per_wide: usize, lanes: usize, registers: usize) -> 
     panels
 }
 
+/// Where the samples of a patch lie relative to its first.
+pub(crate) struct PatchSamples {
+    offsets: Vec<u32>,
+    /// The largest of them.
+    last: usize,
+}
+
+impl PatchSamples {
+    pub(crate) fn new(offsets: Vec<u32>) -> Self {
+        let last = offsets.iter().copied().max().unwrap_or(0) as usize;
+        Self { offsets, last }
+    }
+
+    /// Samples in one piece.
+    pub(crate) fn straight(count: usize) -> Self {
+        Self::new((0..count as u32).collect())
+    }
+}
+
+impl Deref for PatchSamples {
+    type Target = [u32];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u32] {
+        &self.offsets
+    }
+}
+
 struct Correlate<'a, T> {
     atoms: &'a PackedAtoms<T>,
     field: &'a [T],
-    patch: &'a [u32],
+    patch: &'a PatchSamples,
     offsets: &'a [u32],
     into: &'a mut [T],
     reach: Option<Reach<'a, T>>,
@@ -127,8 +179,7 @@ impl<T: Real> Kernel<T> for Correlate<'_, T> {
     fn run<V: Vector<Elem = T>>(self) {
         let Self { atoms, field, patch, offsets, into, reach } = self;
         assert_eq!(patch.len(), atoms.samples);
-        let last = patch.iter().copied().max().unwrap_or(0) as usize;
-        assert!(offsets.iter().all(|&o| o as usize + last < field.len()));
+        assert!(offsets.iter().all(|&o| o as usize + patch.last < field.len()));
         let Some(rule) = reach else {
             let store = Store { out: into.as_mut_ptr(), stride: atoms.stride };
             // SAFETY: offsets and patch were checked against the field, the output's length by the caller.
@@ -291,6 +342,20 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_become_columns() {
+        for (count, length) in [(1, 1), (3, 4), (4, 4), (5, 8), (8, 7), (11, 12)] {
+            let width = count + 3;
+            let rows: Vec<f32> = (0..count * length).map(|i| 1.0 + i as f32).collect();
+            let mut turned = vec![0.0; width * length];
+            turn(&rows, length, &mut turned, width);
+            for (p, line) in turned.chunks_exact(width).enumerate() {
+                let column: Vec<f32> = (0..count).map(|k| rows[k * length + p]).collect();
+                assert_eq!(line, [&column[..], &[0.0; 3]].concat(), "{count} x {length}");
+            }
+        }
+    }
 
     #[test]
     fn panels_hold_all_atoms_once_and_fit_the_registers() {

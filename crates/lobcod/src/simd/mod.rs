@@ -3,6 +3,7 @@
 //! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the vectors of a [`Level`]. `docs/architecture.md` lists
 //! all places with unsafe code.
 
+mod aligned;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -18,7 +19,8 @@ mod rates;
 mod rough;
 mod vector;
 
-pub(crate) use correlate::{BATCH, PackedAtoms, Reach};
+pub(crate) use aligned::Aligned;
+pub(crate) use correlate::{BATCH, PackedAtoms, PatchSamples, Reach};
 pub use level::Level;
 pub(crate) use patch::{AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy, weighted_energy};
 pub use rates::{Rates, measure_rates};

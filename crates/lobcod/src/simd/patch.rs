@@ -1,5 +1,6 @@
 //! One atom against one patch: dot product and update.
 
+use super::Aligned;
 use super::vector::Vector;
 use crate::dictionary::Dictionary;
 use crate::real::Real;
@@ -7,7 +8,7 @@ use crate::real::Real;
 /// Atoms with every row padded by zeros to whole vectors: a row is then read and written without a tail. The samples behind a
 /// row are multiplied by zero.
 pub(crate) struct AtomRows<T> {
-    data: Vec<T>,
+    data: Aligned<T>,
     /// Numbers in a row.
     row: usize,
     /// Numbers in a padded row.
@@ -24,7 +25,7 @@ impl<T: Real> AtomRows<T> {
     /// Rows of `row` numbers, `atom_len` numbers an atom, of any norm.
     pub(crate) fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut rows = Self { data: vec![T::ZERO; atoms.len() / row * width], row, width, rows: atom_len / row };
+        let mut rows = Self { data: Aligned::new(atoms.len() / row * width), row, width, rows: atom_len / row };
         rows.fill(atoms);
         rows
     }

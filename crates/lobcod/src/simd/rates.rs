@@ -1,6 +1,6 @@
 //! How fast this machine correlates, against the most it could.
 
-use super::{Kernel, Level, PackedAtoms, Reach, Vector};
+use super::{Kernel, Level, PackedAtoms, PatchSamples, Reach, Vector};
 use crate::dictionary::Dictionary;
 use crate::error::Result;
 use crate::extent::Extent;
@@ -53,7 +53,7 @@ impl<T: Real> Kernel<T> for Peak {
 fn correlation<T: Real>(level: Level, dictionary: &Dictionary<T>, needles: usize) -> f64 {
     let (n, m) = (dictionary.atom_len(), dictionary.len());
     let atoms = PackedAtoms::new(dictionary, level);
-    let patch: Vec<u32> = (0..n as u32).collect();
+    let patch = PatchSamples::straight(n);
     let offsets: Vec<u32> = (0..needles as u32).map(|i| i * n as u32).collect();
     let field: Vec<T> = (0..n * needles).map(|i| T::from_f64((i as f64 * 0.37).sin())).collect();
     let inverse_weights = vec![T::ONE; atoms.stride];

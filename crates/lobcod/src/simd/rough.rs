@@ -131,7 +131,7 @@ fn is_available(_: Level) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BATCH, Kernel, PackedAtoms, Reach};
+    use super::super::{BATCH, Kernel, PackedAtoms, PatchSamples, Reach};
     use super::*;
     use crate::{Dictionary, Extent};
     use rand::RngExt;
@@ -173,7 +173,7 @@ mod tests {
         let weight = |k: usize| if k < atoms { T::from_f64(1.0 / (1.0 + 0.1 * (k % 5) as f64)) } else { T::ZERO };
         let inverse_weights: Vec<T> = (0..packed.stride).map(weight).collect();
         let starts: Vec<u32> = (0..height as u32).map(|y| y * row as u32).collect();
-        let patch: Vec<u32> = starts.iter().flat_map(|&s| (0..width as u32).map(move |x| s + x)).collect();
+        let patch = PatchSamples::new(starts.iter().flat_map(|&s| (0..width as u32).map(move |x| s + x)).collect());
         let offsets: Vec<u32> = (0..BATCH as u32).map(|i| i % 20 * row as u32 + i % 13).collect();
         let mut exact = vec![T::ZERO; offsets.len()];
         packed.reach(&field, &patch, &offsets, Reach { inverse_weights: &inverse_weights, nonnegative: false }, &mut exact);

@@ -4,7 +4,7 @@ use super::footprint::Layout;
 use crate::dictionary::Dictionary;
 use crate::lasso::Columns;
 use crate::real::Real;
-use crate::simd::{AtomRows, Level, PackedAtoms, RoughAtoms, Vector, weighted_energy};
+use crate::simd::{Aligned, AtomRows, Level, PackedAtoms, PatchSamples, RoughAtoms, Vector, weighted_energy};
 
 pub(super) struct Atoms<T> {
     pub(super) packed: PackedAtoms<T>,
@@ -20,8 +20,8 @@ pub(super) struct Atoms<T> {
     pub(super) rounding: T,
     /// An atom of ones.
     pub(super) inside_rows: AtomRows<T>,
-    /// 0, 1, 2, ...: patch offsets of a patch that lies in one piece.
-    straight: Vec<u32>,
+    /// A patch that lies in one piece.
+    straight: PatchSamples,
     pub(super) dictionary: Dictionary<T>,
     /// How often the dictionary was replaced.
     version: usize,
@@ -32,7 +32,6 @@ impl<T: Real> Atoms<T> {
         let (m, lanes) = (dictionary.len(), level.lanes::<T>());
         let packed = PackedAtoms::new(&dictionary, level);
         let stride = packed.stride;
-        let straight: Vec<u32> = (0..dictionary.atom_len() as u32).collect();
         let pad = |f: &dyn Fn(T) -> T, with: T| (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect();
         let inverse_weights: Vec<T> = pad(&|w| T::ONE / w, T::ZERO);
         let (row, samples) = (dictionary.extent().padded()[2], dictionary.atom_len());
@@ -45,7 +44,7 @@ impl<T: Real> Atoms<T> {
             rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
             inside_rows: AtomRows::from_data(&vec![T::ONE; samples], row, samples, lanes),
             inverse_weights,
-            straight,
+            straight: PatchSamples::straight(samples),
             packed,
             dictionary,
             version: 0,
@@ -86,7 +85,7 @@ pub(super) struct PlainColumns<'a, T> {
 
 /// Memory of [`PlainColumns`], kept as long as the atoms stay the same.
 pub(super) struct GramStore<T> {
-    columns: Vec<T>,
+    columns: Aligned<T>,
     made: Vec<bool>,
     /// The atoms they belong to.
     version: usize,
@@ -94,7 +93,7 @@ pub(super) struct GramStore<T> {
 
 impl<T: Real> GramStore<T> {
     pub(super) fn new() -> Self {
-        Self { columns: Vec::new(), made: Vec::new(), version: 0 }
+        Self { columns: Aligned::new(0), made: Vec::new(), version: 0 }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -107,7 +106,9 @@ impl<T: Real> GramStore<T> {
         if self.version != atoms.version || self.made.len() != atoms_of {
             self.made.clear();
             self.made.resize(atoms_of, false);
-            self.columns.resize(atoms_of * atoms.packed.stride, T::ZERO);
+            if self.columns.len() != atoms_of * atoms.packed.stride {
+                self.columns = Aligned::new(atoms_of * atoms.packed.stride);
+            }
             self.version = atoms.version;
         }
     }

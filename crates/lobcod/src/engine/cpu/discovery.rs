@@ -168,8 +168,10 @@ impl<T: Real> DiscoverTile<'_, T> {
         scratch.collected.clear();
         let mut copied = start;
         for (visit, found) in scratch.visits.iter().zip(&scratch.found) {
-            scratch.collected.extend_from_slice(&old[copied..visit.codes.0 as usize]);
-            scratch.collected.extend_from_slice(&scratch.codes[found.0 as usize..found.1 as usize]);
+            // Mostly none or one: not worth a call that copies.
+            for codes in [&old[copied..visit.codes.0 as usize], &scratch.codes[found.0 as usize..found.1 as usize]] {
+                codes.iter().for_each(|&code| scratch.collected.push(code));
+            }
             copied = visit.codes.1 as usize;
         }
         old.splice(start..end, scratch.collected.iter().copied());

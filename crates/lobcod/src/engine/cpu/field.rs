@@ -28,7 +28,7 @@ impl<T: Copy> SharedField<T> {
     pub(super) unsafe fn read(&self, start: usize, into: &mut [T]) {
         let from = &self.cells[start..start + into.len()];
         // SAFETY: the range is inside the field and, as the caller vouches, not being written; UnsafeCell<T> has the layout of T.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr().cast::<T>(), into.as_mut_ptr(), into.len()) }
+        unsafe { copy_run(from.as_ptr().cast::<T>(), into.as_mut_ptr(), into.len()) }
     }
 
     /// Samples of a range.
@@ -50,12 +50,35 @@ impl<T: Copy> SharedField<T> {
     pub(super) unsafe fn write(&self, start: usize, from: &[T]) {
         let into = &self.cells[start..start + from.len()];
         // SAFETY: the range is inside the field and, as the caller vouches, used by nobody else.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr().cast::<T>().cast_mut(), from.len()) }
+        unsafe { copy_run(from.as_ptr(), into.as_ptr().cast::<T>().cast_mut(), from.len()) }
     }
 
     /// All samples, while nobody else can hold the field.
     pub(super) fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: `&mut self` excludes all other access; UnsafeCell<T> has the layout of T.
         unsafe { std::slice::from_raw_parts_mut(self.cells.as_mut_ptr().cast::<T>(), self.cells.len()) }
+    }
+}
+
+/// Copies a run of samples, mostly a row of a tile: too short for a call of the system's copying to pay.
+///
+/// # Safety
+/// So many samples can be read and written there, and the two runs have none in common.
+#[inline(always)]
+unsafe fn copy_run<T: Copy>(from: *const T, into: *mut T, length: usize) {
+    const AT_ONCE: usize = 16;
+    let mut i = 0;
+    // SAFETY: every block ends where the runs end or before it.
+    unsafe {
+        while i + AT_ONCE <= length {
+            into.add(i).cast::<[T; AT_ONCE]>().write(from.add(i).cast::<[T; AT_ONCE]>().read());
+            i += AT_ONCE;
+        }
+        if length >= AT_ONCE {
+            let last = length - AT_ONCE;
+            into.add(last).cast::<[T; AT_ONCE]>().write(from.add(last).cast::<[T; AT_ONCE]>().read());
+        } else {
+            std::ptr::copy_nonoverlapping(from, into, length);
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::Scaling;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Tile};
 use crate::real::Real;
-use crate::simd::PatchRows;
+use crate::simd::{PatchRows, PatchSamples};
 
 /// How footprints of a plane are laid out: the same strides for all its tiles.
 pub(super) struct Layout {
@@ -14,7 +14,7 @@ pub(super) struct Layout {
     pub(super) strides: [usize; 3],
     channels: usize,
     /// Where sample `p` of a patch lies.
-    pub(super) patch: Vec<u32>,
+    pub(super) patch: PatchSamples,
     /// Where the rows of a patch lie.
     pub(super) rows: PatchRows,
     /// Samples a footprint buffer must hold.
@@ -39,7 +39,7 @@ impl Layout {
                 starts.extend((0..atom[1]).map(|y| (c * channel + z * slice + y * row) as u32));
             }
         }
-        let patch = starts.iter().flat_map(|&s| (0..atom[2] as u32).map(move |x| s + x)).collect();
+        let patch = PatchSamples::new(starts.iter().flat_map(|&s| (0..atom[2] as u32).map(move |x| s + x)).collect());
         let rows = PatchRows::new(starts, row_width);
         Ok(Self { strides: [row, slice, channel], channels, patch, rows, len: channels * channel })
     }
@@ -102,6 +102,7 @@ impl Layout {
     }
 
     /// Fills the buffer with the tile's footprint, 0 outside the domain; its weights too, unless all are 1.
+    #[inline(always)]
     pub(super) fn load<T: Real>(
         &self,
         grid: &Grid,
@@ -142,6 +143,7 @@ impl Layout {
     }
 
     /// Fills a buffer with samples of the domain over the tile's footprint, 0 outside.
+    #[inline(always)]
     pub(super) fn load_samples<T: Real>(&self, grid: &Grid, tile: &Tile, samples: &[T], into: &mut [T]) {
         self.for_runs(grid, tile, |at, from, length| match from {
             Some(start) => into[at..at + length].copy_from_slice(&samples[start..start + length]),
@@ -167,6 +169,7 @@ impl Layout {
     }
 
     /// Writes the footprint's residual back.
+    #[inline(always)]
     pub(super) fn store<T: Real>(&self, grid: &Grid, tile: &Tile, residual: &SharedField<T>, from: &Footprint<T>) {
         self.for_runs(grid, tile, |at, into, length| {
             if let Some(start) = into {

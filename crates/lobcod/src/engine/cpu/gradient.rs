@@ -6,6 +6,7 @@
 use super::plane::PlaneState;
 use super::team::Team;
 use super::tile::{LocalCode, TileState};
+use crate::engine::PlaneLayer;
 use crate::real::Real;
 use crate::simd::{Kernel, Level, Vector};
 
@@ -14,15 +15,6 @@ const PARTS_AT_ONCE: usize = 64;
 
 /// Samples that are looked at side by side.
 const LANES: usize = 64;
-
-/// Codes whose gradient is asked for.
-#[derive(Clone, Copy)]
-pub(super) struct Codes<'a, T> {
-    /// All tiles, in order.
-    pub(super) tiles: &'a [TileState<T>],
-    /// One layer of one plane; `None`: all.
-    pub(super) layer: Option<(usize, usize)>,
-}
 
 /// The largest code, the largest sample of the residual, and how many codes there are: none of them depends on how planes are cut.
 #[derive(Clone, Copy, Default)]
@@ -51,95 +43,75 @@ impl Survey {
     }
 }
 
-/// Looks at codes and residual.
-pub(super) fn survey<T: Real>(level: Level, team: &Team<T>, planes: &mut [PlaneState<T>], codes: Codes<T>) -> Survey {
-    let mut parts = codes.parts(planes, 0, 1.0, 0);
-    team.each(&mut parts, |part| part.codes(), |part, _| T::dispatch(level, SurveyPart(part)));
-    parts.iter().fold(Survey::default(), |sum, part| Survey {
-        largest_code: sum.largest_code.max(part.survey.largest_code),
-        largest_sample: sum.largest_sample.max(part.survey.largest_sample),
-        codes: sum.codes + part.survey.codes,
-    })
-}
+/// The parts of all planes that have any of the codes.
+pub(super) struct Parts<'a, T>(Vec<Part<'a, T>>);
 
-/// The gradient, multiplied by the scale; `numbers` in a dictionary.
-pub(super) fn gradient<T: Real>(
-    level: Level,
-    team: &Team<T>,
-    planes: &mut [PlaneState<T>],
-    codes: Codes<T>,
-    scale: f64,
-    numbers: usize,
-) -> Vec<i64> {
-    let mut sum: Option<Vec<i64>> = None;
-    for (chunk, planes) in planes.chunks_mut(PARTS_AT_ONCE).enumerate() {
-        let mut parts = codes.parts(planes, chunk * PARTS_AT_ONCE, scale, numbers);
-        team.each(&mut parts, |part| part.codes(), |part, _| T::dispatch(level, AddPart(part)));
-        for part in parts {
-            match &mut sum {
-                None => sum = Some(part.sums),
-                Some(sum) => sum.iter_mut().zip(&part.sums).for_each(|(s, g)| *s = s.wrapping_add(*g)),
+impl<'a, T: Real> Parts<'a, T> {
+    /// `tiles`: those of all planes, in order; `layer`: one layer of one plane, `None`: all codes.
+    pub(super) fn new(planes: &'a mut [PlaneState<T>], tiles: &'a [TileState<T>], layer: Option<PlaneLayer>) -> Self {
+        let part = |(index, plane): (usize, &'a mut PlaneState<T>)| {
+            let wanted = layer.is_none_or(|of| of.plane == index);
+            let place = |p: usize| tiles.partition_point(|s| s.plane < p);
+            let tiles = if wanted { &tiles[place(index)..place(index + 1)] } else { &[] };
+            let codes_of = |state: &'a TileState<T>| match layer {
+                None => &state.codes[..],
+                Some(of) => &state.codes[state.codes_of_layer(plane, of.layer)],
+            };
+            let tiles: Vec<_> = tiles.iter().map(|state| (state, codes_of(state))).collect();
+            (!tiles.is_empty()).then_some(Part { plane, tiles, survey: Survey::default(), sums: Vec::new() })
+        };
+        Self(planes.iter_mut().enumerate().filter_map(part).collect())
+    }
+
+    /// Looks at codes and residual.
+    pub(super) fn survey(&mut self, level: Level, team: &Team<T>) -> Survey {
+        team.each(&mut self.0, |part| part.codes(), |part, _| T::dispatch(level, SurveyPart(part)));
+        self.0.iter().fold(Survey::default(), |sum, part| Survey {
+            largest_code: sum.largest_code.max(part.survey.largest_code),
+            largest_sample: sum.largest_sample.max(part.survey.largest_sample),
+            codes: sum.codes + part.survey.codes,
+        })
+    }
+
+    /// The gradient, multiplied by the scale; `numbers` in a dictionary.
+    pub(super) fn gradient(mut self, level: Level, team: &Team<T>, scale: f64, numbers: usize) -> Vec<i64> {
+        let mut sum: Option<Vec<i64>> = None;
+        for parts in self.0.chunks_mut(PARTS_AT_ONCE) {
+            team.each(parts, |part| part.codes(), |part, _| T::dispatch(level, AddPart { part, scale, numbers }));
+            for part in parts {
+                let own = std::mem::take(&mut part.sums);
+                match &mut sum {
+                    None => sum = Some(own),
+                    Some(sum) => sum.iter_mut().zip(&own).for_each(|(s, g)| *s = s.wrapping_add(*g)),
+                }
             }
         }
-    }
-    sum.unwrap_or_else(|| vec![0; numbers])
-}
-
-impl<'a, T: Real> Codes<'a, T> {
-    /// The parts of planes from number `first` on that have any of the codes.
-    fn parts<'b>(&self, planes: &'b mut [PlaneState<T>], first: usize, scale: f64, numbers: usize) -> Vec<Part<'b, T>>
-    where
-        'a: 'b,
-    {
-        let part = |(i, plane): (usize, &'b mut PlaneState<T>)| {
-            let index = first + i;
-            let wanted = self.layer.is_none_or(|(plane, _)| plane == index);
-            let place = |p: usize| self.tiles.partition_point(|s| s.plane < p);
-            let tiles = &self.tiles[place(index)..place(index + 1)];
-            let layer = self.layer.map(|(_, layer)| layer);
-            (wanted && !tiles.is_empty()).then(|| Part {
-                plane,
-                tiles,
-                layer,
-                survey: Survey::default(),
-                scale,
-                sums: vec![0; numbers],
-            })
-        };
-        planes.iter_mut().enumerate().filter_map(part).collect()
+        sum.unwrap_or_else(|| vec![0; numbers])
     }
 }
 
 /// The part of one plane.
 struct Part<'a, T> {
     plane: &'a mut PlaneState<T>,
-    /// Tiles of the plane, in order.
-    tiles: &'a [TileState<T>],
-    /// Only codes of this layer count; `None`: all.
-    layer: Option<usize>,
+    /// Tiles of the plane, in order, each with the codes that count.
+    tiles: Vec<(&'a TileState<T>, &'a [LocalCode<T>])>,
     survey: Survey,
-    scale: f64,
-    /// The sums, atom after atom.
+    /// The sums, atom after atom; empty before they are made.
     sums: Vec<i64>,
 }
 
 impl<T: Real> Part<'_, T> {
     fn codes(&self) -> usize {
-        self.tiles.iter().map(|tile| tile.codes.len()).sum()
-    }
-
-    /// The codes of a tile that count.
-    fn codes_of<'c>(plane: &PlaneState<T>, state: &'c TileState<T>, layer: Option<usize>) -> &'c [LocalCode<T>] {
-        &state.codes[layer.map_or(0..state.codes.len(), |layer| state.codes_of_layer(plane, layer))]
+        self.tiles.iter().map(|(_, codes)| codes.len()).sum()
     }
 
     /// Calls `f(sums, place among the sums, code, residual)` for every run of the patch of every code.
     #[inline(always)]
     fn each(&mut self, mut f: impl FnMut(&mut [i64], usize, f64, &[T])) {
-        let Self { plane, tiles, layer, sums, .. } = self;
+        let Self { plane, tiles, sums, .. } = self;
         let n = plane.layout.patch.len();
-        for state in tiles.iter() {
-            for code in Self::codes_of(plane, state, *layer) {
+        for (state, codes) in tiles.iter() {
+            for code in codes.iter() {
                 let (atom, value) = (code.atom as usize * n, code.value.to_f64());
                 let place = state.place(&plane.layout, code.offset);
                 plane.with_patch(place, |p, residual| f(sums, atom + p, value, residual));
@@ -155,15 +127,14 @@ impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
-        let Part { plane, tiles, layer, survey, .. } = self.0;
+        let Part { plane, tiles, survey, .. } = self.0;
         let most = |most: T, x: T| if x.abs() > most { x.abs() } else { most };
         // Side by side, for the compiler.
         let mut lanes = [T::ZERO; LANES];
         let (chunks, rest) = plane.residual.as_mut_slice().as_chunks::<LANES>();
         chunks.iter().for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, &r)| *lane = most(*lane, r)));
         survey.largest_sample = lanes.iter().chain(rest).fold(T::ZERO, |largest, &x| most(largest, x)).to_f64();
-        for state in tiles.iter() {
-            let codes = Part::codes_of(plane, state, *layer);
+        for (_, codes) in tiles.iter() {
             survey.codes += codes.len();
             let largest = codes.iter().fold(T::ZERO, |largest, code| most(largest, code.value)).to_f64();
             survey.largest_code = survey.largest_code.max(largest);
@@ -171,7 +142,11 @@ impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
     }
 }
 
-struct AddPart<'a, 'b, T>(&'a mut Part<'b, T>);
+struct AddPart<'a, 'b, T> {
+    part: &'a mut Part<'b, T>,
+    scale: f64,
+    numbers: usize,
+}
 
 impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
     type Output = ();
@@ -181,8 +156,9 @@ impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
     fn run<V: Vector<Elem = T>>(self) {
         // Added to a number below 2^51, this leaves the nearest whole number in the low bits.
         const SHIFT: f64 = (3u64 << 51) as f64;
-        let scale = self.0.scale;
-        self.0.each(|sums, at, value, residual| {
+        let Self { part, scale, numbers } = self;
+        part.sums = vec![0; numbers];
+        part.each(|sums, at, value, residual| {
             let value = value * scale;
             let places = sums[at..at + residual.len()].iter_mut();
             places.zip(residual).for_each(|(sum, r)| {
@@ -194,7 +170,7 @@ impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
     }
 }
 
-/// Sums back in the units of the gradient.
+/// Sums back in the units of the gradient, in the same memory.
 pub(super) struct InUnits {
     pub(super) sums: Vec<i64>,
     pub(super) scale: f64,
@@ -204,13 +180,12 @@ impl<T: Real> Kernel<T> for InUnits {
     type Output = Vec<f64>;
 
     #[inline(always)]
-    fn run<V: Vector<Elem = T>>(self) -> Vec<f64> {
+    fn run<V: Vector<Elem = T>>(mut self) -> Vec<f64> {
         // The reciprocal of a power of two is exact.
         let unit = 1.0 / self.scale;
-        let mut gradient = vec![0.0; self.sums.len()];
-        for (g, sum) in gradient.iter_mut().zip(self.sums) {
-            *g = sum as f64 * unit;
+        for sum in &mut self.sums {
+            *sum = (*sum as f64 * unit).to_bits() as i64;
         }
-        gradient
+        self.sums.into_iter().map(|bits| f64::from_bits(bits as u64)).collect()
     }
 }

@@ -132,7 +132,7 @@ impl<T: Real> Kernel<T> for ScaledTile<'_, '_, T> {
         let rule = Reach { inverse_weights: &atoms.inverse_weights, nonnegative: asked.nonnegative };
         for batch in wanted.chunks(BATCH) {
             atoms.packed.reach(&scratch.footprint.residual, &layout.patch, batch, rule, &mut scratch.correlations);
-            for (&offset, &reach) in batch.iter().zip(&scratch.correlations) {
+            for (&offset, &reach) in batch.iter().zip(&scratch.correlations[..]) {
                 seam.largest = seam.largest.max(reach / plane.position_weight(&state.tile, offset as usize));
             }
         }

@@ -173,11 +173,13 @@ impl<T: Real> PlaneState<T> {
     }
 
     /// Fills the footprint of a tile.
+    #[inline(always)]
     pub(super) fn load(&self, tile: &Tile, into: &mut Footprint<T>) {
         self.layout.load(&self.grid, tile, &self.residual, self.weights.as_deref(), into);
     }
 
     /// Fills a buffer with the residual of the last measurement over the footprint of a tile.
+    #[inline(always)]
     pub(super) fn load_measured(&self, tile: &Tile, into: &mut [T]) {
         self.layout.load_samples(&self.grid, tile, &self.measured, into);
     }

@@ -7,7 +7,7 @@ use super::tile::{Candidate, LocalCode};
 use crate::engine::Sweep;
 use crate::lasso::ActiveCode;
 use crate::real::Real;
-use crate::simd::{BATCH, RoughPatches};
+use crate::simd::{Aligned, BATCH, RoughPatches};
 
 pub(super) struct Scratch<T> {
     pub(super) footprint: Footprint<T>,
@@ -16,7 +16,7 @@ pub(super) struct Scratch<T> {
     pub(super) bounds: Bounds<T>,
     pub(super) rough: RoughPatches<T>,
     /// Correlations of a batch.
-    pub(super) correlations: Vec<T>,
+    pub(super) correlations: Aligned<T>,
     /// Offsets of the needles of a layer.
     pub(super) needles: Vec<u32>,
     pub(super) active: Vec<ActiveCode<T>>,
@@ -40,7 +40,7 @@ impl<T: Real> Scratch<T> {
             measured: vec![T::ZERO; footprint],
             bounds: Bounds::new(),
             rough: RoughPatches::new(),
-            correlations: vec![T::ZERO; BATCH * stride],
+            correlations: Aligned::new(BATCH * stride),
             needles: Vec::new(),
             active: Vec::new(),
             gram: GramStore::new(),

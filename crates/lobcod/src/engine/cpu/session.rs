@@ -8,7 +8,7 @@ use super::changes::Changes;
 use super::discovery::DiscoverTile;
 use super::exchange::Exchange;
 use super::fetched::OwnState;
-use super::gradient::{Codes, InUnits, Survey, gradient, survey};
+use super::gradient::{InUnits, Parts, Survey};
 use super::local_dual::{Asked, exceeding, scaled_reach};
 use super::measure::{Goal, MeasureTile};
 use super::plane::PlaneState;
@@ -287,14 +287,14 @@ impl<T: Real> Session<T> for CpuSession<T> {
 
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
         let Self { team, planes, tiles, level, atoms, exchange, .. } = self;
-        let codes = Codes { tiles, layer: of.map(|of| (of.plane, of.layer)) };
-        let own = survey(*level, team, planes, codes);
+        let mut parts = Parts::new(planes, tiles, of);
+        let own = parts.survey(*level, team);
         let (mut largest, mut count) = ([own.largest_code, own.largest_sample], [own.codes as i64]);
         exchange.reduce(&mut count, &mut largest);
         let all = Survey { largest_code: largest[0], largest_sample: largest[1], codes: count[0] as usize };
         let numbers = atoms.dictionary.data().len();
         let Some(scale) = all.scale() else { return vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers] };
-        let mut sums = gradient(*level, team, planes, codes, scale, numbers);
+        let mut sums = parts.gradient(*level, team, scale, numbers);
         exchange.reduce(&mut sums, &mut []);
         T::dispatch(*level, InUnits { sums, scale })
     }

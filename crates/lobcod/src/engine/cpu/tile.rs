@@ -3,7 +3,7 @@
 use super::changes::Seen;
 use super::footprint::Layout;
 use super::plane::PlaneState;
-use crate::grid::{AxisLayer, Grid, Tile, axis_layers, axis_order};
+use crate::grid::{AxisLayer, AxisLayers, Grid, Tile, axis_order};
 use crate::real::Real;
 use crate::simd::Level;
 use std::ops::Range;
@@ -109,12 +109,12 @@ impl<T: Real> TileState<T> {
     /// Where the codes of a layer stand.
     pub(super) fn codes_of_layer(&self, plane: &PlaneState<T>, layer: usize) -> Range<usize> {
         let (grid, layout) = (&plane.grid, &plane.layout);
-        let layers = Layers::of(grid, &self.tile);
+        let [_, ny, nx] = Layers::of(grid, &self.tile).axes.map(|axis| axis.count());
         let of = |code: &LocalCode<T>| {
             let at = layout.coordinates(code.offset as usize);
             let [z, y, x]: [usize; 3] =
                 std::array::from_fn(|a| axis_order(at[a], self.tile.size[a], grid.period[a], grid.wraps[a]).0);
-            (z * layers.axes[1].len() + y) * layers.axes[2].len() + x
+            (z * ny + y) * nx + x
         };
         self.codes.partition_point(|c| of(c) < layer)..self.codes.partition_point(|c| of(c) <= layer)
     }
@@ -133,21 +133,21 @@ impl<T: Real> TileState<T> {
 
 /// All layers of a tile.
 pub(super) struct Layers {
-    axes: [Vec<AxisLayer>; 3],
+    axes: [AxisLayers; 3],
 }
 
 impl Layers {
     pub(super) fn of(grid: &Grid, tile: &Tile) -> Self {
-        Self { axes: std::array::from_fn(|a| axis_layers(tile.size[a], grid.period[a], grid.wraps[a])) }
+        Self { axes: std::array::from_fn(|a| AxisLayers::new(tile.size[a], grid.period[a], grid.wraps[a])) }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.axes.iter().map(Vec::len).product()
+        self.axes.iter().map(AxisLayers::count).product()
     }
 
     fn along_axes(&self, layer: usize) -> [AxisLayer; 3] {
-        let (ny, nx) = (self.axes[1].len(), self.axes[2].len());
-        [self.axes[0][layer / (ny * nx)], self.axes[1][layer / nx % ny], self.axes[2][layer % nx]]
+        let (ny, nx) = (self.axes[1].count(), self.axes[2].count());
+        [self.axes[0].layer(layer / (ny * nx)), self.axes[1].layer(layer / nx % ny), self.axes[2].layer(layer % nx)]
     }
 
     /// Needles of a layer.
