@@ -1,5 +1,7 @@
 //! A scale of the residual that varies smoothly over the signal.
 
+use std::ops::RangeInclusive;
+
 /// Cells of equal size that cover the samples of a signal, whatever the tiles and bands it is worked on in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
@@ -33,13 +35,13 @@ impl Lattice {
 
     /// Calls `f` with the number of every cell that holds a sample of the box from `first` to `last`.
     pub fn cells_between(&self, first: [i64; 3], last: [i64; 3], mut f: impl FnMut(usize)) {
-        let cells = |axis: usize| {
+        let [z, y, x]: [RangeInclusive<i64>; 3] = std::array::from_fn(|axis| {
             let along = |at: i64| self.along(axis, at).floor() as i64;
-            (along(first[axis])..=along(last[axis])).map(move |cell| self.wrapped(axis, cell))
-        };
-        for z in cells(0) {
-            for y in cells(1) {
-                cells(2).for_each(|x| f(self.number([z, y, x])));
+            along(first[axis])..=along(last[axis])
+        });
+        for z in z.map(|cell| self.wrapped(0, cell)) {
+            for y in y.clone().map(|cell| self.wrapped(1, cell)) {
+                x.clone().for_each(|cell| f(self.number([z, y, self.wrapped(2, cell)])));
             }
         }
     }

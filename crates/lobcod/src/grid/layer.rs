@@ -15,20 +15,26 @@ pub struct AxisLayer {
 /// layers of one position each, so that no patch meets another around the corner.
 #[derive(Clone, Copy, Debug)]
 pub struct AxisLayers {
-    length: usize,
     period: usize,
     wraps: bool,
+    /// Positions of every class, and of how many classes there is one more.
+    whole: usize,
+    rest: usize,
 }
 
 impl AxisLayers {
     /// Layers of an axis.
     pub fn new(length: usize, period: usize, wraps: bool) -> Self {
-        Self { length, period, wraps }
+        Self { period, wraps, whole: length / period, rest: length % period }
     }
 
     /// How many layers there are.
     pub fn count(&self) -> usize {
-        if self.wraps { self.period + self.length % self.period } else { self.period.min(self.length) }
+        match (self.wraps, self.whole) {
+            (true, _) => self.period + self.rest,
+            (false, 0) => self.rest,
+            (false, _) => self.period,
+        }
     }
 
     /// All layers, in order.
@@ -38,10 +44,9 @@ impl AxisLayers {
 
     /// Layer `i`, below [`count`](Self::count).
     pub fn layer(&self, i: usize) -> AxisLayer {
-        let Self { length, period, wraps } = *self;
-        let whole = length / period;
+        let Self { period, wraps, whole, rest } = *self;
         let (start, count) = match (wraps, i < period) {
-            (false, _) => (i, (length - i).div_ceil(period)),
+            (false, _) => (i, whole + usize::from(i < rest)),
             (true, true) => (i, whole),
             (true, false) => (whole * period + i - period, 1),
         };

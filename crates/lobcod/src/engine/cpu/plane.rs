@@ -87,7 +87,8 @@ impl<T: Real> PlaneState<T> {
         // The padding of the zero border holds zeros that count fully.
         let weights = plane.weights.map(|w| cut.samples(w.into_iter().map(|a| a * a).collect(), T::ONE));
         let target = cut.samples(plane.target, T::ZERO);
-        let residual = SharedField::new(target.clone());
+        // The session makes it; zeros are not written before.
+        let residual = SharedField::new(vec![T::ZERO; target.len()]);
         Ok(Self {
             channels,
             signal: plane.extent.padded(),
@@ -187,7 +188,10 @@ impl<T: Real> PlaneState<T> {
     /// Remembers the residual as the one that was measured.
     pub(super) fn keep_measured(&mut self, team: &Team<T>) {
         let residual = self.residual.as_mut_slice();
-        self.measured.resize(residual.len(), T::ZERO);
+        if self.measured.len() != residual.len() {
+            // Not resized: such zeros are not written before the threads copy over them.
+            self.measured = vec![T::ZERO; residual.len()];
+        }
         let mut blocks: Vec<_> = self.measured.chunks_mut(BLOCK).zip(residual.chunks(BLOCK)).collect();
         team.each(&mut blocks, |_| 1, |(measured, residual), _| measured.copy_from_slice(residual));
     }

@@ -3,9 +3,13 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// So many items at the end of a share are sorted, so that the threads end together. Before them the next item finds much of what it
+/// needs in the caches, where the last left it.
+const SORTED: usize = 32;
+
 /// Items cut into a share of neighbours for every thread.
 pub(super) struct Shares {
-    /// Items, share after share, the costly ones of a share first.
+    /// Items, share after share: neighbours follow each other, but of the last ones of a share the costly ones come first.
     order: Vec<u32>,
     left: Vec<Left>,
     /// All items are below this.
@@ -35,7 +39,8 @@ impl Shares {
                 spent += costs[to];
                 to += 1;
             }
-            places[from..to].sort_by_key(|&place| Reverse(costs[place as usize]));
+            let last = from.max(to.saturating_sub(SORTED));
+            places[last..to].sort_by_key(|&place| Reverse(costs[place as usize]));
             let all = from as u64 | (to as u64) << 32;
             left.push(Left { places: AtomicU64::new(all), all });
             from = to;

@@ -59,8 +59,8 @@ impl<T: Real> Team<T> {
         Shares::new(items, cost, self.scratch.len())
     }
 
-    /// Does `work` on the items of the shares. Every thread begins with its own share of neighbouring items, the costly ones first,
-    /// so that from call to call it finds the samples it wrote in its own cache; who is done takes from the others' ends.
+    /// Does `work` on the items of the shares. Every thread begins with its own share of neighbouring items, so that from call to call
+    /// it finds the samples it wrote in its own cache; who is done takes from the others' ends.
     pub(super) fn each_of<I: Send>(&self, items: &mut [I], shares: &mut Shares, work: impl Fn(&mut I, &mut Scratch<T>) + Sync) {
         if self.scratch.len() == 1 {
             let scratch = &mut *self.hold(0);

@@ -159,18 +159,26 @@ impl Layers {
     #[inline(always)]
     pub(super) fn all_needles(&self, layout: &Layout, into: &mut Vec<u32>) {
         into.clear();
-        (0..self.count()).for_each(|layer| self.append(layer, layout, into));
+        for z in self.axes[0].iter() {
+            for y in self.axes[1].iter() {
+                self.axes[2].iter().for_each(|x| append_needles([z, y, x], layout, into));
+            }
+        }
     }
 
     /// Appends the offsets of the needles of a layer, in order.
     #[inline(always)]
     pub(super) fn append(&self, layer: usize, layout: &Layout, into: &mut Vec<u32>) {
-        let [lz, ly, lx] = self.along_axes(layer);
-        for z in 0..lz.count {
-            for y in 0..ly.count {
-                let row = layout.offset([lz.start + z * lz.step, ly.start + y * ly.step, lx.start]) as u32;
-                into.extend((0..lx.count as u32).map(|x| row + x * lx.step as u32));
-            }
+        append_needles(self.along_axes(layer), layout, into);
+    }
+}
+
+#[inline(always)]
+fn append_needles([lz, ly, lx]: [AxisLayer; 3], layout: &Layout, into: &mut Vec<u32>) {
+    for z in 0..lz.count {
+        for y in 0..ly.count {
+            let row = layout.offset([lz.start + z * lz.step, ly.start + y * ly.step, lx.start]) as u32;
+            into.extend((0..lx.count as u32).map(|x| row + x * lx.step as u32));
         }
     }
 }
