@@ -61,8 +61,8 @@ fn survives(line: &str, output: &str) {
     ));
     assert!(fs::read(desk.path(output)).unwrap() == answer);
     println!("{line}: {killed} kills, {begun} times from the start, {finished} runs ended, {left} temporary files left");
-    // A file has a second name only while it takes its first.
-    assert!(left * 20 <= killed, "{left} temporary files were left behind");
+    // A file has a second name only while it takes its first: few kills come at that moment.
+    assert!(left <= 1 + killed / 20, "{left} temporary files were left behind");
 }
 
 #[test]
