@@ -1,6 +1,6 @@
-//! Bytes taken as choices.
+//! Interprets bytes as choices.
 
-/// Bytes that are used up one by one; zeros follow the last.
+/// Bytes that are consumed one by one; zeros follow the last.
 pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
@@ -18,18 +18,30 @@ impl Bytes<'_> {
         wide % count
     }
 
-    /// One of a list.
+    /// An element of a list.
     pub fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
 
-    /// A number: mostly of a plain size, sometimes any bits a number can have.
+    /// A number: usually of moderate size, sometimes arbitrary bits.
     pub fn number(&mut self) -> f64 {
         match self.byte() {
             0 => 0.0,
-            1 => self.one_of(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324]),
-            2 => f64::from(f32::from_bits(u32::from_le_bytes(std::array::from_fn(|_| self.byte())))),
-            3 => (f64::from(self.byte()) - 128.0) * f64::powi(10.0, i32::from(self.byte() as i8) / 3),
+            1 => self.one_of(&[
+                f64::NAN,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                -0.0,
+                f64::MAX,
+                f64::MIN_POSITIVE,
+                5e-324,
+            ]),
+            2 => {
+                f64::from(f32::from_bits(u32::from_le_bytes(std::array::from_fn(|_| self.byte()))))
+            }
+            3 => {
+                (f64::from(self.byte()) - 128.0) * f64::powi(10.0, i32::from(self.byte() as i8) / 3)
+            }
             first => (f64::from(self.byte()) - 128.0) / 16.0 + f64::from(first) / 4096.0,
         }
     }

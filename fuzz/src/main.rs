@@ -1,7 +1,9 @@
-//! The driver that needs no special compiler: changes seeds at random and runs a target on them until time is up.
+//! A driver that needs no special compiler: mutates seeds at random and runs a target on them until
+//! time is up.
 //!
-//! `lobcod-fuzz TARGET SECONDS [SEED]`, or `lobcod-fuzz TARGET FILE` to run one input, or `lobcod-fuzz seeds FOLDER` to write the seeds.
-//! Inputs that fail are kept in `found`, or in the folder that `LOBCOD_FOUND` names.
+//! `lobcod-fuzz TARGET SECONDS [SEED]`, or `lobcod-fuzz TARGET FILE` to run one input, or
+//! `lobcod-fuzz seeds FOLDER` to write the seeds. Failing inputs are saved in `found`, or in the
+//! folder given by `LOBCOD_FOUND`.
 
 use lobcod_fuzz::{TARGETS, Target, mutate::mutate, target};
 use rand::{Rng as _, RngExt as _};
@@ -13,22 +15,28 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longest a case may take; the command lines have limits of their own.
+/// Maximum time of a case; command lines have their own limits.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Different failures after which the driver gives up.
+/// Distinct failures after which the driver gives up.
 const ENOUGH: usize = 20;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["seeds", folder] => write_seeds(Path::new(folder)),
-        [name, what, ref rest @ ..] => match (target(name), what.parse::<u64>(), std::fs::read(what)) {
-            (Some(target), Ok(seconds), _) => {
-                return drive(target, seconds, rest.first().and_then(|seed| seed.parse().ok()).unwrap_or(0));
+        [name, what, ref rest @ ..] => {
+            match (target(name), what.parse::<u64>(), std::fs::read(what)) {
+                (Some(target), Ok(seconds), _) => {
+                    return drive(
+                        target,
+                        seconds,
+                        rest.first().and_then(|seed| seed.parse().ok()).unwrap_or(0),
+                    );
+                }
+                (Some(target), _, Ok(input)) => (target.run)(&input),
+                _ => return usage(),
             }
-            (Some(target), _, Ok(input)) => (target.run)(&input),
-            _ => return usage(),
-        },
+        }
         _ => return usage(),
     }
     ExitCode::SUCCESS
@@ -36,7 +44,10 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    eprintln!("usage: lobcod-fuzz TARGET SECONDS [SEED] | TARGET FILE | seeds FOLDER\ntargets: {}", names.join(", "));
+    eprintln!(
+        "usage: lobcod-fuzz TARGET SECONDS [SEED] | TARGET FILE | seeds FOLDER\ntargets: {}",
+        names.join(", ")
+    );
     ExitCode::from(2)
 }
 
@@ -68,11 +79,18 @@ fn drive(target: &'static Target, seconds: u64, seed: u64) -> ExitCode {
         cases += 1;
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.run)(&input))) {
             let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_default();
-            // One failure is told once, however many inputs have it: numbers in its words do not count.
+            let text = text
+                .or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()))
+                .unwrap_or_default();
+            // Report each failure once, however many inputs trigger it: digits in the message are
+            // ignored.
             let kind: String = text.chars().filter(|c| !c.is_ascii_digit()).take(60).collect();
             if !failures.contains(&kind) {
-                eprintln!("{}: {text}\n  kept in {}", target.name, keep(target.name, &input).display());
+                eprintln!(
+                    "{}: {text}\n  saved in {}",
+                    target.name,
+                    keep(target.name, &input).display()
+                );
                 failures.push(kind);
             }
         }
@@ -94,7 +112,11 @@ fn watch(name: &'static str, running: Arc<Mutex<(Instant, Vec<u8>)>>) {
             std::thread::sleep(Duration::from_secs(1));
             let (since, input) = &*running.lock().unwrap();
             if since.elapsed() > PATIENCE {
-                eprintln!("{name}: a case takes more than {} s\n  kept in {}", PATIENCE.as_secs(), keep(name, input).display());
+                eprintln!(
+                    "{name}: a case takes more than {} s\n  saved in {}",
+                    PATIENCE.as_secs(),
+                    keep(name, input).display()
+                );
                 std::process::exit(1);
             }
         }
@@ -103,7 +125,8 @@ fn watch(name: &'static str, running: Arc<Mutex<(Instant, Vec<u8>)>>) {
 
 fn keep(name: &str, input: &[u8]) -> PathBuf {
     let found = std::env::var_os("LOBCOD_FOUND").map(PathBuf::from);
-    let folder = found.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("found")).join(name);
+    let folder =
+        found.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("found")).join(name);
     let path = folder.join(format!("{:08x}", crc32fast::hash(input)));
     let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, input));
     path

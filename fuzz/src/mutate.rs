@@ -1,13 +1,15 @@
-//! Inputs changed in the ways that break readers.
+//! Mutates inputs in ways that break readers.
 
 use crate::bytes::Bytes;
 
-/// Numbers at which arithmetic goes wrong, as the bytes of a field.
-const EDGES: [u64; 10] = [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
-/// Texts that stand for such numbers in headers that are texts.
-const WORDS: [&str; 8] = ["0", "-1", "1e999", "18446744073709551615", "9999999999", "nan", "True", "(1, 2)"];
+/// Edge-case integers, as the bytes of a field.
+const EDGES: [u64; 10] =
+    [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
+/// Edge-case numbers in text headers.
+const WORDS: [&str; 8] =
+    ["0", "-1", "1e999", "18446744073709551615", "9999999999", "nan", "True", "(1, 2)"];
 
-/// The seed, changed as often and in such places as the choices say; `other` lends parts.
+/// Mutates the seed as determined by the choices; `other` provides parts.
 pub fn mutate(seed: &[u8], other: &[u8], choices: &[u8]) -> Vec<u8> {
     let mut choices = Bytes(choices);
     let mut input = seed.to_vec();
@@ -48,16 +50,18 @@ fn change(input: &mut Vec<u8>, other: &[u8], choices: &mut Bytes) {
         }
         10 => number_in_text(input, at, choices),
         _ => {
-            // Headers stand at the beginning.
+            // Headers are at the beginning.
             let near = at % input.len().clamp(1, 64);
             flip(input, near, choices.byte());
         }
     }
 }
 
-/// A place in a list of so many bytes, or its end.
+/// An offset in a list of this many bytes, or its end.
 fn place(length: usize, choices: &mut Bytes) -> usize {
-    let wide = usize::from(choices.byte()) << 16 | usize::from(choices.byte()) << 8 | usize::from(choices.byte());
+    let wide = usize::from(choices.byte()) << 16
+        | usize::from(choices.byte()) << 8
+        | usize::from(choices.byte());
     wide % (length + 1)
 }
 
@@ -71,9 +75,15 @@ fn set(input: &mut [u8], at: usize, field: &[u8]) {
     input.iter_mut().skip(at).zip(field).for_each(|(byte, new)| *byte = *new);
 }
 
-/// Another number in place of the first run of digits behind `at`.
+/// Replaces the first run of digits after `at` by another number.
 fn number_in_text(input: &mut Vec<u8>, at: usize, choices: &mut Bytes) {
-    let Some(start) = input.iter().skip(at).position(u8::is_ascii_digit).map(|i| at + i) else { return };
-    let end = input.iter().skip(start).position(|b| !b.is_ascii_digit()).map_or(input.len(), |i| start + i);
+    let Some(start) = input.iter().skip(at).position(u8::is_ascii_digit).map(|i| at + i) else {
+        return;
+    };
+    let end = input
+        .iter()
+        .skip(start)
+        .position(|b| !b.is_ascii_digit())
+        .map_or(input.len(), |i| start + i);
     input.splice(start..end, choices.one_of(&WORDS).bytes());
 }

@@ -1,46 +1,66 @@
-//! Sound inputs to start from, made in code.
+//! Valid inputs to start from, generated in code.
 
 use crate::scratch;
+use lobcod::checkpoint::{Checkpoint, LearnCheckpoint};
 use lobcod::{
-    Border, Checkpoint, Code, Control, Dictionary, Extent, LearnCheckpoint, LearnParams, Learner, Needles, Observed, Observer,
+    Border, Code, Control, Dictionary, Extent, LearnParams, Learner, Needles, Observed, Observer,
     Penalty, Progress, Pursuit, PursuitParams, Signal,
 };
+use lobcod_conformance::cpu;
 use lobcod_image::{
-    Array, Axes, CodesFile, Depth, Dialect, Grid, Notes, WriteOptions, npy, npz, write_checkpoint, write_codes, write_dictionary,
-    write_learn_checkpoint, write_picture,
+    Array, Axes, CodesFile, Depth, Dialect, Grid, Metadata, WriteOptions, npy, npz,
+    write_checkpoint, write_codes, write_dictionary, write_image, write_learn_checkpoint,
 };
 use std::io::{Cursor, Write as _};
 use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype::Gray8, colortype::RGB16};
 
-/// An EXIF block: the name of a maker, and where in the world it was.
+/// An EXIF block: the camera maker and a location.
 const EXIF: &[u8] = b"II*\0\x08\0\0\0\x02\0\x0f\x01\x02\0\x04\0\0\0abc\0\x25\x88\x04\0\x01\0\0\0\x26\0\0\0\0\0\0\0\x01\0\x01\0\x02\0\x02\0\0\0N\0\0\0\0\0\0\0";
 
-/// No input at all, and some of every length: for targets that take bytes as choices.
+/// Empty input, and inputs of several lengths: for targets that interpret bytes as choices.
 pub fn plain() -> Vec<Vec<u8>> {
     let bytes = |length: usize, step: usize| (0..length).map(|i| (i * step) as u8).collect();
     vec![vec![0; 40], bytes(64, 37), bytes(200, 91), bytes(600, 53), bytes(2000, 149)]
 }
 
-/// Files that hold pictures, each behind the byte that leaves the axes to the file.
-pub fn pictures() -> Vec<Vec<u8>> {
+/// Image files, each preceded by the byte that leaves the axes to the file.
+pub fn images() -> Vec<Vec<u8>> {
     let write = |name: &str, axes: &[usize], channels: usize, options: WriteOptions| {
         let path = scratch::place(name);
-        write_picture(&path, &ramp(axes, channels), &options).expect("a seed");
+        write_image(&path, &ramp(axes, channels), &options).expect("a seed");
         std::fs::read(path).expect("a seed")
     };
     let at = |depth| WriteOptions { depth, ..WriteOptions::default() };
-    let noted =
-        Notes { icc: Some(b"no real profile".to_vec()), exif: Some(EXIF.to_vec()), xmp: Some(b"<x/>".to_vec()), grid: None };
+    let noted = Metadata {
+        icc: Some(b"no real profile".to_vec()),
+        exif: Some(EXIF.to_vec()),
+        xmp: Some(b"<x/>".to_vec()),
+        grid: None,
+    };
     let stack = |dialect| {
-        let grid = Grid { dialect, resolution: Some(([3, 1], [3, 1])), resolution_unit: 2, ..Grid::default() };
-        let grid = Grid { spacing: Some(0.5), unit: Some("µm".into()), pixel: [Some(0.1), Some(0.1)], ..grid };
-        WriteOptions { axes: Axes::Dhw, notes: Notes { grid: Some(grid), ..noted.clone() }, ..at(Depth::U8) }
+        let grid = Grid {
+            dialect,
+            resolution: Some(([3, 1], [3, 1])),
+            resolution_unit: 2,
+            ..Grid::default()
+        };
+        let grid = Grid {
+            spacing: Some(0.5),
+            unit: Some("µm".into()),
+            pixel: [Some(0.1), Some(0.1)],
+            ..grid
+        };
+        WriteOptions {
+            axes: Axes::Dhw,
+            metadata: Metadata { grid: Some(grid), ..noted.clone() },
+            ..at(Depth::U8)
+        }
     };
     let files = vec![
         write("a.png", &[6, 5], 1, at(Depth::U8)),
-        write("a.png", &[3, 4], 3, WriteOptions { notes: noted.clone(), ..at(Depth::U16) }),
+        write("a.png", &[3, 4], 3, WriteOptions { metadata: noted.clone(), ..at(Depth::U16) }),
         write("a.jpg", &[9, 8], 1, at(Depth::U8)),
-        write("a.jpg", &[9, 17], 3, WriteOptions { notes: noted.clone(), ..at(Depth::U8) }),
+        write("a.jpg", &[9, 17], 3, WriteOptions { metadata: noted.clone(), ..at(Depth::U8) }),
         write("a.tif", &[6, 5], 1, at(Depth::U8)),
         write("a.tif", &[2, 3], 3, at(Depth::F32)),
         write("a.tif", &[3, 4, 2], 1, stack(Dialect::ImageJ)),
@@ -60,7 +80,7 @@ pub fn pictures() -> Vec<Vec<u8>> {
     behind(6, files)
 }
 
-/// Files that hold arrays, dictionaries, codes and checkpoints, with checksums that are mended.
+/// Files of arrays, dictionaries, codes and checkpoints, with corrected checksums.
 pub fn archives() -> Vec<Vec<u8>> {
     let path = scratch::place("seed.npz");
     let read = || std::fs::read(&path).expect("a seed");
@@ -77,34 +97,48 @@ pub fn archives() -> Vec<Vec<u8>> {
     for (axes, base) in [(Axes::Hw, true), (Axes::Hwc, false)] {
         let channels = if axes == Axes::Hwc { 3 } else { 1 };
         let code = |x: i32, channel| Code { position: [0, 1, x], atom: 2, channel, value: 0.5 };
-        let needles =
-            Needles::new(Extent::new(&[3, 4]).unwrap(), channels, Border::Free, vec![code(-1, 0), code(2, channels as u32 - 1)]);
+        let needles = Needles::new(
+            Extent::new(&[3, 4]).unwrap(),
+            channels,
+            Border::Free,
+            vec![code(-1, 0), code(2, channels as u32 - 1)],
+        );
         let base = base.then(|| ramp(&[3, 4], channels));
         let (depth, dictionary) = (Depth::U8, atoms.clone());
-        let notes = Notes { exif: Some(EXIF.to_vec()), ..Notes::default() };
+        let metadata = Metadata { exif: Some(EXIF.to_vec()), ..Metadata::default() };
         let (penalty, scale, sample_rate) = (1.0, 255.0, Some(8000));
-        let file = CodesFile { needles, axes, penalty, scale, depth, sample_rate, dictionary, base, notes };
+        let file = CodesFile {
+            needles,
+            axes,
+            penalty,
+            scale,
+            depth,
+            sample_rate,
+            dictionary,
+            base,
+            metadata,
+        };
         write_codes(&path, &file).expect("a seed");
         files.push(read());
     }
     let (signal, dictionary) = pursuit_signal();
     let mut kept = Last::default();
-    pursuit().run(&[signal], &dictionary, &mut kept).expect("a run");
-    write_checkpoint(&path, &kept.pursuit.expect("a pass")).expect("a seed");
+    pursuit().run(&cpu(1), &[signal], &dictionary, &mut kept).expect("a run");
+    write_checkpoint(&path, &kept.pursuit.expect("a pass"), None).expect("a seed");
     files.push(read());
     let (signals, first) = learning_signal();
     let mut kept = Last::default();
-    learner().run(&signals, &first, &mut kept).expect("a course");
-    write_learn_checkpoint(&path, &kept.learning.expect("a pass")).expect("a seed");
+    learner().run(&cpu(1), &signals, &first, &mut kept).expect("a run");
+    write_learn_checkpoint(&path, &kept.learning.expect("a pass"), None).expect("a seed");
     files.push(read());
     behind(0x80, files)
 }
 
-/// Files that hold masks of the sizes that the target asks for.
+/// Mask files of the sizes that the target needs.
 pub fn masks() -> Vec<Vec<u8>> {
     let mask = |axes: &[usize], name: &str| {
         let path = scratch::place(name);
-        write_picture(&path, &ramp(axes, 1), &WriteOptions::default()).expect("a seed");
+        write_image(&path, &ramp(axes, 1), &WriteOptions::default()).expect("a seed");
         std::fs::read(path).expect("a seed")
     };
     let weights = npy::encode(&Array::new(&[7, 6], (0..42).map(|i| (i % 5) as f32 / 4.0)));
@@ -117,32 +151,48 @@ pub fn masks() -> Vec<Vec<u8>> {
         weights,
     ];
     let choices = [0u8, 1, 2, 4, 6, 16];
-    files.into_iter().zip(choices).map(|(file, choice)| [vec![0x80 | choice], file].concat()).collect()
+    files
+        .into_iter()
+        .zip(choices)
+        .map(|(file, choice)| [vec![0x80 | choice], file].concat())
+        .collect()
 }
 
-/// The pursuit that checkpoints of [`archives`] belong to.
+/// The pursuit of the checkpoints of [`archives`].
 pub fn pursuit() -> Pursuit {
-    let params =
-        PursuitParams { tolerance: 1e-9, max_sweeps: 4, threads: 1, tile: Some(4), ..PursuitParams::new(Penalty::Relative(0.1)) };
+    let params = PursuitParams::new(Penalty::Relative(0.1)).with(|p| {
+        p.tolerance = 1e-9;
+        p.max_sweeps = 4;
+        p.tile = Some(4);
+    });
     params.check().expect("valid")
 }
 
-/// What it codes.
+/// Its input.
 pub fn pursuit_signal() -> (Observed<f32>, Dictionary<f32>) {
     (ramp(&[7, 6], 1).into(), Dictionary::random(Extent::new(&[3, 2]).unwrap(), 1, 4, 2).unwrap())
 }
 
-/// The learning that checkpoints of [`archives`] belong to.
+/// The learner of the checkpoints of [`archives`].
 pub fn learner() -> Learner {
-    LearnParams { passes: 2, rounds: 1, threads: 1, ..LearnParams::new(Penalty::Relative(0.1)) }.check().expect("valid")
+    LearnParams::new(Penalty::Relative(0.1))
+        .with(|p| {
+            p.passes = 2;
+            p.rounds = 1;
+        })
+        .check()
+        .expect("valid")
 }
 
-/// What it learns from.
+/// Its input.
 pub fn learning_signal() -> (Vec<Observed<f32>>, Dictionary<f32>) {
-    (vec![ramp(&[7, 6], 1).into()], Dictionary::random(Extent::new(&[3, 2]).unwrap(), 1, 3, 2).unwrap())
+    (
+        vec![ramp(&[7, 6], 1).into()],
+        Dictionary::random(Extent::new(&[3, 2]).unwrap(), 1, 3, 2).unwrap(),
+    )
 }
 
-/// Keeps the first checkpoint.
+/// Stores the first checkpoint.
 #[derive(Default)]
 struct Last {
     pursuit: Option<Checkpoint>,
@@ -153,11 +203,14 @@ impl Observer for Last {
     fn progress(&mut self, _: &Progress) -> Control {
         Control::Continue
     }
-    fn between_passes(&mut self, take: &mut dyn FnMut() -> Checkpoint) {
-        self.pursuit.get_or_insert_with(take);
+    fn between_passes(&mut self, take: &mut dyn FnMut() -> lobcod::Result<Checkpoint>) {
+        self.pursuit = self.pursuit.take().or_else(|| take().ok());
     }
-    fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> LearnCheckpoint) {
-        self.learning.get_or_insert_with(take);
+    fn between_learning_passes(
+        &mut self,
+        take: &mut dyn FnMut() -> lobcod::Result<LearnCheckpoint>,
+    ) {
+        self.learning = self.learning.take().or_else(|| take().ok());
     }
 }
 
@@ -165,22 +218,23 @@ fn behind(options: u8, files: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     files.into_iter().map(|file| [vec![options], file].concat()).collect()
 }
 
-/// A signal without much order.
+/// An irregular signal.
 fn ramp(axes: &[usize], channels: usize) -> Signal<f32> {
     let extent = Extent::new(axes).expect("a shape");
     let samples = (0..extent.volume() * channels).map(|i| (i * 37 % 101) as f32).collect();
-    Signal::from_planar(extent, channels, samples).expect("a sample each")
+    Signal::from_planar(extent, channels, samples).expect("one value per sample")
 }
 
 fn packed_tiff(how: Compression) -> Vec<u8> {
     let mut file = Vec::new();
-    let mut encoder = TiffEncoder::new(Cursor::new(&mut file)).expect("a seed").with_compression(how);
+    let mut encoder =
+        TiffEncoder::new(Cursor::new(&mut file)).expect("a seed").with_compression(how);
     encoder.write_image::<Gray8>(5, 4, &(0..20).collect::<Vec<u8>>()).expect("a seed");
     encoder.write_image::<RGB16>(2, 2, &(0..12).collect::<Vec<u16>>()).expect("a seed");
     file
 }
 
-/// A zip file of one entry that is deflated, as `numpy.savez_compressed` makes it.
+/// A zip file of one deflated entry, as written by `numpy.savez_compressed`.
 fn deflated_npz(npy: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
     let packed = encoder.write_all(npy).and_then(|()| encoder.finish()).expect("memory");
@@ -194,7 +248,13 @@ fn deflated_npz(npy: &[u8]) -> Vec<u8> {
     let line = [b"PK\x01\x02\x14\0", &facts[..], &[0; 14], b"a.npy"].concat();
     file.extend(&line);
     file.extend(
-        [b"PK\x05\x06\0\0\0\0\x01\0\x01\0", &(line.len() as u32).to_le_bytes()[..], &directory.to_le_bytes(), &[0, 0]].concat(),
+        [
+            b"PK\x05\x06\0\0\0\0\x01\0\x01\0",
+            &(line.len() as u32).to_le_bytes()[..],
+            &directory.to_le_bytes(),
+            &[0, 0],
+        ]
+        .concat(),
     );
     file
 }

@@ -1,6 +1,6 @@
-//! Inputs that fuzzing found, where the problem they stand for says little in numbers.
+//! Inputs found by fuzzing that are not easily described by numbers.
 
-/// Codes beyond the precision that came from coordinate descent, more of them than the cap allows, went past LARS.
+/// Overflowing codes from coordinate descent, more than the cap allows, bypassed LARS.
 const CODES_BEYOND_A_CAP: &str = "\
     00254a6f94b9de03284d7297bce1062bcd62f78c21b64be0750a9f34c95ef3881db247dc71069b30c55aef8419ae42d8\
     6d02972cc156eb8015aa3fd469fe9328bd52e77c11a63bd065fa8f24b94ee3780da237cc61f68b20b54adf74099e33c8\
@@ -11,7 +11,7 @@ const CODES_BEYOND_A_CAP: &str = "\
 ";
 
 #[test]
-fn codes_beyond_the_precision_obey_the_cap() {
+fn overflowing_codes_respect_the_cap() {
     let digits = CODES_BEYOND_A_CAP.as_bytes();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
     let input: Vec<u8> = digits.chunks_exact(2).map(byte).collect();

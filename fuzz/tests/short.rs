@@ -1,4 +1,4 @@
-//! Every target for a short while: sound inputs, and some thousand changed ones, the same in every run.
+//! Runs every target briefly: valid inputs and some thousand mutated ones, the same in every run.
 
 use lobcod_fuzz::mutate::mutate;
 use lobcod_fuzz::target;
@@ -7,11 +7,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 fn fuzz(name: &str, cases: u32) {
-    let target = target(name).expect("a target");
+    let target = target(name).expect("known target");
     let seeds = (target.seeds)();
     seeds.iter().for_each(|seed| (target.run)(seed));
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let inputs = (0..seeds.len(), 0..seeds.len(), vec(any::<u8>(), 0..60));
     let run = |(seed, other, choices): (usize, usize, Vec<u8>)| {
         (target.run)(&mutate(&seeds[seed], &seeds[other], &choices));
@@ -21,8 +22,8 @@ fn fuzz(name: &str, cases: u32) {
 }
 
 #[test]
-fn pictures() {
-    fuzz("picture", 1500);
+fn images() {
+    fuzz("image", 1500);
 }
 
 #[test]

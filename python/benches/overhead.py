@@ -15,7 +15,7 @@ REPEATS = 9
 
 
 def measure(side: int, dtype: str) -> dict[str, float | str]:
-    """Medians for a picture of that side and type: seconds of the solver, seconds added, their share."""
+    """Medians for an image of that side and type: seconds of the solver, seconds added, their share."""
     image = lobcod.still_life(side).mean(axis=-1).astype(dtype)
     added, solver = [], []
     for _ in range(REPEATS):
@@ -35,7 +35,7 @@ def measure(side: int, dtype: str) -> dict[str, float | str]:
 
 
 def main() -> None:
-    """Prints the share, for pictures of single and double precision and of 8 bit."""
+    """Prints the share, for images of single and double precision and of 8 bit."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("side", nargs="?", type=int, default=512)
     parser.add_argument("--out", type=Path, help="JSON file of the figures")

@@ -1,4 +1,4 @@
-"""Takes noise off a picture: every patch by itself, and by one pursuit of the whole picture."""
+"""Removes noise from an image, patch by patch and with one pursuit of the whole image."""
 
 from typing import Any
 
@@ -22,9 +22,9 @@ def noise(i: Any) -> Any:
     return (even(4 * i + 1) + even(4 * i + 2) + even(4 * i + 3) + even(4 * i + 4) - 2.0) * np.sqrt(3.0)
 
 
-picture = lobcod.still_life(SIZE).mean(axis=-1)
-noisy = picture + (SIGMA * noise(np.arange(SIZE * SIZE))).astype(np.float32).reshape(SIZE, SIZE)
-print(f"noisy {lobcod.psnr(noisy, picture):.2f} dB")
+image = lobcod.still_life(SIZE).mean(axis=-1)
+noisy = image + (SIGMA * noise(np.arange(SIZE * SIZE))).astype(np.float32).reshape(SIZE, SIZE)
+print(f"noisy {lobcod.psnr(noisy, image, 255):.2f} dB")
 for method in ("local", "convolutional"):
     clean = lobcod.denoise(noisy, sigma=SIGMA, method=method)
-    print(f"{method} {lobcod.psnr(clean, picture):.2f} dB")
+    print(f"{method} {lobcod.psnr(clean, image, 255):.2f} dB")

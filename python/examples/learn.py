@@ -1,21 +1,19 @@
-"""Learns a dictionary from a picture, and codes the picture with it and with the one it started from."""
-
-from typing import Any
+"""Learns a dictionary from an image, and compares it with the initial one."""
 
 import lobcod
 
 PENALTY = 20
-picture = lobcod.still_life(96).mean(axis=-1)
+image: lobcod.Array = lobcod.still_life(96).mean(axis=-1)
 
 
-def cost(dictionary: Any) -> float:
-    """Objective of the best codes."""
-    return lobcod.encode(picture, dictionary, PENALTY).report.objective
+def cost(dictionary: lobcod.Array) -> float:
+    """Objective of the optimal codes."""
+    return lobcod.encode(image, dictionary, PENALTY).report.objective
 
 
-learnt, report = lobcod.learn([picture], atoms=32, size=(8, 8), penalty=PENALTY, passes=10)
+learnt, report = lobcod.learn([image], atoms=32, size=(8, 8), penalty=PENALTY, passes=10)
 first = lobcod.random_dictionary(32, (8, 8), seed=0)
-print(f"{report.passes} passes over the picture")
-for name, dictionary in (("random atoms", first), ("natural", "natural"), ("learnt", learnt)):
+print(f"{report.passes} passes over the image")
+for name, dictionary in (("random atoms", first), ("natural", lobcod.embedded_dictionary()), ("learnt", learnt)):
     mantissa, exponent = f"{cost(dictionary):.3e}".split("e")
     print(f"{name:14} objective {mantissa}e{int(exponent)}")

@@ -1,4 +1,4 @@
-"""Codes a signal of one axis: tones that start and die away, with atoms learnt from it."""
+"""Encodes a 1-D signal of decaying tones, with atoms learnt from it."""
 
 import lobcod
 import numpy as np
@@ -18,5 +18,5 @@ for k in range(12):
 learnt, report = lobcod.learn([sound], atoms=6, size=40, passes=20, base="none")
 first = lobcod.random_dictionary(6, 40, seed=0, precision="f64")
 for name, dictionary in (("random atoms", first), ("learnt atoms", learnt)):
-    told = lobcod.encode(sound, dictionary, report.penalty, base="none").report
-    print(f"{name}: objective {told.objective:.3f}, {told.nonzeros} codes")
+    coded = lobcod.encode(sound, dictionary, report.penalty, base="none").report
+    print(f"{name}: objective {coded.objective:.3f}, {coded.nonzeros} codes")

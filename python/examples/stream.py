@@ -1,4 +1,4 @@
-"""A stream that changes: stripes at one angle, then at another, and what either kind costs with the dictionary of the moment."""
+"""Learns online from stripes at one angle, then at another, and prints the cost of both kinds with the current dictionary."""
 
 import math
 

@@ -1,7 +1,7 @@
-//! numpy arrays to signals, masks, dictionaries and codes, and back.
+//! Conversion between numpy arrays and signals, masks, dictionaries and codes.
 //!
-//! Arrays are read in place, whatever their strides: the signal that the solver works on is the only copy. Results are handed to
-//! numpy without one.
+//! Arrays are read in place, whatever their strides; the signal of the solver is the only copy.
+//! Results are passed to numpy without copying.
 
 use crate::errors::{Fault, Result};
 use lobcod::{Border, Code, Dictionary, Extent, Mask, Needles, Real, Signal};
@@ -9,16 +9,16 @@ use numpy::ndarray::ArrayViewD;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 
-/// Numbers of an array in one of the types that are read without a copy.
+/// An array of one of the types that are read without a copy.
 #[derive(FromPyObject)]
 pub enum Numbers<'py> {
     /// Single precision.
     F32(PyReadonlyArrayDyn<'py, f32>),
     /// Double precision.
     F64(PyReadonlyArrayDyn<'py, f64>),
-    /// 8-bit pictures.
+    /// 8-bit images.
     U8(PyReadonlyArrayDyn<'py, u8>),
-    /// 16-bit pictures.
+    /// 16-bit images.
     U16(PyReadonlyArrayDyn<'py, u16>),
     /// Masks.
     Bool(PyReadonlyArrayDyn<'py, bool>),
@@ -36,7 +36,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// All numbers, last axis fastest.
+    /// All values, in C order.
     pub fn values<T: Real>(&self) -> Vec<T> {
         match self {
             Numbers::F32(a) => collect(a.as_array(), |x| T::from_f64(f64::from(x))),
@@ -47,7 +47,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// A signal: channels first where there is an axis of channels.
+    /// A signal, channels first if there is a channel axis.
     pub fn signal<T: Real>(&self, has_channels: bool) -> Result<Signal<T>> {
         let shape = self.shape();
         let (channels, axes) = match (has_channels, shape) {
@@ -57,12 +57,12 @@ impl Numbers<'_> {
         Ok(Signal::from_planar(Extent::new(axes)?, channels, self.values())?)
     }
 
-    /// A mask for signals with so many axes: of one channel, or channels first.
+    /// A mask for signals with `rank` axes: single-channel, or channels first.
     pub fn mask<T: Real>(&self, rank: usize) -> Result<Mask<T>> {
         Ok(Mask::new(self.signal(self.shape().len() > rank)?)?)
     }
 
-    /// Atoms with so many axes: `(m, ...)`, or `(m, c, ...)`.
+    /// Atoms with `rank` axes: `(m, ...)`, or `(m, c, ...)`.
     pub fn dictionary<T: Real>(&self, rank: usize) -> Result<Dictionary<T>> {
         let shape = self.shape();
         let channels = match shape.len().checked_sub(rank) {
@@ -72,7 +72,7 @@ impl Numbers<'_> {
                 let axes = ["t", "h, w", "d, h, w"][rank.clamp(1, 3) - 1];
                 let words = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
                 return Err(Fault::value(format!(
-                    "a dictionary for these signals is (m, {axes}) or, with channels, (m, c, {axes}), not ({words}); reshape it, or name the axis of channels with channel_axis"
+                    "a dictionary for these signals has the shape (m, {axes}) or, with channels, (m, c, {axes}), not ({words}); reshape it, or set channel_axis"
                 )));
             }
         };
@@ -92,12 +92,16 @@ pub fn optional_mask<T: Real>(mask: Option<&Numbers<'_>>, rank: usize) -> Result
     mask.map(|mask| mask.mask(rank)).transpose()
 }
 
-/// An array of this shape over the numbers themselves.
-pub fn array<'py, T: Element>(py: Python<'py>, numbers: Vec<T>, shape: &[usize]) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+/// An array of this shape that takes ownership of the values.
+pub fn array<'py, T: Element>(
+    py: Python<'py>,
+    numbers: Vec<T>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     PyArray1::from_vec(py, numbers).reshape(shape.to_vec())
 }
 
-/// The array of a signal, channels first if it shall have an axis of them.
+/// The array of a signal, channels first if it has a channel axis.
 pub fn signal_array<'py, T: Real + Element>(
     py: Python<'py>,
     signal: Signal<T>,
@@ -108,8 +112,11 @@ pub fn signal_array<'py, T: Real + Element>(
     array(py, signal.into_data(), &shape)
 }
 
-/// The array of a dictionary, with an axis of channels if it has several.
-pub fn atoms_array<'py, T: Real + Element>(py: Python<'py>, atoms: &Dictionary<T>) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+/// The array of a dictionary, with a channel axis if it has several channels.
+pub fn atoms_array<'py, T: Real + Element>(
+    py: Python<'py>,
+    atoms: &Dictionary<T>,
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     let mut shape = vec![atoms.len()];
     shape.extend((atoms.channels() > 1).then_some(atoms.channels()));
     shape.extend(atoms.extent().axes());
@@ -117,11 +124,18 @@ pub fn atoms_array<'py, T: Real + Element>(py: Python<'py>, atoms: &Dictionary<T
 }
 
 /// Codes as arrays: position, atom, channel, value.
-pub type CodeArrays<'py, T> =
-    (Bound<'py, PyArrayDyn<i32>>, Bound<'py, PyArrayDyn<i32>>, Bound<'py, PyArrayDyn<i32>>, Bound<'py, PyArrayDyn<T>>);
+pub type CodeArrays<'py, T> = (
+    Bound<'py, PyArrayDyn<i32>>,
+    Bound<'py, PyArrayDyn<i32>>,
+    Bound<'py, PyArrayDyn<i32>>,
+    Bound<'py, PyArrayDyn<T>>,
+);
 
 /// Codes as arrays.
-pub fn code_arrays<'py, T: Real + Element>(py: Python<'py>, needles: &Needles<T>) -> PyResult<CodeArrays<'py, T>> {
+pub fn code_arrays<'py, T: Real + Element>(
+    py: Python<'py>,
+    needles: &Needles<T>,
+) -> PyResult<CodeArrays<'py, T>> {
     let (codes, count, rank) = (needles.codes(), needles.nonzeros(), needles.extent().rank());
     let positions = codes.iter().flat_map(|c| c.position[3 - rank..].iter().copied()).collect();
     Ok((
@@ -132,7 +146,7 @@ pub fn code_arrays<'py, T: Real + Element>(py: Python<'py>, needles: &Needles<T>
     ))
 }
 
-/// Codes from Python, with all that belongs to them.
+/// Codes from Python, with their context.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct GivenCodes<'py> {
@@ -140,14 +154,14 @@ pub struct GivenCodes<'py> {
     atom: PyReadonlyArrayDyn<'py, i32>,
     channel: PyReadonlyArrayDyn<'py, i32>,
     value: Numbers<'py>,
-    /// Axes of the coded signal, channels not counted.
+    /// Shape of the coded signal, without channels.
     shape: Vec<usize>,
     channels: usize,
     border: String,
 }
 
 impl GivenCodes<'_> {
-    /// Axes of the coded signal.
+    /// Number of axes of the coded signal.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
@@ -157,16 +171,26 @@ impl GivenCodes<'_> {
         let extent = Extent::new(&self.shape)?;
         let values: Vec<T> = self.value.values();
         let positions = collect(self.position.as_array(), |x| x);
-        let (atoms, channels) = (collect(self.atom.as_array(), |x| x), collect(self.channel.as_array(), |x| x));
+        let (atoms, channels) =
+            (collect(self.atom.as_array(), |x| x), collect(self.channel.as_array(), |x| x));
         let (count, rank) = (values.len(), extent.rank());
         if positions.len() != count * rank || atoms.len() != count || channels.len() != count {
-            return Err(Fault::value(format!("the arrays of {count} codes differ in length; they must belong together")));
+            return Err(Fault::value(format!(
+                "the arrays of {count} codes have different lengths; they must be equal"
+            )));
         }
-        let number = |x: i32| u32::try_from(x).map_err(|_| Fault::value("the number of an atom or channel is negative"));
+        let number = |x: i32| {
+            u32::try_from(x).map_err(|_| Fault::value("an atom or channel index is negative"))
+        };
         let code = |i: usize| {
             let mut position = [0; 3];
             position[3 - rank..].copy_from_slice(&positions[i * rank..(i + 1) * rank]);
-            Ok(Code { position, atom: number(atoms[i])?, channel: number(channels[i])?, value: values[i] })
+            Ok(Code {
+                position,
+                atom: number(atoms[i])?,
+                channel: number(channels[i])?,
+                value: values[i],
+            })
         };
         let codes = (0..count).map(code).collect::<Result<Vec<_>>>()?;
         Ok(Needles::new(extent, self.channels, self.border.parse::<Border>()?, codes))

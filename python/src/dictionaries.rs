@@ -1,22 +1,23 @@
-//! Dictionaries: embedded, made, read and written.
+//! Dictionaries: embedded, generated, read and written.
 
 use crate::arrays::{Numbers, atoms_array};
 use crate::errors::{Fault, Result};
 use crate::learn::{GivenImage, details};
 use crate::options::in_precision;
-use lobcod::{Dictionary, Embedded, Extent, Real};
+use lobcod::dictionary::Embedded;
+use lobcod::{Dictionary, Extent, Real};
 use lobcod_image::{MetaValue, read_dictionary, write_dictionary};
 use numpy::Element;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// A dictionary that comes with the library.
+/// A built-in dictionary.
 #[pyfunction]
 pub fn embedded_atoms<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py, PyAny>> {
     Ok(atoms_array(py, &Dictionary::<f32>::embedded(name.parse::<Embedded>()?))?.into_any())
 }
 
-/// Atoms of independent normal numbers.
+/// Atoms of independent, normally distributed values.
 #[pyfunction]
 pub fn random_atoms<'py>(
     py: Python<'py>,
@@ -47,13 +48,18 @@ pub fn cosine_atoms<'py>(
     channels: usize,
     precision: &str,
 ) -> Result<Bound<'py, PyAny>> {
-    fn make<'py, T: Real + Element>(py: Python<'py>, extent: Extent, channels: usize, atoms: usize) -> Result<Bound<'py, PyAny>> {
+    fn make<'py, T: Real + Element>(
+        py: Python<'py>,
+        extent: Extent,
+        channels: usize,
+        atoms: usize,
+    ) -> Result<Bound<'py, PyAny>> {
         Ok(atoms_array(py, &Dictionary::<T>::dct(extent, channels, atoms)?)?.into_any())
     }
     in_precision!(precision, make(py, Extent::new(&size)?, channels, atoms))
 }
 
-/// Patches of arrays less their base layers.
+/// Atoms that are patches of the arrays minus their base layers.
 #[pyfunction]
 pub fn patch_atoms<'py>(
     py: Python<'py>,
@@ -72,13 +78,14 @@ pub fn patch_atoms<'py>(
         atoms: usize,
         seed: u64,
     ) -> Result<Bound<'py, PyAny>> {
-        let signals: Vec<_> = details::<T>(py, images, base, extent)?.into_iter().map(|o| o.signal).collect();
+        let signals: Vec<_> =
+            details::<T>(py, images, base, extent)?.into_iter().map(|o| o.signal).collect();
         Ok(atoms_array(py, &Dictionary::patches(&signals, extent, atoms, seed)?)?.into_any())
     }
     in_precision!(precision, make(py, &images, base, Extent::new(&size)?, atoms, seed))
 }
 
-/// Atoms of unit norm, and how many were not.
+/// Atoms normalised to unit norm, and the number that were changed.
 #[pyfunction]
 pub fn normalised_atoms<'py>(
     py: Python<'py>,
@@ -97,17 +104,24 @@ pub fn normalised_atoms<'py>(
     in_precision!(precision, make(py, &dictionary, rank))
 }
 
-/// Atoms of a `.npy` or `.npz` file, and how many axes they have besides channels.
+/// Atoms of a `.npy` or `.npz` file, and their number of axes besides channels.
 #[pyfunction]
-pub fn read_atoms<'py>(py: Python<'py>, path: PathBuf, precision: &str) -> Result<(Bound<'py, PyAny>, usize)> {
-    fn make<'py, T: Real + Element>(py: Python<'py>, path: &Path) -> Result<(Bound<'py, PyAny>, usize)> {
+pub fn read_atoms<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    precision: &str,
+) -> Result<(Bound<'py, PyAny>, usize)> {
+    fn make<'py, T: Real + Element>(
+        py: Python<'py>,
+        path: &Path,
+    ) -> Result<(Bound<'py, PyAny>, usize)> {
         let dictionary = read_dictionary::<T>(path)?;
         Ok((atoms_array(py, &dictionary)?.into_any(), dictionary.extent().rank()))
     }
     in_precision!(precision, make(py, &path))
 }
 
-/// Writes atoms with so many axes, and remarks on them, to a `.npy` or `.npz` file.
+/// Writes atoms with `rank` axes, and metadata, to a `.npy` or `.npz` file.
 #[pyfunction]
 pub fn write_atoms(
     path: PathBuf,
@@ -123,10 +137,14 @@ pub fn write_atoms(
             Ok(MetaValue::Number(number))
         } else {
             let text = value.extract::<String>();
-            text.map(MetaValue::Text).map_err(|_| Fault::value("a remark on a dictionary is a text or a number"))
+            text.map(MetaValue::Text)
+                .map_err(|_| Fault::value("dictionary metadata must be strings or numbers"))
         }
     };
-    let named = remarks.iter().map(|(name, value)| Ok((name.as_str(), remark(value)?))).collect::<Result<Vec<_>>>()?;
+    let named = remarks
+        .iter()
+        .map(|(name, value)| Ok((name.as_str(), remark(value)?)))
+        .collect::<Result<Vec<_>>>()?;
     match precision {
         "f64" => write_dictionary(&path, &dictionary.dictionary::<f64>(rank)?, &named)?,
         _ => write_dictionary(&path, &dictionary.dictionary::<f32>(rank)?, &named)?,

@@ -1,17 +1,39 @@
-//! Fusing frames of one scene.
+//! Fusion of frames of the same scene.
 
 use crate::arrays::{Numbers, signal_array};
 use crate::errors::{Fault, Result};
 use crate::options::{RunOptions, word};
 use crate::reports::report;
 use crate::supervise::supervise;
-use lobcod::tasks::align::Align;
-use lobcod::tasks::fuse::{Activity, Compose, Frames, FuseBase, FuseParams, Mode, Prefer};
 use lobcod::{Report, Signal};
+use lobcod_tasks::align::Align;
+use lobcod_tasks::fuse::{Activity, Compose, Frames, FuseBase, FuseParams, Mode, Prefer};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What belongs to fusion alone.
+/// What differs between frames.
+pub const MODES: &[(&str, Mode)] =
+    &[("auto", Mode::Auto), ("focus", Mode::Focus), ("exposure", Mode::Exposure)];
+/// Activity weights of codes.
+pub const ACTIVITIES: &[(&str, Activity)] =
+    &[("rough", Activity::Rough), ("plain", Activity::Plain)];
+/// What the image is composed of.
+pub const COMPOSITIONS: &[(&str, Compose)] =
+    &[("pixels", Compose::Pixels), ("codes", Compose::Codes)];
+/// How smooth layers are merged.
+pub const BASES: &[(&str, FuseBase)] =
+    &[("select", FuseBase::Select), ("average", FuseBase::Average)];
+/// Frames preferred where the activity does not decide.
+pub const PREFERENCES: &[(&str, Prefer)] = &[("front", Prefer::Front), ("back", Prefer::Back)];
+/// Alignment methods.
+pub const ALIGNMENTS: &[(&str, Align)] = &[
+    ("auto", Align::Auto),
+    ("none", Align::None),
+    ("shift", Align::Shift),
+    ("similarity", Align::Similarity),
+];
+
+/// Options of fusion.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FuseOptions {
@@ -27,36 +49,32 @@ pub struct FuseOptions {
     align: String,
     fast: bool,
     alternations: usize,
+    tolerance: f64,
 }
 
 impl FuseOptions {
     fn params(&self, run: &RunOptions<'_>) -> Result<FuseParams> {
-        Ok(FuseParams {
-            mode: word("the mode", &self.mode, &[("focus", Mode::Focus), ("exposure", Mode::Exposure)])?,
-            scale: self.scale,
-            penalty: self.penalty,
-            mu: self.smooth,
-            window: self.window,
-            activity: word("the activity", &self.activity, &[("rough", Activity::Rough), ("plain", Activity::Plain)])?,
-            compose: word("compose", &self.compose, &[("pixels", Compose::Pixels), ("codes", Compose::Codes)])?,
-            base: word("the fused base", &self.fuse_base, &[("select", FuseBase::Select), ("average", FuseBase::Average)])?,
-            prefer: word("the preferred frame", &self.prefer, &[("front", Prefer::Front), ("back", Prefer::Back)])?,
-            align: word(
-                "the alignment",
-                &self.align,
-                &[("none", Align::None), ("shift", Align::Shift), ("similarity", Align::Similarity)],
-            )?,
-            fast: self.fast,
-            tolerance: run.tolerance,
-            alternations: self.alternations,
-            time_limit: run.time_limit()?,
-            threads: run.threads,
-            max_memory: run.max_memory,
-        })
+        let mut params = FuseParams::default();
+        params.mode = word("the mode", &self.mode, MODES)?;
+        params.scale = self.scale;
+        params.penalty = self.penalty;
+        params.mu = self.smooth;
+        params.window = self.window;
+        params.activity = word("the activity", &self.activity, ACTIVITIES)?;
+        params.compose = word("compose", &self.compose, COMPOSITIONS)?;
+        params.base = word("the fused base", &self.fuse_base, BASES)?;
+        params.prefer = word("the preferred frame", &self.prefer, PREFERENCES)?;
+        params.align = word("the alignment", &self.align, ALIGNMENTS)?;
+        params.fast = self.fast;
+        params.tolerance = self.tolerance;
+        params.alternations = self.alternations;
+        params.time_limit = run.time_limit()?;
+        params.max_memory = run.max_memory;
+        Ok(params)
     }
 }
 
-/// Frames that a function reads one by one, so that Python decides which of them are in memory.
+/// Frames that a Python function loads one at a time, so that Python decides which are in memory.
 struct ReadFrames {
     read: Py<PyAny>,
     count: usize,
@@ -71,13 +89,15 @@ impl Frames for ReadFrames {
 
     fn read(&mut self, i: usize) -> Result<Signal<f32>> {
         Python::attach(|py| {
-            let (frame, has_channels): (Numbers<'_>, bool) = self.read.bind(py).call1((i,))?.extract()?;
+            let (frame, has_channels): (Numbers<'_>, bool) =
+                self.read.bind(py).call1((i,))?.extract()?;
             frame.signal(has_channels)
         })
     }
 }
 
-/// One picture from many, its maps, and the report. `read(i)` returns frame `i` and whether its first axis is that of channels.
+/// The fused image, its maps and the report. `read(i)` returns frame `i` and whether its first axis
+/// is the channel axis.
 #[pyfunction]
 pub fn fuse<'py>(
     py: Python<'py>,
@@ -85,31 +105,38 @@ pub fn fuse<'py>(
     count: usize,
     has_channels: bool,
     dictionary: Numbers<'py>,
-    options: FuseOptions,
-    run: RunOptions<'py>,
+    options: &Bound<'py, PyDict>,
 ) -> Result<Bound<'py, PyDict>> {
+    let run: RunOptions<'py> = options.extract()?;
+    let options: FuseOptions = options.extract()?;
     let fuser = options.params(&run)?.check()?;
     let dictionary = dictionary.dictionary::<f32>(2)?;
     let mut frames = ReadFrames { read, count };
-    let place = run.place()?;
+    let choice = run.engine_choice()?;
     let fused = supervise(py, run.callback.as_ref(), move |mut watcher| {
-        let engine = place.engine().map_err(Fault::from)?;
-        fuser.run_on(&*engine, &mut frames, &dictionary, &mut watcher)
+        let engine = choice.engine().map_err(Fault::from)?;
+        fuser.run(&*engine, &mut frames, &dictionary, &mut watcher)
     })?;
-    let whole = Report::together(&fused.reports).ok_or_else(|| Fault::value("no frame was looked at"))?;
-    let told = report(py, &whole)?;
-    let motions: Vec<(f64, f64, f64, f64)> = fused.motions.iter().map(|m| (m.shift[0], m.shift[1], m.scale, m.angle)).collect();
+    let whole =
+        Report::together(&fused.reports).ok_or_else(|| Fault::value("no frame was processed"))?;
+    let report_fields = report(py, &whole)?;
+    let motions: Vec<(f64, f64, f64, f64)> =
+        fused.motions.iter().map(|m| (m.shift[0], m.shift[1], m.scale, m.angle)).collect();
     let extent = fused.decision.extent();
-    let reach = fused.motions.iter().map(|m| m.reach(extent)).fold(0.0, f64::max);
+    let reach = fused.motions.iter().map(|m| m.largest_shift(extent)).fold(0.0, f64::max);
     let crop = fused.crop;
-    told.set_item("status", fused.status.to_string())?;
-    told.set_item("decision", signal_array(py, fused.decision, false)?)?;
-    told.set_item("depth", signal_array(py, fused.depth, false)?)?;
-    told.set_item("crop", (crop.top, crop.left, crop.height, crop.width))?;
-    told.set_item("motions", motions)?;
-    told.set_item("largest_motion", reach)?;
+    report_fields.set_item("status", fused.status.to_string())?;
+    report_fields.set_item("decision", signal_array(py, fused.decision, false)?)?;
+    report_fields.set_item("depth", signal_array(py, fused.depth, false)?)?;
+    report_fields.set_item("crop", (crop.top, crop.left, crop.height, crop.width))?;
+    let mode = if fused.stack.mode == Mode::Exposure { "exposure" } else { "focus" };
+    report_fields.set_item("mode", mode)?;
+    report_fields.set_item("similarity", fused.stack.similarity)?;
+    report_fields.set_item("brightness_difference", fused.stack.brightness)?;
+    report_fields.set_item("motions", motions)?;
+    report_fields.set_item("largest_motion", reach)?;
     let fields = PyDict::new(py);
-    fields.set_item("picture", signal_array(py, fused.picture, has_channels)?)?;
-    fields.set_item("report", told)?;
+    fields.set_item("image", signal_array(py, fused.image, has_channels)?)?;
+    fields.set_item("report", report_fields)?;
     Ok(fields)
 }

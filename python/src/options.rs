@@ -1,77 +1,118 @@
-//! Options from Python, which come as dictionaries, to parameters of the library.
+//! Conversion of Python option dictionaries to library parameters.
 
 use crate::errors::{Fault, Result};
-use lobcod::engine::{CpuEngine, Engine};
+use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
 use lobcod::{Penalty, Real};
 use lobcod_cuda::CudaEngine;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
+use std::ffi::CString;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// What all kinds of long work are told.
+/// Engines by name.
+pub const ENGINES: &[(&str, EngineChoice)] = &[
+    ("cpu", EngineChoice::Cpu { threads: 0 }),
+    ("cuda", EngineChoice::Cuda),
+    ("auto", EngineChoice::Auto { threads: 0 }),
+];
+/// Precisions by name.
+pub const PRECISIONS: [&str; 2] = ["f32", "f64"];
+
+/// Options of all long-running functions.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct RunOptions<'py> {
-    /// Relative duality gap to reach.
-    pub tolerance: f64,
-    /// Seconds allowed.
+    /// Time limit in seconds.
     time_limit: Option<f64>,
-    /// Worker threads; 0 means all cores.
+    /// Number of threads; 0 uses all cores.
     pub threads: usize,
-    /// What does the work: `cpu` or `cuda`.
+    /// The engine: `cpu`, `cuda` or `auto`.
     engine: String,
-    /// Bytes allowed.
+    /// Memory limit in bytes.
     pub max_memory: Option<u64>,
     /// `f32` or `f64`.
     pub precision: String,
-    /// Called after every sweep.
+    /// Called after each sweep.
     pub callback: Option<Bound<'py, PyAny>>,
 }
 
 impl RunOptions<'_> {
-    /// The time allowed, if there is a limit.
+    /// The time limit, if any.
     pub fn time_limit(&self) -> Result<Option<Duration>> {
         let seconds = |s: f64| {
-            let wrong = |_| Fault::value(format!("the time limit is {s}, but must be a number of seconds of at least 0"));
+            let wrong = |_| {
+                Fault::value(format!(
+                    "the time limit is {s}, but must be a non-negative number of seconds"
+                ))
+            };
             Duration::try_from_secs_f64(s).map_err(wrong)
         };
         self.time_limit.map(seconds).transpose()
     }
 
-    /// What is to do the work.
-    pub fn place(&self) -> Result<Place> {
-        let place = word("the engine", &self.engine, &[("cpu", Place::Cpu { threads: self.threads }), ("cuda", Place::Cuda)])?;
-        if place == Place::Cuda && self.precision == "f64" {
-            return Err(Fault::value("the CUDA engine works in single precision; give precision=\"f32\" or engine=\"cpu\""));
-        }
-        Ok(place)
-    }
-}
-
-/// What does the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// So many threads of this machine.
-    Cpu {
-        /// 0 means all cores.
-        threads: usize,
-    },
-    /// A graphics card of NVIDIA.
-    Cuda,
-}
-
-impl Place {
-    /// The engine there.
-    pub fn engine<T: Real>(self) -> lobcod::Result<Box<dyn Engine<T>>> {
-        static DEVICE: OnceLock<lobcod::Result<CudaEngine>> = OnceLock::new();
-        Ok(match self {
-            Place::Cpu { threads } => Box::new(CpuEngine::new(threads)?),
-            Place::Cuda => Box::new(DEVICE.get_or_init(CudaEngine::new).clone()?),
+    /// The requested engine.
+    pub fn engine_choice(&self) -> Result<EngineChoice> {
+        let choice = word("the engine", &self.engine, ENGINES)?;
+        let (threads, double) = (self.threads, self.precision == "f64");
+        Ok(match choice {
+            EngineChoice::Cuda if double => {
+                let cure = "use precision=\"f32\" or engine=\"cpu\"";
+                return Err(Fault::value(format!("the CUDA engine uses single precision; {cure}")));
+            }
+            EngineChoice::Cuda => choice,
+            EngineChoice::Auto { .. } if !double => EngineChoice::Auto { threads },
+            EngineChoice::Cpu { .. } | EngineChoice::Auto { .. } => EngineChoice::Cpu { threads },
         })
     }
 }
 
-/// A penalty in units of the signal, or relative to penalty_max.
+/// The compute engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The CPU with this many threads.
+    Cpu {
+        /// Number of threads; 0 uses all cores.
+        threads: usize,
+    },
+    /// An NVIDIA GPU.
+    Cuda,
+    /// An NVIDIA GPU if available, otherwise, or if it fails, the CPU with this many threads.
+    Auto {
+        /// Number of threads; 0 uses all cores.
+        threads: usize,
+    },
+}
+
+impl EngineChoice {
+    /// Opens the engine.
+    pub fn engine<T: Real>(self) -> lobcod::Result<Box<dyn Engine<T>>> {
+        static DEVICE: OnceLock<lobcod::Result<CudaEngine>> = OnceLock::new();
+        let device = || DEVICE.get_or_init(CudaEngine::new).clone();
+        let cpu = |threads| CpuEngine::new(threads).map(Box::new);
+        Ok(match self {
+            EngineChoice::Cpu { threads } => cpu(threads)?,
+            EngineChoice::Cuda => Box::new(device()?),
+            EngineChoice::Auto { threads } => match device() {
+                Ok(device) => {
+                    Box::new(FallbackEngine::new(Box::new(device), cpu(threads)?, warn_of_fallback))
+                }
+                Err(_) => cpu(threads)?,
+            },
+        })
+    }
+}
+
+/// Warns in Python that a device failed.
+fn warn_of_fallback(fault: &lobcod::Error) {
+    let text = CString::new(format!("{fault}; the work continues on the CPU")).unwrap_or_default();
+    // A warning filter may raise an error; the work continues regardless.
+    Python::attach(|py| {
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1).unwrap_or(())
+    });
+}
+
+/// A penalty in signal units, or relative to penalty_max.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PenaltyOptions {
@@ -80,23 +121,27 @@ pub struct PenaltyOptions {
 }
 
 impl PenaltyOptions {
-    /// The penalty asked for.
+    /// The penalty.
     pub fn penalty(&self) -> Penalty {
         self.penalty.map_or(Penalty::Relative(self.relative_penalty), Penalty::Absolute)
     }
 }
 
-/// The value that a word stands for.
+/// The value of a named choice.
 pub fn word<T: Copy>(name: &str, text: &str, meanings: &[(&str, T)]) -> Result<T> {
     meanings.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<&str> = meanings.iter().map(|(word, _)| *word).collect();
-        let (last, others) = words.split_last().expect("a choice has words");
-        let joint = if others.is_empty() { last.to_string() } else { format!("{} or {last}", others.join(", ")) };
+        let (last, others) = words.split_last().expect("a choice has names");
+        let joint = if others.is_empty() {
+            last.to_string()
+        } else {
+            format!("{} or {last}", others.join(", "))
+        };
         Fault::value(format!("{name} is {text}, but must be {joint}"))
     })
 }
 
-/// Calls a generic function in the precision asked for.
+/// Calls a generic function in the given precision.
 macro_rules! in_precision {
     ($precision:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $precision {

@@ -1,4 +1,4 @@
-//! The pursuit: codes of an array, and the array back from codes.
+//! Pursuit and reconstruction.
 
 use crate::arrays::{GivenCodes, Numbers, array, code_arrays, optional_mask, signal_array};
 use crate::errors::Result;
@@ -6,18 +6,28 @@ use crate::options::{PenaltyOptions, RunOptions, in_precision, word};
 use crate::reports::report;
 use crate::supervise::supervise;
 use lobcod::base::Base;
-use lobcod::{Checkpoint, Extent, Local, Mask, Observed, PursuitParams, Real, Schedule, Signal, Start};
+use lobcod::checkpoint::Checkpoint;
+use lobcod::pursuit::{Local, Schedule, Start};
+use lobcod::{Extent, Mask, Observed, PursuitParams, Real, Signal};
 use lobcod_image::{Keeper, Kept};
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// What belongs to a pursuit alone.
+/// Schedules by name.
+pub const SCHEDULES: &[(&str, Schedule)] =
+    &[("tiles", Schedule::Tiles), ("layers", Schedule::Layers), ("needles", Schedule::Needles)];
+/// Local solvers by name.
+pub const LOCAL_SOLVERS: &[(&str, Local)] =
+    &[("coordinate", Local::Coordinate), ("lars", Local::Lars)];
+
+/// Options of a pursuit.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PursuitOptions {
     border: String,
+    tolerance: f64,
     base: String,
     schedule: String,
     local: String,
@@ -31,7 +41,7 @@ pub struct PursuitOptions {
     resume: Option<PathBuf>,
 }
 
-/// What is coded, and all that belongs to it.
+/// The signal to code, with its mask, maps and initial codes.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct GivenSignal<'py> {
@@ -44,16 +54,17 @@ pub struct GivenSignal<'py> {
     spread: bool,
 }
 
-/// Codes of an array; its base layer, if one is taken off; the report.
+/// The codes of an array, its base layer (if any) and the report.
 #[pyfunction]
 pub fn encode<'py>(
     py: Python<'py>,
     signal: GivenSignal<'py>,
     dictionary: Numbers<'py>,
-    penalty: PenaltyOptions,
-    options: PursuitOptions,
-    run: RunOptions<'py>,
+    options: &Bound<'py, PyDict>,
 ) -> Result<Bound<'py, PyDict>> {
+    let (penalty, run): (PenaltyOptions, RunOptions<'py>) =
+        (options.extract()?, options.extract()?);
+    let options: PursuitOptions = options.extract()?;
     let precision = run.precision.clone();
     in_precision!(precision.as_str(), encode_in(py, &signal, &dictionary, &penalty, options, &run))
 }
@@ -66,33 +77,27 @@ fn encode_in<'py, T: Real + Element>(
     options: PursuitOptions,
     run: &RunOptions<'py>,
 ) -> Result<Bound<'py, PyDict>> {
-    let params = PursuitParams {
-        border: options.border.parse()?,
-        tolerance: run.tolerance,
-        max_sweeps: options.max_sweeps,
-        time_limit: run.time_limit()?,
-        schedule: word(
-            "the schedule",
-            &options.schedule,
-            &[("tiles", Schedule::Tiles), ("layers", Schedule::Layers), ("needles", Schedule::Needles)],
-        )?,
-        local: word("the local solver", &options.local, &[("coordinate", Local::Coordinate), ("lars", Local::Lars)])?,
-        nonnegative: options.nonnegative,
-        atom_weights: options.atom_weights,
-        max_nonzeros: options.max_nonzeros,
-        tile: options.tile,
-        threads: run.threads,
-        seed: options.seed,
-        max_memory: run.max_memory,
-        ..PursuitParams::new(penalty.penalty())
-    };
+    let mut params = PursuitParams::new(penalty.penalty());
+    params.border = options.border.parse()?;
+    params.tolerance = options.tolerance;
+    params.max_sweeps = options.max_sweeps;
+    params.time_limit = run.time_limit()?;
+    params.schedule = word("the schedule", &options.schedule, SCHEDULES)?;
+    params.local = word("the local solver", &options.local, LOCAL_SOLVERS)?;
+    params.nonnegative = options.nonnegative;
+    params.atom_weights = options.atom_weights;
+    params.max_nonzeros = options.max_nonzeros;
+    params.tile = options.tile;
+    params.seed = options.seed;
+    params.max_memory = run.max_memory;
     let pursuit = params.check()?;
     let kind: Base = options.base.parse()?;
     let mut signal: Signal<T> = given.image.signal(given.has_channels)?;
     let rank = signal.extent().rank();
     let dictionary = dictionary.dictionary::<T>(rank)?;
     let mask = optional_mask::<T>(given.mask.as_ref(), rank)?;
-    let map = |map: &Option<Numbers<'py>>| map.as_ref().map(|map| map.signal::<T>(false)).transpose();
+    let map =
+        |map: &Option<Numbers<'py>>| map.as_ref().map(|map| map.signal::<T>(false)).transpose();
     let (penalty_map, max_nonzeros_map) = (map(&given.penalty_map)?, map(&given.max_nonzeros_map)?);
     let start = match &given.start {
         Some(codes) => Start::Needles(codes.needles()?),
@@ -102,28 +107,42 @@ fn encode_in<'py, T: Real + Element>(
     let checkpoint = options.resume.as_deref().map(Checkpoint::read).transpose()?;
     options.checkpoint.as_deref().map(Checkpoint::check_place).transpose()?;
 
-    let place = run.place()?;
+    let choice = run.engine_choice()?;
     let (answer, base) = supervise(py, run.callback.as_ref(), move |watcher| {
-        let base = take_base(&mut signal, mask.as_ref(), kind, dictionary.extent())?;
-        let observed = [Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None }];
-        let engine = place.engine::<T>()?;
-        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, options.checkpoint.as_deref());
+        let base = subtract_base(&mut signal, mask.as_ref(), kind, dictionary.extent())?;
+        let observed =
+            [Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None }];
+        let engine = choice.engine::<T>()?;
+        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, options.checkpoint.as_deref(), None);
         let answer = match &checkpoint {
-            Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &dictionary, &mut keeper)?,
-            None => pursuit.run_on(&*engine, &observed, &dictionary, &mut keeper)?,
+            Some(checkpoint) => {
+                pursuit.resume(&*engine, checkpoint, &observed, &dictionary, &mut keeper)
+            }
+            None => pursuit.run(&*engine, &observed, &dictionary, &mut keeper),
+        };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                keeper.rescue();
+                return Err(error.into());
+            }
         };
         keeper.finish(answer.report.status)?;
         Ok((answer, base))
     })?;
     let fields = PyDict::new(py);
     fields.set_item("codes", code_arrays(py, &answer.needles[0])?)?;
-    fields.set_item("base", base.map(|base| signal_array(py, base, given.has_channels)).transpose()?)?;
+    fields.set_item(
+        "base",
+        base.map(|base| signal_array(py, base, given.has_channels)).transpose()?,
+    )?;
     fields.set_item("report", report(py, &answer.report)?)?;
     Ok(fields)
 }
 
-/// Takes the base layer off a signal and returns it, if there is one; what is missing becomes 0.
-pub fn take_base<T: Real>(
+/// Subtracts the base layer from a signal and returns it, if there is one; missing samples become
+/// 0.
+pub fn subtract_base<T: Real>(
     signal: &mut Signal<T>,
     mask: Option<&Mask<T>>,
     kind: Base,
@@ -137,13 +156,17 @@ pub fn take_base<T: Real>(
         mask.check_fits(signal)?;
         let volume = signal.extent().volume();
         for (c, plane) in signal.data_mut().chunks_exact_mut(volume).enumerate() {
-            plane.iter_mut().zip(mask.channel(c)).filter(|(_, w)| **w == T::ZERO).for_each(|(y, _)| *y = T::ZERO);
+            plane
+                .iter_mut()
+                .zip(mask.channel(c))
+                .filter(|(_, w)| **w == T::ZERO)
+                .for_each(|(y, _)| *y = T::ZERO);
         }
     }
     Ok(base)
 }
 
-/// What codes stand for: the sum of their atoms, channels first.
+/// The reconstruction from codes: the sum of their atoms, channels first.
 #[pyfunction]
 pub fn synthesise<'py>(
     py: Python<'py>,
@@ -164,7 +187,7 @@ fn synthesise_in<'py, T: Real + Element>(
     Ok(signal_array(py, signal, true)?.into_any())
 }
 
-/// Dense maps of codes: channels coded by themselves, atoms, positions.
+/// Dense maps of codes: separately coded channels, atoms, positions.
 #[pyfunction]
 pub fn maps<'py>(
     py: Python<'py>,

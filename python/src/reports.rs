@@ -1,31 +1,59 @@
-//! Reports as dictionaries, with the names of the command line's `--json`.
+//! Reports as dictionaries, with the field names of `--json`.
 
-use lobcod::{Certificate, HistoryPoint, LearnPoint, Progress, Report};
+use lobcod::learn::LearnPoint;
+use lobcod::pursuit::HistoryPoint;
+use lobcod::{Certificate, Progress, Report};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// Sets items of a dictionary to the fields of the same names.
-macro_rules! tell {
+macro_rules! set_fields {
     ($fields:expr, $from:expr, $($name:ident),+ $(,)?) => {
         $($fields.set_item(stringify!($name), $from.$name)?;)+
     };
 }
-pub(crate) use tell;
+pub(crate) use set_fields;
 
-/// Sets what every report of a run has: how it ended, what it took, and on what.
-macro_rules! tell_run {
+/// Sets the fields of every run report: status, resources and settings.
+macro_rules! set_run_fields {
     ($fields:expr, $report:expr) => {
         $fields.set_item("status", $report.status.to_string())?;
-        $crate::reports::tell!($fields, $report, penalty, discovery_sweeps, support_sweeps, seconds);
-        $crate::reports::tell!($fields, $report, working_memory_bytes, threads, engine, precision);
+        $crate::reports::set_fields!(
+            $fields,
+            $report,
+            penalty,
+            discovery_sweeps,
+            support_sweeps,
+            seconds
+        );
+        $crate::reports::set_fields!(
+            $fields,
+            $report,
+            working_memory_bytes,
+            threads,
+            engine,
+            precision
+        );
     };
 }
-pub(crate) use tell_run;
+pub(crate) use set_run_fields;
 
-/// Where the work stands, for callbacks.
+/// The current progress, for callbacks.
 pub fn progress<'py>(py: Python<'py>, now: &Progress) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    tell!(fields, now, seconds, objective, relative_gap, tolerance, nonzeros, discovery_sweeps, support_sweeps, stage_penalty);
+    set_fields!(
+        fields,
+        now,
+        seconds,
+        objective,
+        relative_gap,
+        tolerance,
+        nonzeros,
+        discovery_sweeps,
+        support_sweeps,
+        stage_penalty,
+        fraction
+    );
     fields.set_item("pass_number", now.pass)?;
     Ok(fields)
 }
@@ -33,7 +61,7 @@ pub fn progress<'py>(py: Python<'py>, now: &Progress) -> PyResult<Bound<'py, PyD
 /// The report of a pursuit.
 pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let fields = certificate(py, &report.total)?;
-    tell_run!(fields, report);
+    set_run_fields!(fields, report);
     fields.set_item("history", list(py, &report.history, history_point)?)?;
     Ok(fields)
 }
@@ -41,26 +69,35 @@ pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
 /// Objective and certificate.
 fn certificate<'py>(py: Python<'py>, certificate: &Certificate) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    tell!(fields, certificate, objective, data_term, gap, nonzeros, pixels, penalty_max);
+    set_fields!(fields, certificate, objective, data_term, gap, nonzeros, pixels, penalty_max);
     fields.set_item("relative_gap", certificate.relative_gap())?;
     Ok(fields)
 }
 
 fn history_point<'py>(py: Python<'py>, point: &HistoryPoint) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    tell!(fields, point, seconds, objective, nonzeros, relative_gap);
+    set_fields!(fields, point, seconds, objective, nonzeros, relative_gap);
     Ok(fields)
 }
 
 /// A pass of learning.
 pub fn learn_point<'py>(py: Python<'py>, point: &LearnPoint) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
-    tell!(fields, point, seconds, objective, data_term, nonzeros, replaced_atoms, merged_atoms);
+    set_fields!(
+        fields,
+        point,
+        seconds,
+        objective,
+        data_term,
+        nonzeros,
+        replaced_atoms,
+        merged_atoms
+    );
     fields.set_item("pass_number", point.pass)?;
     Ok(fields)
 }
 
-/// A list of what `make` makes of the items.
+/// A list of the results of `make` for each item.
 pub fn list<'py, I, R: IntoPyObject<'py>>(
     py: Python<'py>,
     items: &[I],

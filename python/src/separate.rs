@@ -1,4 +1,4 @@
-//! A smooth layer and texture.
+//! Separation into a smooth layer and texture.
 
 use crate::arrays::{Numbers, signal_array};
 use crate::errors::Result;
@@ -6,34 +6,42 @@ use crate::options::{PenaltyOptions, RunOptions, in_precision};
 use crate::reports::report;
 use crate::supervise::supervise;
 use lobcod::Real;
-use lobcod::tasks::separate::SeparateParams;
+use lobcod_tasks::separate::SeparateParams;
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// Options of separation.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct SeparateOptions {
+    smooth: f64,
+    alternations: usize,
+    tolerance: f64,
+}
+
 /// The two layers of an array, and the report.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "named one by one in Python")]
 pub fn separate<'py>(
     py: Python<'py>,
     image: Numbers<'py>,
     has_channels: bool,
     dictionary: Numbers<'py>,
-    smooth: f64,
-    alternations: usize,
-    penalty: PenaltyOptions,
-    run: RunOptions<'py>,
+    options: &Bound<'py, PyDict>,
 ) -> Result<Bound<'py, PyDict>> {
-    let params = SeparateParams {
-        mu: smooth,
-        tolerance: run.tolerance,
-        alternations,
-        time_limit: run.time_limit()?,
-        threads: run.threads,
-        max_memory: run.max_memory,
-        ..SeparateParams::new(penalty.penalty())
-    };
-    in_precision!(run.precision.as_str(), separate_in(py, &image, has_channels, &dictionary, params, &run))
+    let (penalty, run): (PenaltyOptions, RunOptions<'py>) =
+        (options.extract()?, options.extract()?);
+    let options: SeparateOptions = options.extract()?;
+    let mut params = SeparateParams::new(penalty.penalty());
+    params.mu = options.smooth;
+    params.tolerance = options.tolerance;
+    params.alternations = options.alternations;
+    params.time_limit = run.time_limit()?;
+    params.max_memory = run.max_memory;
+    in_precision!(
+        run.precision.as_str(),
+        separate_in(py, &image, has_channels, &dictionary, params, &run)
+    )
 }
 
 fn separate_in<'py, T: Real + Element>(
@@ -47,15 +55,15 @@ fn separate_in<'py, T: Real + Element>(
     let separator = params.check()?;
     let signal = image.signal::<T>(has_channels)?;
     let dictionary = dictionary.dictionary::<T>(signal.extent().rank())?;
-    let place = run.place()?;
+    let choice = run.engine_choice()?;
     let layers = supervise(py, run.callback.as_ref(), move |mut watcher| {
-        Ok(separator.run_on(&*place.engine::<T>()?, &signal, &dictionary, &mut watcher)?)
+        Ok(separator.run(&*choice.engine::<T>()?, &signal, &dictionary, &mut watcher)?)
     })?;
-    let told = report(py, &layers.report)?;
-    told.set_item("alternations", layers.alternations)?;
+    let report_fields = report(py, &layers.report)?;
+    report_fields.set_item("alternations", layers.alternations)?;
     let fields = PyDict::new(py);
     fields.set_item("smooth", signal_array(py, layers.base, has_channels)?)?;
     fields.set_item("texture", signal_array(py, layers.texture, has_channels)?)?;
-    fields.set_item("report", told)?;
+    fields.set_item("report", report_fields)?;
     Ok(fields)
 }

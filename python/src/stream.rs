@@ -1,15 +1,27 @@
-//! A dictionary that learns from one array after the other.
+//! Online dictionary learning, one array at a time.
 
 use crate::arrays::{Numbers, array, atoms_array};
 use crate::errors::Result;
-use crate::learn::{GivenImage, LearnOptions, details};
-use crate::options::{PenaltyOptions, Place, RunOptions};
+use crate::learn::{GivenImage, details};
+use crate::options::{EngineChoice, PenaltyOptions, RunOptions};
 use crate::reports::{learn_point, list};
 use crate::supervise::supervise;
-use lobcod::{Control, LearnCheckpoint, LearnPoint, Real};
+use lobcod::checkpoint::LearnCheckpoint;
+use lobcod::learn::LearnPoint;
+use lobcod::{Control, LearnParams, Real};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
+
+/// Options of a stream.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct StreamOptions {
+    base: String,
+    border: String,
+    stream_memory: usize,
+    seed: u64,
+}
 
 /// The model in either precision.
 enum Model {
@@ -27,36 +39,52 @@ macro_rules! with_model {
     };
 }
 
-/// A dictionary that learns from one array after the other.
+/// Online dictionary learning, one array at a time.
 #[pyclass(module = "lobcod._lobcod")]
 pub struct Stream {
     model: Model,
     base: String,
-    place: Place,
+    choice: EngineChoice,
 }
 
 #[pymethods]
 impl Stream {
-    /// A stream that starts from these atoms, for signals with so many axes.
+    /// A stream that starts from these atoms, for signals with `rank` axes.
     #[new]
-    fn new(first: Numbers<'_>, rank: usize, penalty: PenaltyOptions, options: LearnOptions, run: RunOptions<'_>) -> Result<Self> {
-        let learner = options.params(&penalty, &run)?.check()?;
+    fn new(first: Numbers<'_>, rank: usize, options: &Bound<'_, PyDict>) -> Result<Self> {
+        let (penalty, run): (PenaltyOptions, RunOptions<'_>) =
+            (options.extract()?, options.extract()?);
+        let options: StreamOptions = options.extract()?;
+        let mut params = LearnParams::new(penalty.penalty());
+        params.border = options.border.parse()?;
+        params.stream_memory = options.stream_memory;
+        params.seed = options.seed;
+        params.max_memory = run.max_memory;
+        let learner = params.check()?;
         let model = match run.precision.as_str() {
             "f64" => Model::F64(learner.stream(&first.dictionary(rank)?)?),
             _ => Model::F32(learner.stream(&first.dictionary(rank)?)?),
         };
-        Ok(Self { model, base: options.base, place: run.place()? })
+        Ok(Self { model, base: options.base, choice: run.engine_choice()? })
     }
 
-    /// Learns from more arrays; `False`: stopped by the callback, and the model is as it was.
-    fn partial_fit(&mut self, py: Python<'_>, images: Vec<GivenImage<'_>>, callback: Option<&Bound<'_, PyAny>>) -> Result<bool> {
+    /// Learns from more arrays; returns `False` if stopped by the callback, in which case the model
+    /// is unchanged.
+    fn partial_fit(
+        &mut self,
+        py: Python<'_>,
+        images: Vec<GivenImage<'_>>,
+        callback: Option<&Bound<'_, PyAny>>,
+    ) -> Result<bool> {
         let (model, control) = match &self.model {
             Model::F32(stream) => {
-                let (stream, control) = fit(py, stream.clone(), &images, &self.base, self.place, callback)?;
+                let (stream, control) =
+                    fit(py, stream.clone(), &images, &self.base, self.choice, callback)?;
                 (Model::F32(stream), control)
             }
             Model::F64(stream) => {
-                let (stream, control) = fit(py, stream.clone(), &images, &self.base, self.place, callback)?;
+                let (stream, control) =
+                    fit(py, stream.clone(), &images, &self.base, self.choice, callback)?;
                 (Model::F64(stream), control)
             }
         };
@@ -64,22 +92,22 @@ impl Stream {
         Ok(control == Control::Continue)
     }
 
-    /// The atoms as they stand.
+    /// The current atoms.
     fn dictionary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         with_model!(&self.model, stream => Ok(atoms_array(py, stream.dictionary())?.into_any()))
     }
 
-    /// One point for every call so far.
+    /// One point per call so far.
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         with_model!(&self.model, stream => list(py, stream.history(), learn_point))
     }
 
-    /// The penalty in units of the signal, once it is known.
+    /// The penalty in signal units, once it is known.
     fn penalty(&self) -> Option<f64> {
         with_model!(&self.model, stream => stream.penalty())
     }
 
-    /// All that the model holds, as arrays and numbers.
+    /// The state of the model, as arrays and numbers.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let checkpoint = with_model!(&self.model, stream => stream.checkpoint());
         let vector = |numbers: Vec<f64>| {
@@ -101,7 +129,7 @@ impl Stream {
         Ok(state)
     }
 
-    /// Takes up the state of a stream with the same parameters and first atoms.
+    /// Restores the state of a stream with the same parameters and initial atoms.
     fn restore(&mut self, state: StreamState<'_>) -> Result<()> {
         let history: Vec<f64> = state.history.values();
         let checkpoint = LearnCheckpoint {
@@ -111,7 +139,11 @@ impl Stream {
             dictionary: state.dictionary.values(),
             codes: Vec::new(),
             history: history.as_chunks().0.iter().map(point).collect(),
-            memory: state.memory.iter().map(|(name, numbers)| (name.clone(), numbers.values())).collect(),
+            memory: state
+                .memory
+                .iter()
+                .map(|(name, numbers)| (name.clone(), numbers.values()))
+                .collect(),
         };
         with_model!(&mut self.model, stream => stream.take_up(&checkpoint)?);
         Ok(())
@@ -131,13 +163,15 @@ struct StreamState<'py> {
 }
 
 fn row(p: &LearnPoint) -> [f64; 7] {
-    let [pass, nonzeros, replaced, merged] = [p.pass, p.nonzeros, p.replaced_atoms, p.merged_atoms].map(|n| n as f64);
+    let [pass, nonzeros, replaced, merged] =
+        [p.pass, p.nonzeros, p.replaced_atoms, p.merged_atoms].map(|n| n as f64);
     [p.seconds, pass, p.objective, p.data_term, nonzeros, replaced, merged]
 }
 
 fn point(row: &[f64; 7]) -> LearnPoint {
     let [seconds, pass, objective, data_term, nonzeros, replaced, merged] = *row;
-    let [pass, nonzeros, replaced_atoms, merged_atoms] = [pass, nonzeros, replaced, merged].map(|x| x as usize);
+    let [pass, nonzeros, replaced_atoms, merged_atoms] =
+        [pass, nonzeros, replaced, merged].map(|x| x as usize);
     LearnPoint { seconds, pass, objective, data_term, nonzeros, replaced_atoms, merged_atoms }
 }
 
@@ -146,12 +180,12 @@ fn fit<T: Real>(
     mut stream: lobcod::Stream<T>,
     images: &[GivenImage<'_>],
     base: &str,
-    place: Place,
+    choice: EngineChoice,
     callback: Option<&Bound<'_, PyAny>>,
 ) -> Result<(lobcod::Stream<T>, Control)> {
     let observed = details::<T>(py, images, base, stream.dictionary().extent())?;
     supervise(py, callback, move |mut watcher| {
-        let control = stream.partial_fit_on(&*place.engine::<T>()?, &observed, &mut watcher)?;
+        let control = stream.partial_fit(&*choice.engine::<T>()?, &observed, &mut watcher)?;
         Ok((stream, control))
     })
 }

@@ -1,4 +1,4 @@
-"""Pictures that several tests use."""
+"""Shared test images."""
 
 import lobcod
 import numpy as np
@@ -7,11 +7,11 @@ import pytest
 
 @pytest.fixture(scope="session")
 def grey() -> lobcod.Array:
-    """A grey picture, 64x64, float32, 0 to 255."""
+    """A greyscale image, 64x64, float32, 0 to 255."""
     return np.asarray(lobcod.still_life(64).mean(axis=-1))
 
 
 @pytest.fixture(scope="session")
 def colour() -> lobcod.Array:
-    """A colour picture, 48x48x3, float32, 0 to 255."""
+    """A colour image, 48x48x3, float32, 0 to 255."""
     return lobcod.still_life(48)

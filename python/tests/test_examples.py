@@ -1,4 +1,4 @@
-"""The examples: that each runs, and prints what its twin in Rust prints."""
+"""The examples: each runs, and prints the same as its Rust counterpart."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "examples"
-TWINS = Path(__file__).parent.parent.parent / "crates/lobcod/examples"
+TWINS = Path(__file__).parent.parent.parent / "crates/lobcod-tasks/examples"
 NAMES = sorted(file.stem for file in FOLDER.glob("*.py"))
 
 

@@ -1,4 +1,4 @@
-"""Files, pickles, and the layouts of other packages."""
+"""Files, pickles and the layouts of other packages."""
 
 import os
 import pickle
@@ -40,7 +40,7 @@ def test_codes_survive_pickling_and_files(tmp_path: Path) -> None:
         assert same(codes, read) and np.array_equal(read.reconstruct(), codes.reconstruct())
         with pytest.raises(ValueError, match="have no report"):
             _ = read.report
-    with pytest.raises(ValueError, match="these are no codes"):
+    with pytest.raises(ValueError, match="these are not codes"):
         lobcod.Codes.from_arrays({"value": np.zeros(3)})
 
 
@@ -72,10 +72,10 @@ def test_the_command_line_reads_and_writes_the_same_files(tmp_path: Path) -> Non
 
 
 def test_reports_are_plain(grey: lobcod.Array) -> None:
-    told = lobcod.encode(grey, penalty=20).report.to_dict()
+    report = lobcod.encode(grey, penalty=20).report.to_dict()
     for name in ("status", "objective", "data_term", "gap", "relative_gap", "nonzeros", "pixels", "penalty", "penalty_max"):
-        assert name in told
-    assert {"seconds", "objective", "nonzeros", "relative_gap"} == set(told["history"][0])
+        assert name in report
+    assert {"seconds", "objective", "nonzeros", "relative_gap"} == set(report["history"][0])
 
 
 def test_dictionaries_in_files(tmp_path: Path) -> None:
@@ -87,14 +87,14 @@ def test_dictionaries_in_files(tmp_path: Path) -> None:
         ("mdhw", lobcod.random_dictionary(3, (2, 3, 4))),
         ("mcdhw", lobcod.random_dictionary(3, (2, 3, 4), channels=2)),
     ]:
-        lobcod.save_dictionary(tmp_path / "atoms.npz", atoms, axes, seed=0, how="random", share=0.5)
+        lobcod.save_dictionary(tmp_path / "atoms.npz", atoms, axes, seed=0, how="random", share=0.5)  # type: ignore[arg-type]
         assert np.array_equal(lobcod.load_dictionary(tmp_path / "atoms.npz"), atoms)
         assert str(np.load(tmp_path / "atoms.npz")["axes"]) == axes
     double = lobcod.random_dictionary(3, (4, 5), precision="f64")
     lobcod.save_dictionary(tmp_path / "atoms.npy", double)
     assert np.array_equal(np.load(tmp_path / "atoms.npy"), double)
     assert np.array_equal(lobcod.load_dictionary(tmp_path / "atoms.npy", "f64"), double)
-    with pytest.raises(ValueError, match="do not fit the axes"):
+    with pytest.raises(ValueError, match="axes is 'mchw'"):
         lobcod.save_dictionary(tmp_path / "atoms.npz", double, "mchw")
     with pytest.raises(FileNotFoundError):
         lobcod.load_dictionary(tmp_path / "none.npz")
@@ -108,16 +108,16 @@ def test_layouts_of_other_packages() -> None:
     for atoms, shape in ((flat, (5, 4, 7)), (colour, (5, 4, 3, 7))):
         theirs = lobcod.to_sporco(atoms)
         assert theirs.shape == shape
-        np.testing.assert_allclose(lobcod.from_sporco(2 * theirs), atoms, atol=1e-6)
+        np.testing.assert_allclose(lobcod.from_sporco(2 * theirs, dimN=2), atoms, atol=1e-6)
     assert lobcod.from_sporco(lobcod.to_sporco(flat))[3, 1, 2] == pytest.approx(lobcod.to_sporco(flat)[1, 2, 3])
     one, many = lobcod.random_dictionary(6, 9), lobcod.random_dictionary(6, 9, channels=4)
     for atoms, shape in ((one, (6, 1, 9)), (many, (6, 4, 9))):
         theirs = lobcod.to_alphacsc(atoms)
         assert theirs.shape == shape
         np.testing.assert_allclose(lobcod.from_alphacsc(3 * theirs), atoms, atol=1e-6)
-    for wrong in (lobcod.from_sporco, lobcod.to_sporco, lobcod.from_alphacsc, lobcod.to_alphacsc):
+    for wrong in (lobcod.to_sporco, lobcod.from_alphacsc, lobcod.to_alphacsc):
         with pytest.raises(ValueError, match="reshape it"):
-            wrong(np.ones((2, 2, 2, 2, 2)))
+            wrong(np.ones((2, 2, 2, 2, 2, 2)))
     with pytest.raises(ValueError, match="all zeros"):
         lobcod.from_sporco(np.zeros((3, 3, 2)))
 

@@ -1,6 +1,7 @@
-"""Learning, at once and from a stream."""
+"""Batch and online learning."""
 
 import pickle
+from typing import Any
 
 import lobcod
 import numpy as np
@@ -14,7 +15,7 @@ def stripes(angle: float, seed: int, side: int = 40) -> lobcod.Array:
 
 
 @pytest.mark.parametrize("method", ["atomwise", "stochastic", "batch"])
-def test_learning_beats_its_first_atoms(grey: lobcod.Array, method: str) -> None:
+def test_learning_beats_its_first_atoms(grey: lobcod.Array, method: Any) -> None:
     first = lobcod.random_dictionary(12, (6, 6))
     learnt, report = lobcod.learn([grey], atoms=12, size=(6, 6), penalty=20, method=method, passes=6)
     before = lobcod.encode(grey, first, 20).report.objective
@@ -54,17 +55,17 @@ def test_masks_hide_samples(grey: lobcod.Array) -> None:
 def test_wrong_arguments(grey: lobcod.Array) -> None:
     for options, sentence in [
         ({"method": "luck"}, "the method is luck"),
-        ({"step": "adam"}, "belong to the method stochastic"),
+        ({"step": "adam"}, 'require method="stochastic"'),
         ({"method": "stochastic", "step": "giant"}, "the step is giant"),
         ({"method": "stochastic", "decay": "slow"}, "the decay is slow"),
         ({"passes": 0}, "the number of passes is 0"),
         ({"init": "magic"}, "init is magic"),
         ({"size": 8}, "the atoms have 1 axes"),
-        ({"masks": []}, "there are 0 masks for 1 images"),
+        ({"masks": []}, "got 0 masks for 1 images"),
     ]:
         with pytest.raises(ValueError, match=sentence):
             lobcod.learn([grey], **options)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="there is no image"):
+    with pytest.raises(ValueError, match="there are no images"):
         lobcod.learn([])
     with pytest.raises(ValueError, match="no detail"):
         lobcod.learn([np.ones((20, 20))])

@@ -1,4 +1,4 @@
-"""Plots: that they show what they are given."""
+"""Plots show their input."""
 
 from collections.abc import Iterator
 
@@ -27,6 +27,20 @@ def test_atoms() -> None:
     assert len(lobcod.plot.atoms(lobcod.random_dictionary(5, 16)).lines) == 5
     with pytest.raises(ValueError, match="cannot be drawn"):
         lobcod.plot.atoms(np.ones((2, 5, 4, 4)))
+
+
+def test_atoms_of_several_channels_are_curves() -> None:
+    atoms = lobcod.random_dictionary(5, 32, channels=4)
+    drawn = lobcod.plot.atoms(atoms)
+    assert len(drawn.lines) == 20 and not drawn.images and drawn.get_title() == "5 atoms of 32"
+    third = np.asarray(drawn.lines[2].get_ydata())
+    np.testing.assert_allclose(third, atoms[2, 0] / (2.2 * np.abs(atoms[2]).max()) - 2, atol=1e-6)
+    assert len({line.get_color() for line in drawn.lines}) == 4
+    assert len(lobcod.plot.atoms(atoms, axes="mhw").images) == 1
+    assert len(lobcod.plot.atoms(lobcod.random_dictionary(5, (4, 5)), axes="mct").lines) == 20
+    assert len(lobcod.plot.atoms(lobcod.random_dictionary(5, (4, 5))).images) == 1
+    with pytest.raises(ValueError, match="axes is 'chw'"):
+        lobcod.plot.atoms(atoms, axes="chw")
 
 
 def test_codes_and_history(grey: lobcod.Array) -> None:

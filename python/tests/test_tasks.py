@@ -1,7 +1,7 @@
 """Inpainting, fusion, denoising, separation."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import lobcod
 import numpy as np
@@ -18,7 +18,7 @@ def test_inpainting_fills_and_keeps(grey: lobcod.Array) -> None:
     damaged = np.where(known, grey, 0)
     filled, report = lobcod.inpaint(damaged, known, return_report=True)
     assert np.array_equal(filled[known], grey[known])
-    assert lobcod.psnr(filled, grey) > lobcod.psnr(lobcod.base_layer(damaged, known=known), grey)
+    assert lobcod.psnr(filled, grey, 255) > lobcod.psnr(lobcod.base_layer(damaged, known=known), grey, 255)
     assert report.status == "converged" and report.penalty > 0 and report.held_out_samples > 0
     assert sum(answer["weight"] for answer in report.answers) == pytest.approx(1)
     assert not np.array_equal(report.fit[known], grey[known])
@@ -37,7 +37,7 @@ def test_inpainting_learns_on_the_image(grey: lobcod.Array) -> None:
         ({"preset": "slow"}, "the preset is slow"),
         ({"learn": "much"}, "learn is much"),
         ({"penalty": "low"}, "the penalty is low"),
-        ({"held_out": 0.9}, "the share of samples held out is 0.9"),
+        ({"held_out": 0.9}, "the fraction of samples held out is 0.9"),
     ]
     for options, sentence in wrong:
         with pytest.raises(ValueError, match=sentence):
@@ -52,16 +52,16 @@ def test_fusion_takes_what_is_sharp(grey: lobcod.Array) -> None:
     left = np.arange(64) < 32
     frames = [np.where(left, grey, blurred(grey)), np.where(left, blurred(grey), grey)]
     fused, report = lobcod.fuse(frames, return_report=True)
-    assert lobcod.psnr(fused, grey) > max(lobcod.psnr(frame, grey) for frame in frames) + 5
+    assert lobcod.psnr(fused, grey, 255) > max(lobcod.psnr(frame, grey, 255) for frame in frames) + 5
     assert report.decision.shape == grey.shape and set(np.unique(report.decision)) == {0, 1}
     assert report.decision[:, :28].mean() < 0.3 < 0.7 < report.decision[:, 36:].mean()
     assert report.crop == (0, 0, 64, 64) and len(report.motions) == 2
     codes = lobcod.fuse(frames, fuse_base="average")
-    assert lobcod.psnr(codes, grey) > 25
+    assert lobcod.psnr(codes, grey, 255) > 25
 
 
 class Lazy:
-    """Frames that are made when they are asked for."""
+    """Frames that are generated on access."""
 
     def __init__(self, frames: list[lobcod.Array]) -> None:
         self.frames, self.reads = frames, 0
@@ -91,31 +91,40 @@ def test_exposures(colour: lobcod.Array) -> None:
 
 def test_wrong_frames(grey: lobcod.Array) -> None:
     for frames, sentence in [
-        ([grey], "two frames or more"),
+        ([grey], "two or more frames"),
         ([grey, grey[:30]], "differ in shape"),
         ([grey, np.where(grey > 100, np.nan, grey)], "frame 1 has missing samples"),
     ]:
         with pytest.raises(ValueError, match=sentence):
             lobcod.fuse(frames)
-    with pytest.raises(ValueError, match="the mode is blend, but must be focus or exposure"):
-        lobcod.fuse([grey, grey], "blend")
+    with pytest.raises(ValueError, match="the mode is blend, but must be auto, focus or exposure"):
+        lobcod.fuse([grey, grey], "blend")  # type: ignore[call-overload]
 
 
 def test_a_shift_is_warned_about_and_mended() -> None:
     large = lobcod.still_life(160).mean(axis=-1)
     frames = [large[10:130, 10:130], large[14:134, 13:133]]
     with pytest.warns(UserWarning, match="try align"):
-        lobcod.fuse(frames)
+        lobcod.fuse(frames, align="none")
+    automatic = lobcod.fuse(frames, return_report=True)[1]
+    assert automatic.mode == "focus" and automatic.largest_motion == pytest.approx(5, abs=0.5)
     fused, report = lobcod.fuse(frames, align="shift", return_report=True)
     assert fused.shape == report.decision.shape != frames[0].shape
     assert report.largest_motion == pytest.approx(5, abs=0.5)
 
 
+def test_the_mode_follows_from_the_frames(grey: lobcod.Array) -> None:
+    dark, bright = 0.4 * grey, np.clip(1.6 * grey, 0, 255)
+    assert lobcod.fuse([dark, bright], return_report=True)[1].mode == "exposure"
+    with pytest.raises(ValueError, match="do not show the same scene"):
+        lobcod.fuse([grey, np.rot90(grey[: min(grey.shape), : min(grey.shape)])[: grey.shape[0], : grey.shape[1]]])
+
+
 @pytest.mark.parametrize("method", ["local", "convolutional"])
-def test_denoising(grey: lobcod.Array, method: str) -> None:
+def test_denoising(grey: lobcod.Array, method: Literal["local", "convolutional"]) -> None:
     noisy = grey + 20 * np.random.default_rng(0).standard_normal(grey.shape)
     clean, report = lobcod.denoise(noisy, sigma=20, method=method, return_report=True)
-    assert lobcod.psnr(clean, grey) > lobcod.psnr(noisy, grey) + 2
+    assert lobcod.psnr(clean, grey, 255) > lobcod.psnr(noisy, grey, 255) + 2
     assert (report.pursuit is not None) == (method == "convolutional") and report.noise_level == 20
     np.testing.assert_array_equal(lobcod.denoise(noisy, "gaussian:20", method=method), clean)
     estimated = lobcod.denoise(noisy, method=method, return_report=True)[1].noise_level
@@ -125,10 +134,10 @@ def test_denoising(grey: lobcod.Array, method: str) -> None:
 def test_other_noises(grey: lobcod.Array) -> None:
     rng = np.random.default_rng(0)
     counts = rng.poisson(grey / 4).astype(float)
-    assert lobcod.psnr(4 * lobcod.denoise(counts, "poisson"), grey) > lobcod.psnr(4 * counts, grey) + 2
+    assert lobcod.psnr(4 * lobcod.denoise(counts, "poisson"), grey, 255) > lobcod.psnr(4 * counts, grey, 255) + 2
     hit = rng.random(grey.shape) < 0.1
     spoilt = np.where(hit, rng.choice([0.0, 255.0], grey.shape), grey)
-    assert lobcod.psnr(lobcod.denoise(spoilt, "impulse:0.2"), grey) > lobcod.psnr(spoilt, grey) + 5
+    assert lobcod.psnr(lobcod.denoise(spoilt, "impulse:0.2"), grey, 255) > lobcod.psnr(spoilt, grey, 255) + 5
     for noise in ("snow", "gaussian:", "gaussian:a", "mixed:1", "poisson:1,2"):
         if noise != "gaussian:":
             with pytest.raises(ValueError, match="the noise is"):

@@ -1,4 +1,4 @@
-//! The pages that people read: their links lead somewhere, and their commands run as they are written.
+//! Checks the documentation: links have valid targets, and commands run as written.
 
 use crate::{cargo, root};
 use std::collections::BTreeSet;
@@ -7,27 +7,30 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Pages with commands; those of one page run in one folder, in their order.
+/// Pages with commands; those of one page run in order in one folder.
 const RUN: [&str; 4] = ["README.md", "docs/gallery.md", "docs/penalty.md", "docs/masks.md"];
-/// A page shows what its own commands made.
+/// A page that shows the output of its own commands.
 const GALLERY: &str = "docs/gallery.md";
-/// Commands that build or install; others try them.
+/// Commands that build or install; these are tested elsewhere.
 const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 
 /// Checks all links and runs all commands.
 pub fn check() -> Result<(), String> {
-    let mut faults = Vec::new();
-    for page in pages()? {
-        faults.extend(broken_links(&page)?);
-    }
-    if !faults.is_empty() {
-        return Err(faults.join("\n"));
-    }
+    check_links()?;
     cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
     RUN.iter().try_for_each(|page| run_page(page).map(drop))
 }
 
-/// Makes the pictures of the gallery anew, by the commands that it shows.
+/// Links lead somewhere.
+pub fn check_links() -> Result<(), String> {
+    let mut faults = Vec::new();
+    for page in pages()? {
+        faults.extend(broken_links(&page)?);
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Regenerates the images of the gallery with the commands it shows.
 pub fn gallery() -> Result<(), String> {
     cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
     let made = run_page(GALLERY)?;
@@ -35,26 +38,34 @@ pub fn gallery() -> Result<(), String> {
     let _ = fs::remove_dir_all(&shown);
     fs::create_dir_all(&shown).map_err(|e| e.to_string())?;
     let text = read(&root().join(GALLERY))?;
-    let names: BTreeSet<&str> = targets(&text).into_iter().filter_map(|target| target.strip_prefix("gallery/")).collect();
+    let names: BTreeSet<&str> =
+        targets(&text).into_iter().filter_map(|target| target.strip_prefix("gallery/")).collect();
     for name in &names {
-        let from = [made.join(name), made.join("examples").join(name)].into_iter().find(|file| file.exists());
-        let from = from.ok_or_else(|| format!("{GALLERY} shows {name}, but no command of it makes that"))?;
+        let from = [made.join(name), made.join("examples").join(name)]
+            .into_iter()
+            .find(|file| file.exists());
+        let from = from.ok_or_else(|| {
+            format!("{GALLERY} shows {name}, but none of its commands creates it")
+        })?;
         fs::copy(from, shown.join(name)).map_err(|e| e.to_string())?;
     }
-    println!("{} pictures in docs/gallery", names.len());
+    println!("{} images in docs/gallery", names.len());
     Ok(())
 }
 
-/// Runs the commands of a page, and gives the folder that they ran in.
+/// Runs the commands of a page and returns their working folder.
 fn run_page(page: &str) -> Result<PathBuf, String> {
     let folder = root().join("target/docs").join(page.replace(['/', '.'], "-"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     let text = read(&root().join(page))?;
     let lines = blocks(&text, "sh").into_iter().flat_map(str::lines);
-    let commands: Vec<&str> = lines.filter(|line| !NOT_RUN.iter().any(|start| line.starts_with(start))).collect();
+    let commands: Vec<&str> =
+        lines.filter(|line| !NOT_RUN.iter().any(|start| line.starts_with(start))).collect();
     let path = env::join_paths(
-        [root().join("target/debug")].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
+        [root().join("target/debug")]
+            .into_iter()
+            .chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
     );
     let status = Command::new("bash")
         .args(["-euo", "pipefail", "-c", &commands.join("\n")])
@@ -67,7 +78,7 @@ fn run_page(page: &str) -> Result<PathBuf, String> {
     if status.success() { Ok(folder) } else { Err(format!("a command of {page} failed")) }
 }
 
-/// Blocks of a language.
+/// Code blocks of a language.
 pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let start = format!("```{language}\n");
     text.split(&start).skip(1).filter_map(|rest| rest.split("```").next()).collect()
@@ -76,14 +87,18 @@ pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 /// All pages of the project.
 fn pages() -> Result<Vec<PathBuf>, String> {
     let mut pages: Vec<PathBuf> =
-        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md"].map(|page| root().join(page)).into();
-    let docs = fs::read_dir(root().join("docs")).map_err(|e| e.to_string())?.filter_map(|entry| Some(entry.ok()?.path()));
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md"]
+            .map(|page| root().join(page))
+            .into();
+    let docs = fs::read_dir(root().join("docs"))
+        .map_err(|e| e.to_string())?
+        .filter_map(|entry| Some(entry.ok()?.path()));
     pages.extend(docs.filter(|path| path.extension().is_some_and(|e| e == "md")));
     pages.sort();
     Ok(pages)
 }
 
-/// Links of a page to files or headings that are not there.
+/// Links of a page to files or headings that do not exist.
 fn broken_links(page: &Path) -> Result<Vec<String>, String> {
     let text = read(page)?;
     let folder = page.parent().unwrap_or(Path::new("."));
@@ -91,15 +106,16 @@ fn broken_links(page: &Path) -> Result<Vec<String>, String> {
     for target in targets(&text).into_iter().filter(|target| !target.contains("://")) {
         let (file, heading) = target.split_once('#').unwrap_or((target, ""));
         let file = if file.is_empty() { page.into() } else { folder.join(file) };
-        let found = file.exists() && (heading.is_empty() || headings(&read(&file)?).iter().any(|h| h == heading));
+        let found = file.exists()
+            && (heading.is_empty() || headings(&read(&file)?).iter().any(|h| h == heading));
         if !found {
-            faults.push(format!("{}: {target} leads nowhere", page.display()));
+            faults.push(format!("{}: {target} does not exist", page.display()));
         }
     }
     Ok(faults)
 }
 
-/// What a page links to or shows, but for code.
+/// Link and image targets of a page, except in code.
 fn targets(text: &str) -> Vec<&str> {
     let prose = text.split("```").step_by(2);
     let of = |part: &'_ str, start: &str, end: char| -> Vec<(usize, usize)> {
@@ -117,11 +133,16 @@ fn targets(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Headings as addresses within a page.
+/// Headings as anchors within a page.
 fn headings(text: &str) -> Vec<String> {
-    let titles = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let titles = text
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim());
     let kept = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-    titles.map(|title| title.to_lowercase().replace(' ', "-").chars().filter(|c| kept(*c)).collect()).collect()
+    titles
+        .map(|title| title.to_lowercase().replace(' ', "-").chars().filter(|c| kept(*c)).collect())
+        .collect()
 }
 
 fn read(path: &Path) -> Result<String, String> {

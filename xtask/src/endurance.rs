@@ -1,4 +1,4 @@
-//! Long tests: fuzzing, kills, load.
+//! Long tests: fuzzing, killed processes, load.
 
 use std::process::Command;
 
@@ -8,13 +8,28 @@ pub fn fuzz(words: &[&str]) -> Result<(), String> {
     super::cargo(&[&["run", "--package", "lobcod-fuzz", "--"], words].concat())
 }
 
-/// The tests that CI runs for a moment, at full length.
+/// The tests that CI runs briefly, at full length.
 pub fn long() -> Result<(), String> {
-    let tests = ["test", "--workspace", "--test", "kills", "--test", "load", "--test", "crowd", "--", "--nocapture"];
+    let tests = [
+        "test",
+        "--workspace",
+        "--test",
+        "kills",
+        "--test",
+        "load",
+        "--test",
+        "crowd",
+        "--",
+        "--nocapture",
+    ];
     let status = Command::new("cargo")
         .args(tests)
         .envs([("LOBCOD_KILLS", "100"), ("LOBCOD_LOAD", "10000"), ("LOBCOD_CROWD", "64")])
         .current_dir(super::root())
         .status();
-    if status.map_err(|e| e.to_string())?.success() { Ok(()) } else { Err("the long tests failed".into()) }
+    if status.map_err(|e| e.to_string())?.success() {
+        Ok(())
+    } else {
+        Err("the long tests failed".into())
+    }
 }

@@ -1,4 +1,5 @@
-//! Instructions of three fixed small runs, counted by callgrind and compared with those of the file beside the runs.
+//! Counts the instructions of three fixed small runs with callgrind, and compares them with the
+//! stored counts.
 
 use crate::root;
 use serde_json::Value;
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const RUNS: [&str; 3] = ["pursuit", "masked", "learning"];
-/// A count above this many times the kept one is a failure.
+/// Maximum allowed ratio to the stored count.
 const ALLOWED: f64 = 1.05;
 
-/// Counts and compares; `write` keeps the new counts instead.
+/// Counts and compares; `write` stores the new counts instead.
 pub fn compare(write: bool) -> Result<(), String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("valgrind is not installed: instructions are not counted");
@@ -27,9 +28,14 @@ pub fn compare(write: bool) -> Result<(), String> {
         let before: Option<f64> = place.and_then(|at| lines[at][key.len()..].trim().parse().ok());
         match before {
             Some(before) => {
-                println!("{run}, {level}: {count} instructions, {:.3} times the {before} kept", count as f64 / before)
+                println!(
+                    "{run}, {level}: {count} instructions, {:.3} times the stored {before}",
+                    count as f64 / before
+                )
             }
-            None => println!("{run}, {level}: {count} instructions, none kept for these vectors to compare with"),
+            None => {
+                println!("{run}, {level}: {count} instructions, no stored count for these vectors")
+            }
         }
         if write {
             let line = format!("{key}{count}");
@@ -42,13 +48,14 @@ pub fn compare(write: bool) -> Result<(), String> {
         }
     }
     if write {
-        std::fs::write(&file, lines.join("\n") + "\n").map_err(|e| format!("{}: {e}", file.display()))?;
+        std::fs::write(&file, lines.join("\n") + "\n")
+            .map_err(|e| format!("{}: {e}", file.display()))?;
     }
     if slower.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "more instructions than kept in {}: {}; if that is meant, keep them with `cargo xtask instructions keep`",
+        "more instructions than stored in {}: {}; if intended, store them with `cargo xtask instructions keep`",
         file.display(),
         slower.join(", ")
     ))
@@ -57,7 +64,16 @@ pub fn compare(write: bool) -> Result<(), String> {
 /// The program with the runs.
 fn build() -> Result<PathBuf, String> {
     let output = Command::new("cargo")
-        .args(["bench", "--package", "lobcod", "--bench", "instructions", "--no-run", "--message-format", "json"])
+        .args([
+            "bench",
+            "--package",
+            "lobcod",
+            "--bench",
+            "instructions",
+            "--no-run",
+            "--message-format",
+            "json",
+        ])
         .current_dir(root())
         .output()
         .map_err(|e| e.to_string())?;
@@ -66,12 +82,13 @@ fn build() -> Result<PathBuf, String> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut programs =
-        messages.filter(|m| m["target"]["name"] == "instructions").filter_map(|m| m["executable"].as_str().map(PathBuf::from));
-    programs.next().ok_or_else(|| "cargo named no program".into())
+    let mut programs = messages
+        .filter(|m| m["target"]["name"] == "instructions")
+        .filter_map(|m| m["executable"].as_str().map(PathBuf::from));
+    programs.next().ok_or_else(|| "cargo reported no program".into())
 }
 
-/// Vector instructions in use and instructions run. Callgrind shows the program a processor without AVX-512.
+/// Vector level and number of instructions. Callgrind emulates a processor without AVX-512.
 fn count(program: &Path, run: &str) -> Result<(String, u64), String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -79,8 +96,12 @@ fn count(program: &Path, run: &str) -> Result<(String, u64), String> {
         .arg(run)
         .output()
         .map_err(|e| e.to_string())?;
-    let (said, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (said, log) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let level = said.split_whitespace().next().map(str::to_string);
-    let collected = log.lines().find_map(|line| line.split("Collected :").nth(1)).and_then(|n| n.trim().parse().ok());
+    let collected = log
+        .lines()
+        .find_map(|line| line.split("Collected :").nth(1))
+        .and_then(|n| n.trim().parse().ok());
     level.zip(collected).ok_or_else(|| format!("callgrind counted nothing for {run}: {log}"))
 }

@@ -1,10 +1,11 @@
-//! Chores of the workspace: `cargo xtask <name>`.
+//! Tasks of the workspace: `cargo xtask <name>`.
 
 mod docs;
 mod endurance;
 mod instructions;
 mod paper;
 mod python;
+mod release;
 mod supply;
 mod threads;
 
@@ -13,10 +14,11 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <chore>
-  test                 all tests: the Rust workspace, what it is made of, the pages, then the Python package
+  test                 all tests: the Rust workspace, its dependencies, then the Python package
+  release --check      what takes too long for every change: documentation, instructions, MPI, Miri, interface
   docs                 the pages: links lead somewhere, commands run as written
-  gallery              the pictures of docs/gallery.md, made anew by its commands
-  mpi                  lints and tests of the engine over ranks, under mpirun on 1 to 4 ranks; needs MPI
+  gallery              the images of docs/gallery.md, made anew by its commands
+  mpi [mpich]          lints and tests of the engine over ranks, under mpirun on 1 to 4 ranks; needs Open MPI, or MPICH
   python               the tests of the Python package alone, on a wheel built for them
   wheel                a release wheel of the Python package in target/wheels
   instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
@@ -24,22 +26,31 @@ const USAGE: &str = "usage: cargo xtask <chore>
   kernels              rate of the correlation against the core's peak
   speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, bands SIDE MIB, stream COUNT,
                        precision
-  fuzz TARGET SECONDS  changes inputs of picture, archive, mask, lasso, pursuit or arguments until time is up
-  long                 kills, load and crowds of processes at full length
-  memory [WORDS]       peak memory of every kind of run under several limits; of the lines that hold the words
-  supply               licences and sources of dependencies, places of unsafe code
-  threads [IMAGE]      encode with 1 and 2 threads in turn: ratio of the medians, memory a pixel";
+  fuzz TARGET SECONDS  fuzzes image, archive, mask, lasso, pursuit or arguments until time is up
+  long                 tests with killed processes, load and many processes at full length
+  memory [WORDS]       peak memory of every kind of run under several limits, or only of those that match the words
+  supply               checks licences and sources of dependencies, and locations of unsafe code
+  threads [IMAGE]      compares an encode with 1 and 2 threads: ratio of the medians, memory per pixel";
+
+/// The environment in which MPICH is used instead of Open MPI.
+const MPICH: &[(&str, &str)] = &[
+    ("MPICC", "mpicc.mpich"),
+    ("LOBCOD_MPIRUN", "mpirun.mpich"),
+    ("CARGO_TARGET_DIR", "target/mpich"),
+];
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => cargo(&["test", "--workspace"])
             .and_then(|()| supply::check())
-            .and_then(|()| docs::check())
+            .and_then(|()| docs::check_links())
             .and_then(|()| python::test()),
+        ["release", "--check"] => release::check(),
         ["docs"] => docs::check(),
         ["gallery"] => docs::gallery(),
-        ["mpi"] => mpi(),
+        ["mpi"] => mpi(&[]),
+        ["mpi", "mpich"] => mpi(MPICH),
         ["python"] => python::test(),
         ["wheel"] => python::wheel(),
         ["instructions"] => instructions::compare(false),
@@ -47,10 +58,14 @@ fn main() -> ExitCode {
         ["paper", ref words @ ..] => paper::reproduce(words),
         ["fuzz", ref words @ ..] => endurance::fuzz(words),
         ["long"] => endurance::long(),
-        ["memory", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod-cli", "--bench", "memory", "--"], words].concat()),
+        ["memory", ref words @ ..] => cargo(
+            &[&["bench", "--package", "lobcod-cli", "--bench", "memory", "--"], words].concat(),
+        ),
         ["supply"] => supply::check(),
         ["kernels"] => cargo(&["bench", "--package", "lobcod", "--bench", "kernels"]),
-        ["speed", ref words @ ..] => cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat()),
+        ["speed", ref words @ ..] => {
+            cargo(&[&["bench", "--package", "lobcod", "--bench", "speed", "--"], words].concat())
+        }
         ["threads"] => threads::compare(&data_folder().join("standard/barbara.png")),
         ["threads", image] => threads::compare(&PathBuf::from(image)),
         _ => Err(USAGE.into()),
@@ -64,24 +79,52 @@ fn main() -> ExitCode {
     }
 }
 
-/// What needs MPI, and so is no part of `cargo xtask test`.
-fn mpi() -> Result<(), String> {
-    let packages = ["--package", "lobcod-mpi", "--package", "lobcod-cli", "--features", "lobcod-mpi/mpi,lobcod-cli/mpi"];
-    cargo(&[&["clippy"], &packages[..], &["--all-targets", "--quiet", "--", "-D", "warnings"]].concat())?;
+/// Lints and tests of the engine over ranks, which need MPI.
+fn mpi(environment: &[(&str, &str)]) -> Result<(), String> {
+    let packages = [
+        "--package",
+        "lobcod-mpi",
+        "--package",
+        "lobcod-cli",
+        "--features",
+        "lobcod-mpi/mpi,lobcod-cli/mpi",
+    ];
+    let cargo = |arguments: &[&str]| cargo_with(arguments, environment);
+    cargo(
+        &[&["clippy"], &packages[..], &["--all-targets", "--quiet", "--", "-D", "warnings"]]
+            .concat(),
+    )?;
     cargo(&["test", "--package", "lobcod-mpi", "--features", "mpi"])?;
-    cargo(&["test", "--package", "lobcod-cli", "--features", "mpi", "--test", "mpi", "--", "--test-threads", "1"])
+    cargo(&[
+        "test",
+        "--package",
+        "lobcod-cli",
+        "--features",
+        "mpi",
+        "--test",
+        "mpi",
+        "--",
+        "--test-threads",
+        "1",
+    ])
 }
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Where the reference images lie.
+/// Folder of the reference images.
 fn data_folder() -> PathBuf {
     env::var_os("LOBCOD_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from)
 }
 
 fn cargo(arguments: &[&str]) -> Result<(), String> {
-    let status = Command::new("cargo").args(arguments).current_dir(root()).status().map_err(|e| e.to_string())?;
+    cargo_with(arguments, &[])
+}
+
+fn cargo_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(arguments).envs(environment.iter().copied()).current_dir(root());
+    let status = command.status().map_err(|e| e.to_string())?;
     if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" "))) }
 }

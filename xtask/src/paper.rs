@@ -1,4 +1,5 @@
-//! The paper's figures and tables beside its rivals: environments, programs, scripts, and the page of results.
+//! The paper's figures and tables compared with other methods: environments, programs, scripts, and
+//! the page of results.
 
 use crate::python::{build_wheel, make_venv, pip, program, run};
 use crate::{cargo, root};
@@ -8,12 +9,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Scripts that take `--quick` or `--full` and write their own part of the results.
-const SCRIPTS: [&str; 7] = ["batch", "online", "dictionaries", "inpainting", "fusion_figure", "complexity", "claims"];
-/// Time for one script before it is stopped and the next begins; what it has finished is kept.
+const SCRIPTS: [&str; 7] =
+    ["batch", "online", "dictionaries", "inpainting", "fusion_figure", "complexity", "claims"];
+/// Time limit of one script; finished results are kept.
 const QUICK_LIMIT: Duration = Duration::from_secs(15 * 60);
 const FULL_LIMIT: Duration = Duration::from_secs(8 * 3600);
 
-/// Runs everything; a script that fails is named at the end, and the page says what is missing.
+/// Runs everything; failed scripts are listed at the end, and the page shows what is missing.
 pub fn reproduce(words: &[&str]) -> Result<(), String> {
     let size = match words {
         [] | ["--quick"] => "--quick",
@@ -40,7 +42,7 @@ pub fn reproduce(words: &[&str]) -> Result<(), String> {
     note("overhead", overhead(&venv, &results));
     python(&venv, "page.py", &[], size)?;
     println!("the page of results is paper/results/README.md");
-    if failed.is_empty() { Ok(()) } else { Err(format!("these did not end well: {}", failed.join(", "))) }
+    if failed.is_empty() { Ok(()) } else { Err(format!("these failed: {}", failed.join(", "))) }
 }
 
 fn pursuit(venv: &Path, size: &str, results: &Path) -> Result<(), String> {
@@ -49,11 +51,12 @@ fn pursuit(venv: &Path, size: &str, results: &Path) -> Result<(), String> {
         return Ok(());
     }
     let out = out.to_string_lossy().into_owned();
-    let words: &[&str] = if size == "--quick" { &["--quick", "--out", &out] } else { &["--out", &out] };
+    let words: &[&str] =
+        if size == "--quick" { &["--quick", "--out", &out] } else { &["--out", &out] };
     python_at(real_time(), venv, "bench_pursuit.py", words, size)
 }
 
-/// The pursuit of signals beside dicodile and alphacsc, which want another numpy than the others.
+/// The pursuit of 1-D signals compared with dicodile and alphacsc, which need another numpy.
 fn one_dimension(size: &str, results: &Path) -> Result<(), String> {
     let out = results.join(format!("one-dimension{size}.json"));
     if out.exists() {
@@ -62,17 +65,21 @@ fn one_dimension(size: &str, results: &Path) -> Result<(), String> {
     let venv = folder().join("venv-1d");
     installed(&venv, &["requirements-1d.txt"], false)?;
     let out = out.to_string_lossy().into_owned();
-    let words: &[&str] = if size == "--quick" { &["--quick", "--out", &out] } else { &["--out", &out] };
+    let words: &[&str] =
+        if size == "--quick" { &["--quick", "--out", &out] } else { &["--out", &out] };
     python_at(real_time(), &venv, "bench_1d.py", words, size)
 }
 
-/// What Python adds to the time of the solver, by the bench of the package on a release wheel.
+/// Overhead of Python over the solver, by the benchmark of the package on a release wheel.
 fn overhead(venv: &Path, results: &Path) -> Result<(), String> {
     pip(venv, ["install", "--quiet", "maturin"], &[])?;
     let wheel = build_wheel(venv, "release", &root().join("target/wheels"))?;
     pip(venv, ["install", "--quiet", "--force-reinstall", "--no-deps"], &[wheel.as_path()])?;
     let mut bench = command(real_time(), venv);
-    bench.arg(root().join("python/benches/overhead.py")).arg("--out").arg(results.join("overhead.json"));
+    bench
+        .arg(root().join("python/benches/overhead.py"))
+        .arg("--out")
+        .arg(results.join("overhead.json"));
     run(&mut bench)
 }
 
@@ -82,12 +89,17 @@ fn folder() -> PathBuf {
 
 fn peers_venv() -> Result<PathBuf, String> {
     let venv = folder().join("venv");
-    installed(&venv, &["requirements-peers.txt", "requirements-tasks.txt", "requirements-figures.txt"], true)?;
+    installed(
+        &venv,
+        &["requirements-peers.txt", "requirements-tasks.txt", "requirements-figures.txt"],
+        true,
+    )?;
     Ok(venv)
 }
 
-/// Makes the environment with these files of requirements, unless it is there with the same ones. `old_numpy`: what is compiled on the way
-/// looks for numpy and setuptools in the environment itself, and needs old ones.
+/// Creates the environment with these requirements files, unless it exists with the same ones.
+/// `old_numpy`: packages compiled during installation use numpy and setuptools of the environment
+/// itself, and need old versions.
 fn installed(venv: &Path, files: &[&str], old_numpy: bool) -> Result<(), String> {
     let paths: Vec<PathBuf> = files.iter().map(|name| root().join("paper").join(name)).collect();
     let mut wanted = String::new();
@@ -102,7 +114,15 @@ fn installed(venv: &Path, files: &[&str], old_numpy: bool) -> Result<(), String>
     let mut install = program(venv, "python");
     install.args(["-m", "pip", "install", "--quiet"]);
     if old_numpy {
-        run(program(venv, "python").args(["-m", "pip", "install", "--quiet", "numpy<2", "setuptools<70", "wheel"]))?;
+        run(program(venv, "python").args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "numpy<2",
+            "setuptools<70",
+            "wheel",
+        ]))?;
         install.arg("--no-build-isolation");
     }
     for path in &paths {
@@ -114,13 +134,16 @@ fn installed(venv: &Path, files: &[&str], old_numpy: bool) -> Result<(), String>
     fs::write(stamp, wanted).map_err(|e| e.to_string())
 }
 
-/// Whether programs may have real-time priority, with which other work on the machine does not count. The scripts with results of their own
-/// see to it themselves.
+/// Whether programs can use real-time priority, so that other work on the machine does not affect
+/// timings. Scripts with their own results handle it themselves.
 fn real_time() -> bool {
-    Command::new("chrt").args(["-f", "1", "true"]).output().is_ok_and(|tried| tried.status.success())
+    Command::new("chrt")
+        .args(["-f", "1", "true"])
+        .output()
+        .is_ok_and(|tried| tried.status.success())
 }
 
-/// The environment's Python.
+/// Python of the environment.
 fn command(real_time: bool, venv: &Path) -> Command {
     let python = program(venv, "python");
     if !real_time {
@@ -135,24 +158,34 @@ fn python(venv: &Path, script: &str, words: &[&str], size: &str) -> Result<(), S
     python_at(false, venv, script, words, size)
 }
 
-/// Runs a script of `paper/`, with a limit of time.
-fn python_at(real_time: bool, venv: &Path, script: &str, words: &[&str], size: &str) -> Result<(), String> {
+/// Runs a script of `paper/` with a time limit.
+fn python_at(
+    real_time: bool,
+    venv: &Path,
+    script: &str,
+    words: &[&str],
+    size: &str,
+) -> Result<(), String> {
     let path = root().join("paper").join(script);
     if !path.exists() {
-        return Err(format!("paper/{script} is not there"));
+        return Err(format!("paper/{script} does not exist"));
     }
     let limit = if size == "--quick" { QUICK_LIMIT } else { FULL_LIMIT };
-    let mut child = command(real_time, venv).arg(path).args(words).spawn().map_err(|e| e.to_string())?;
+    let mut child =
+        command(real_time, venv).arg(path).args(words).spawn().map_err(|e| e.to_string())?;
     let began = Instant::now();
     loop {
         match child.try_wait().map_err(|e| e.to_string())? {
             Some(status) if status.success() => return Ok(()),
             Some(_) => return Err(format!("paper/{script} failed")),
             None if began.elapsed() > limit => {
-                // SIGTERM, so that the script's own child ends with it.
+                // SIGTERM, so that the child of the script ends too.
                 let _ = Command::new("kill").arg(child.id().to_string()).status();
                 let _ = child.wait();
-                return Err(format!("paper/{script} took longer than {} minutes", limit.as_secs() / 60));
+                return Err(format!(
+                    "paper/{script} took longer than {} minutes",
+                    limit.as_secs() / 60
+                ));
             }
             None => std::thread::sleep(Duration::from_millis(200)),
         }

@@ -1,4 +1,4 @@
-//! The Python package: its wheel, and its tests on that wheel.
+//! The Python package: builds its wheel and tests it.
 
 use crate::{cargo, root};
 use std::ffi::OsStr;
@@ -11,13 +11,14 @@ pub fn wheel() -> Result<(), String> {
     let venv = test_venv()?;
     let folder = root().join("target/wheels");
     build_wheel(&venv, "release", &folder)?;
-    println!("the wheel lies in target/wheels; pip install it anywhere");
+    println!("the wheel is in target/wheels; install it with pip");
     Ok(())
 }
 
-/// Builds a wheel, tries it where there is nothing else, and runs the tests of the package on it.
+/// Builds a wheel, tries it in an empty environment, and runs the tests of the package on it.
 ///
-/// The wheel is built in the profile of the Rust tests: it shares their work, and checks what they check.
+/// The wheel is built in the profile of the Rust tests: it shares their build, and has the same
+/// debug assertions.
 pub fn test() -> Result<(), String> {
     let venv = test_venv()?;
     let wheels = folder().join("wheels");
@@ -29,11 +30,13 @@ pub fn test() -> Result<(), String> {
     pip(&venv, ["install", "--quiet", "--force-reinstall", "--no-deps"], &[wheel.as_path()])?;
 
     cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
-    cargo(&["build", "--quiet", "--package", "lobcod", "--examples"])?;
+    cargo(&["build", "--quiet", "--package", "lobcod-tasks", "--examples"])?;
     let built = root().join("target/debug");
     let python = root().join("python");
     run(program(&venv, "ruff").args(["check", "--no-cache", "."]).current_dir(&python))?;
-    run(program(&venv, "ruff").args(["format", "--no-cache", "--check", "--quiet", "."]).current_dir(&python))?;
+    run(program(&venv, "ruff")
+        .args(["format", "--no-cache", "--check", "--quiet", "."])
+        .current_dir(&python))?;
     let cache = folder().join("mypy");
     run(program(&venv, "mypy")
         .args(["package/lobcod", "tests", "examples", "benches", "--cache-dir"])
@@ -42,7 +45,9 @@ pub fn test() -> Result<(), String> {
     let pytest = || {
         let mut pytest = program(&venv, "pytest");
         pytest.args(["-p", "no:cacheprovider"]).current_dir(&python);
-        pytest.env("LOBCOD_PROGRAM", built.join("lobcod")).env("LOBCOD_EXAMPLES", built.join("examples"));
+        pytest
+            .env("LOBCOD_PROGRAM", built.join("lobcod"))
+            .env("LOBCOD_EXAMPLES", built.join("examples"));
         pytest.env("MPLBACKEND", "Agg");
         pytest
     };
@@ -50,12 +55,12 @@ pub fn test() -> Result<(), String> {
     run(pytest().arg("tests"))
 }
 
-/// Where the environments and their wheels lie.
+/// Folder of the environments and their wheels.
 fn folder() -> PathBuf {
     root().join("target/python")
 }
 
-/// The environment of the tests, with all that they need but the package.
+/// The environment of the tests, with everything except the package.
 fn test_venv() -> Result<PathBuf, String> {
     let venv = folder().join("venv");
     let wanted = root().join("python/requirements-test.txt");
@@ -71,24 +76,35 @@ fn test_venv() -> Result<PathBuf, String> {
 
 pub fn make_venv(venv: &Path) -> Result<(), String> {
     let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(venv));
-    made.map_err(|reason| format!("{reason}; Python 3.10 or later with its module venv is needed (Debian: python3-venv)"))
+    made.map_err(|reason| {
+        format!(
+            "{reason}; Python 3.10 or later with its module venv is needed (Debian: python3-venv)"
+        )
+    })
 }
 
 pub fn build_wheel(venv: &Path, profile: &str, into: &Path) -> Result<PathBuf, String> {
     let manifest = root().join("python/Cargo.toml");
     let mut maturin = program(venv, "maturin");
-    maturin.args(["build", "--quiet", "--profile", profile, "--manifest-path"]).arg(manifest).arg("--out").arg(into);
-    // Without a virtual environment to its name maturin builds for the first Python that it finds.
+    maturin
+        .args(["build", "--quiet", "--profile", profile, "--manifest-path"])
+        .arg(manifest)
+        .arg("--out")
+        .arg(into);
+    // Without VIRTUAL_ENV, maturin builds for the first Python it finds.
     run(maturin.env("VIRTUAL_ENV", venv))?;
-    let wheels = fs::read_dir(into).map_err(|e| e.to_string())?.filter_map(|entry| Some(entry.ok()?.path()));
-    let newest = wheels.filter(|path| path.extension() == Some(OsStr::new("whl"))).max_by_key(|path| {
-        let changed = fs::metadata(path).and_then(|m| m.modified());
-        changed.ok()
-    });
+    let wheels =
+        fs::read_dir(into).map_err(|e| e.to_string())?.filter_map(|entry| Some(entry.ok()?.path()));
+    let newest =
+        wheels.filter(|path| path.extension() == Some(OsStr::new("whl"))).max_by_key(|path| {
+            let changed = fs::metadata(path).and_then(|m| m.modified());
+            changed.ok()
+        });
     newest.ok_or_else(|| format!("maturin left no wheel in {}", into.display()))
 }
 
-/// Installs the wheel where nothing else is, compilers neither, and runs the README's first lines of Python there.
+/// Installs the wheel in an empty environment without compilers, and runs the first Python example
+/// of the README.
 fn try_alone(wheel: &Path) -> Result<(), String> {
     let venv = folder().join("empty");
     make_venv(&venv)?;
@@ -101,7 +117,8 @@ fn try_alone(wheel: &Path) -> Result<(), String> {
     let readme = fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
     let blocks = crate::docs::blocks(&readme, "python");
     let script = folder().join("readme.py");
-    fs::write(&script, blocks.first().ok_or("the README has no lines of Python")?).map_err(|e| e.to_string())?;
+    fs::write(&script, blocks.first().ok_or("the README has no Python example")?)
+        .map_err(|e| e.to_string())?;
     run(alone("python").arg(&script).current_dir(folder()))
 }
 
@@ -116,8 +133,10 @@ pub fn program(venv: &Path, name: &str) -> Command {
 
 pub fn run(command: &mut Command) -> Result<(), String> {
     let name = || {
-        let words: Vec<_> =
-            std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_string_lossy).collect();
+        let words: Vec<_> = std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(OsStr::to_string_lossy)
+            .collect();
         words.join(" ")
     };
     let words = name();

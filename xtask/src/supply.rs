@@ -1,4 +1,4 @@
-//! What the programs are made of: licences and sources of all dependencies, and where `unsafe` stands.
+//! Checks the supply chain: licences and sources of all dependencies, and the files with `unsafe`.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Licences that need nothing but a notice; the same list stands in deny.toml.
+/// Licences that require nothing but a notice; the same list is in deny.toml.
 const LICENCES: [&str; 11] = [
     "MIT",
     "Apache-2.0",
@@ -21,21 +21,17 @@ const LICENCES: [&str; 11] = [
     "Unlicense",
 ];
 
-/// Where crates may come from.
+/// Allowed source of crates.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Files, or folders, that may hold `unsafe`; docs/architecture.md says why.
-const UNSAFE: [&str; 15] = [
+/// Files, or folders, that may contain `unsafe`; docs/architecture.md explains why.
+const UNSAFE: [&str; 11] = [
     "crates/lobcod/src/simd/",
     "crates/lobcod/src/lasso/mod.rs",
     "crates/lobcod/benches/speed/",
-    "crates/lobcod/src/engine/cpu/borders.rs",
-    "crates/lobcod/src/engine/cpu/field.rs",
-    "crates/lobcod/src/engine/cpu/footprint.rs",
-    "crates/lobcod/src/engine/cpu/plane.rs",
-    "crates/lobcod/src/engine/cpu/sums.rs",
-    "crates/lobcod/src/engine/cpu/team.rs",
-    "crates/lobcod/src/engine/cpu/threads.rs",
+    "crates/lobcod/src/engine/cpu/data/field.rs",
+    "crates/lobcod/src/engine/cpu/workers/team.rs",
+    "crates/lobcod/src/engine/cpu/workers/pool.rs",
     "crates/lobcod-cli/src/allocator.rs",
     "crates/lobcod-cuda/src/",
     "crates/lobcod-cuda/benches/",
@@ -51,17 +47,19 @@ pub fn check() -> Result<(), String> {
 }
 
 fn packages() -> Result<Vec<Value>, String> {
-    let output =
-        Command::new("cargo").args(["metadata", "--format-version", "1", "--locked"]).current_dir(super::root()).output();
+    let output = Command::new("cargo")
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(super::root())
+        .output();
     let output = output.map_err(|e| e.to_string())?;
     let mut metadata: Value = serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
     match metadata["packages"].take() {
         Value::Array(packages) => Ok(packages),
-        _ => Err("cargo metadata names no packages".into()),
+        _ => Err("cargo metadata reports no packages".into()),
     }
 }
 
-/// What is wrong with licences, sources and versions.
+/// Problems with licences, sources and versions.
 fn dependencies(packages: &[Value]) -> Vec<String> {
     let (mut faults, mut own, mut names) = (Vec::new(), 0, BTreeSet::new());
     for package in packages {
@@ -78,33 +76,48 @@ fn dependencies(packages: &[Value]) -> Vec<String> {
         names.insert(name.to_string());
     }
     let foreign = packages.len() - own;
-    println!("{foreign} crates of others ({} names, all platforms and tests included), {own} of our own", names.len() - own);
+    println!(
+        "{foreign} crates of others ({} names, all platforms and tests included), {own} of our own",
+        names.len() - own
+    );
     faults
 }
 
-/// Can everything that a licence expression asks for be chosen from the list?
+/// Whether a licence expression can be satisfied from the list.
 fn allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
-    // Brackets are met in "(A OR B) AND C" only: each part of an AND must have one that is allowed.
-    expression.split(" AND ").all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
+    // Brackets occur only in "(A OR B) AND C": each part of an AND needs an allowed alternative.
+    expression
+        .split(" AND ")
+        .all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
 }
 
-/// Files with `unsafe` that are not named, and blocks of it without a reason.
+/// Files with `unsafe` that are not listed, and blocks without a SAFETY comment.
 fn unsafe_places() -> Result<Vec<String>, String> {
-    let listed = Command::new("git").args(["ls-files", "*.rs"]).current_dir(super::root()).output().map_err(|e| e.to_string())?;
+    let listed = Command::new("git")
+        .args(["ls-files", "*.rs"])
+        .current_dir(super::root())
+        .output()
+        .map_err(|e| e.to_string())?;
     let (mut faults, mut files, mut blocks) = (Vec::new(), 0, 0);
     for name in String::from_utf8_lossy(&listed.stdout).lines() {
-        let text = fs::read_to_string(super::root().join(Path::new(name))).map_err(|e| format!("{name}: {e}"))?;
+        let text = fs::read_to_string(super::root().join(Path::new(name)))
+            .map_err(|e| format!("{name}: {e}"))?;
         let code = |line: &str| line.split("//").next().unwrap_or_default().to_string();
-        let uses =
-            |line: &str| ["unsafe {", "unsafe impl", "unsafe fn", "unsafe extern"].iter().any(|word| code(line).contains(word));
+        let uses = |line: &str| {
+            ["unsafe {", "unsafe impl", "unsafe fn", "unsafe extern"]
+                .iter()
+                .any(|word| code(line).contains(word))
+        };
         let count = text.lines().filter(|line| uses(line)).count();
         if count == 0 {
             continue;
         }
         (files, blocks) = (files + 1, blocks + count);
         if !UNSAFE.iter().any(|place| name.starts_with(place)) {
-            faults.push(format!("{name} holds unsafe code, but is not among the places of xtask/src/supply.rs"));
+            faults.push(format!(
+                "{name} contains unsafe code, but is not listed in xtask/src/supply.rs"
+            ));
         }
     }
     println!("unsafe in {files} files, {blocks} blocks, functions and implementations");

@@ -1,4 +1,4 @@
-//! One thread against two, and the memory of an encode.
+//! Compares one thread with two, and measures the memory of an encode.
 
 use crate::{cargo, root};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 const REPEATS: usize = 7;
 
-/// Encodes `image` at penalty 20 to a gap of 1e-3, with 1 and 2 threads in turn.
+/// Encodes `image` at penalty 20 to a gap of 1e-3, alternating between 1 and 2 threads.
 pub fn compare(image: &Path) -> Result<(), String> {
     cargo(&["build", "--release", "--package", "lobcod-cli"])?;
     let mut seconds = [Vec::new(), Vec::new()];
@@ -26,7 +26,7 @@ pub fn compare(image: &Path) -> Result<(), String> {
     );
     let pixels = number(&last, "pixels")?;
     println!(
-        "working memory {:.1} bytes a pixel, peak of the process {:.1} MB, relative gap {:.1e}",
+        "working memory {:.1} bytes per pixel, peak of the process {:.1} MB, relative gap {:.1e}",
         number(&last, "working_memory_bytes")? / pixels,
         number(&last, "peak_memory_bytes")? / 1e6,
         number(&last, "relative_gap")?
@@ -36,7 +36,16 @@ pub fn compare(image: &Path) -> Result<(), String> {
 
 fn encode(image: &Path, threads: usize) -> Result<Value, String> {
     let output = Command::new(root().join("target/release/lobcod"))
-        .args(["encode", "--penalty", "20", "--tolerance", "1e-3", "--json", "--threads", &threads.to_string()])
+        .args([
+            "encode",
+            "--penalty",
+            "20",
+            "--tolerance",
+            "1e-3",
+            "--json",
+            "--threads",
+            &threads.to_string(),
+        ])
         .arg(image)
         .output()
         .map_err(|e| e.to_string())?;

@@ -1,21 +1,25 @@
-//! The two rows of slice-based learning in the paper's table of inpainting, beside lobcod's: PSNR with outside atoms, and with atoms learnt
-//! on the damaged picture.
+//! The two rows of slice-based learning in the paper's table of inpainting, compared with lobcod:
+//! PSNR with outside atoms, and with atoms learnt on the damaged image.
 //!
-//! `cargo run --release -p lobcod-baselines --example rival_inpaint -- PICTURE KNOWN PENALTY [ITERATIONS [DICTIONARY|natural [ROW...]]]`
+//! `cargo run --release -p lobcod-baselines --example rival_inpaint -- IMAGE KNOWN PENALTY
+//! [ITERATIONS [DICTIONARY|natural [ROW...]]]`
 //!
-//! `KNOWN` is a mask, non-zero where the picture is known; `PENALTY` is that of the slices (lobcod chooses its own). Rows: `outside`, `ksvd`,
-//! `mod`, `lobcod`, `lobcod-learnt`; all, if none is named.
+//! `KNOWN` is a mask, non-zero where the image is known; `PENALTY` is that of the slices (lobcod
+//! chooses its own). Rows: `outside`, `ksvd`, `mod`, `lobcod`, `lobcod-learnt`; all, if none is
+//! given.
 
 use lobcod::base::Base;
-use lobcod::tasks::inpaint::InpaintParams;
-use lobcod::{Dictionary, Error, Mask, Observed, Result, Signal, metrics};
+use lobcod::engine::CpuEngine;
+use lobcod::{Dictionary, Error, Mask, Observed, Result, Signal};
 use lobcod_baselines::{Sbdl, Update};
-use lobcod_image::{Polarity, ReadOptions, read_dictionary, read_mask, read_picture};
+use lobcod_image::{Polarity, ReadOptions, read_dictionary, read_image, read_mask};
+use lobcod_tasks::inpaint::InpaintParams;
+use lobcod_tasks::metrics;
 use std::path::Path;
 use std::time::Instant;
 
 struct Scene {
-    picture: Signal<f64>,
+    image: Signal<f64>,
     known: Mask<f64>,
     atoms: Dictionary<f64>,
     penalty: f64,
@@ -24,8 +28,9 @@ struct Scene {
 
 impl Scene {
     fn slices(&self, update: Option<Update>) -> Result<f64> {
-        let base = Base::LocalMean.layer(&self.picture, Some(&self.known), self.atoms.extent())?;
-        let details = [Observed { mask: Some(self.known.clone()), ..self.picture.minus(&base)?.into() }];
+        let base = Base::LocalMean.layer(&self.image, Some(&self.known), self.atoms.extent())?;
+        let details =
+            [Observed { mask: Some(self.known.clone()), ..self.image.minus(&base)?.into() }];
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let warm_up = self.iterations / 2;
         let sbdl = Sbdl {
@@ -37,32 +42,47 @@ impl Scene {
             ..Sbdl::new(self.penalty)
         };
         let answer = sbdl.run(&details, &self.atoms)?;
-        metrics::psnr(&answer.needles[0].synthesise(&answer.dictionary)?.plus(&base)?, &self.picture, 255.0)
+        metrics::psnr(
+            &answer.needles[0].synthesise(&answer.dictionary)?.plus(&base)?,
+            &self.image,
+            255.0,
+        )
     }
 
     fn lobcod(&self, learn: bool) -> Result<f64> {
-        let params = InpaintParams { learn, ..InpaintParams::default() };
-        let answer = params.check()?.run(&self.picture, &self.known, std::slice::from_ref(&self.atoms), &mut ())?;
-        metrics::psnr(&answer.fit, &self.picture, 255.0)
+        let params = InpaintParams::default().with(|p| p.learn = learn);
+        let answer = params.check()?.run(
+            &CpuEngine::new(0)?,
+            &self.image,
+            &self.known,
+            std::slice::from_ref(&self.atoms),
+            &mut (),
+        )?;
+        metrics::psnr(&answer.fit, &self.image, 255.0)
     }
 }
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [picture, known, penalty, rest @ ..] = &words[..] else {
-        return Err(Error::Data("usage: inpaint PICTURE KNOWN PENALTY [ITERATIONS [DICTIONARY|natural [ROW...]]]".into()));
+    let [image, known, penalty, rest @ ..] = &words[..] else {
+        return Err(Error::Data(
+            "usage: inpaint IMAGE KNOWN PENALTY [ITERATIONS [DICTIONARY|natural [ROW...]]]".into(),
+        ));
     };
-    let number = |word: &String| word.parse::<f64>().map_err(|_| Error::Data(format!("{word} is not a number")));
+    let number = |word: &String| {
+        word.parse::<f64>().map_err(|_| Error::Data(format!("{word} is not a number")))
+    };
     let file = |error: lobcod_image::Error| Error::Data(error.to_string());
-    let picture = read_picture::<f64>(Path::new(picture), &ReadOptions::default()).map_err(file)?.signal;
-    let known: Mask<f64> = read_mask(Path::new(known), Polarity::Known, picture.extent(), None).map_err(file)?;
+    let image = read_image::<f64>(Path::new(image), &ReadOptions::default()).map_err(file)?.signal;
+    let known: Mask<f64> =
+        read_mask(Path::new(known), Polarity::Known, image.extent(), None).map_err(file)?;
     let atoms = match rest.get(1).map(String::as_str) {
         None | Some("natural") => Dictionary::natural(),
         Some(path) => read_dictionary(Path::new(path)).map_err(file)?,
     };
     let iterations = rest.first().map_or(Ok(100.0), number)? as usize;
-    let scene = Scene { picture, known, atoms, penalty: number(penalty)?, iterations };
-    let asked = rest.get(2..).unwrap_or_default();
+    let scene = Scene { image, known, atoms, penalty: number(penalty)?, iterations };
+    let selected = rest.get(2..).unwrap_or_default();
     for (row, title) in [
         ("outside", "slices, outside atoms"),
         ("ksvd", "slices, K-SVD atoms"),
@@ -70,7 +90,7 @@ fn main() -> Result<()> {
         ("lobcod", "lobcod, outside atoms"),
         ("lobcod-learnt", "lobcod, learnt atoms"),
     ] {
-        if !asked.is_empty() && !asked.iter().any(|word| word == row) {
+        if !selected.is_empty() && !selected.iter().any(|word| word == row) {
             continue;
         }
         let clock = Instant::now();

@@ -1,21 +1,27 @@
-//! Slice-based ADMM beside lobcod's pursuit on a picture made by formula: how close each is to the optimum, and when.
+//! Compares slice-based ADMM with lobcod's pursuit on a synthetic image: distance to the optimum
+//! over time.
 //!
 //! `cargo run --release -p lobcod-baselines --example rival_pursuit [SIZE [PENALTY [RHO]]]`
 
 use lobcod::base::Base;
-use lobcod::{Dictionary, Observed, Penalty, PursuitParams, Result, procedural};
+use lobcod::engine::CpuEngine;
+use lobcod::{Dictionary, Observed, Penalty, PursuitParams, Result};
 use lobcod_baselines::Sbdl;
+use lobcod_tasks::synthetic;
 use std::time::Duration;
 
 fn main() -> Result<()> {
-    let argument = |i: usize, usual: f64| std::env::args().nth(i).and_then(|word| word.parse().ok()).unwrap_or(usual);
+    let argument = |i: usize, usual: f64| {
+        std::env::args().nth(i).and_then(|word| word.parse().ok()).unwrap_or(usual)
+    };
     let (size, penalty, rho) = (argument(1, 100.0) as usize, argument(2, 20.0), argument(3, 1.0));
-    let picture = procedural::grey_still_life(size)?.cast::<f64>();
+    let image = synthetic::grey_still_life(size)?.cast::<f64>();
     let dictionary = Dictionary::<f64>::natural();
-    let details: [Observed<f64>; 1] = [picture.minus(&Base::LocalMean.layer(&picture, None, dictionary.extent())?)?.into()];
+    let details: [Observed<f64>; 1] =
+        [image.minus(&Base::LocalMean.layer(&image, None, dictionary.extent())?)?.into()];
 
-    let params = PursuitParams { tolerance: 1e-6, threads: 1, ..PursuitParams::new(Penalty::Absolute(penalty)) };
-    let report = params.check()?.run(&details, &dictionary, &mut ())?.report;
+    let params = PursuitParams::new(Penalty::Absolute(penalty)).with(|p| p.tolerance = 1e-6);
+    let report = params.check()?.run(&CpuEngine::new(1)?, &details, &dictionary, &mut ())?.report;
     let best = report.total.objective;
     println!(
         "{size}x{size}, penalty {penalty}: optimum {best:.6e}, gap {:.0e}, one thread each, f64",
@@ -23,12 +29,27 @@ fn main() -> Result<()> {
     );
     println!("lobcod");
     for point in &report.history {
-        println!("  {:8.3} s  {:+.2e}  {:6} non-zeros", point.seconds, point.objective / best - 1.0, point.nonzeros);
+        println!(
+            "  {:8.3} s  {:+.2e}  {:6} non-zeros",
+            point.seconds,
+            point.objective / best - 1.0,
+            point.nonzeros
+        );
     }
-    let sbdl = Sbdl { rho, iterations: 300, time_limit: Some(Duration::from_secs(60)), ..Sbdl::new(penalty) };
+    let sbdl = Sbdl {
+        rho,
+        iterations: 300,
+        time_limit: Some(Duration::from_secs(60)),
+        ..Sbdl::new(penalty)
+    };
     println!("slices, rho {rho}");
     for point in sbdl.run(&details, &dictionary)?.history {
-        println!("  {:8.3} s  {:+.2e}  {:6} non-zeros", point.seconds, point.objective / best - 1.0, point.nonzeros);
+        println!(
+            "  {:8.3} s  {:+.2e}  {:6} non-zeros",
+            point.seconds,
+            point.objective / best - 1.0,
+            point.nonzeros
+        );
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! Where patches lie in a signal.
+//! Location of patches in a signal.
 
 use lobcod::{Border, Dictionary, Error, Extent, Observed, Result};
 
-/// The samples that a data term is taken on, and the positions whose patches touch them.
+/// The samples with a data term, and the positions whose patches touch them.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     /// Length of the domain along each axis.
     domain: [usize; 3],
     atom: [usize; 3],
-    /// Positions along each axis.
+    /// Number of positions along each axis.
     grid: [usize; 3],
     /// First position, in samples of the domain.
     first: [i64; 3],
@@ -27,16 +27,27 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The signal as a pursuit with this border sees it. Error for periodic borders and several channels.
-    pub(crate) fn new(observed: &Observed<f64>, border: Border, dictionary: &Dictionary<f64>) -> Result<Self> {
+    /// The signal on the domain of a pursuit with this border. An error for periodic borders and
+    /// several channels.
+    pub(crate) fn new(
+        observed: &Observed<f64>,
+        border: Border,
+        dictionary: &Dictionary<f64>,
+    ) -> Result<Self> {
         let signal = &observed.signal;
-        if signal.channels() != 1 || dictionary.channels() != 1 || signal.extent().rank() != dictionary.extent().rank() {
-            return Err(Error::Shape("the baselines take signals and atoms of one channel and as many axes".into()));
+        if signal.channels() != 1
+            || dictionary.channels() != 1
+            || signal.extent().rank() != dictionary.extent().rank()
+        {
+            return Err(Error::Shape(
+                "the baselines need signals and atoms with one channel and equally many axes"
+                    .into(),
+            ));
         }
         let geometry = Geometry::new(signal.extent(), dictionary.extent(), border)?;
         let size: usize = geometry.domain.iter().product();
         let padding = if border == Border::Zero { geometry.atom.map(|h| h - 1) } else { [0; 3] };
-        // What lies in the padding is observed, and zero.
+        // The padding is observed, and zero.
         let (mut samples, mut weights) = (vec![0.0; size], vec![1.0; size]);
         let [depth, height, width] = signal.extent().padded();
         for i in 0..depth * height * width {
@@ -51,7 +62,12 @@ impl Target {
 
     /// `1/2 || A (Y - X) ||^2`.
     pub(crate) fn data_term(&self, synthesis: &[f64]) -> f64 {
-        let squares = self.samples.iter().zip(synthesis).zip(&self.weights).map(|((y, x), w)| w * (y - x).powi(2));
+        let squares = self
+            .samples
+            .iter()
+            .zip(synthesis)
+            .zip(&self.weights)
+            .map(|((y, x), w)| w * (y - x).powi(2));
         0.5 * squares.sum::<f64>()
     }
 }
@@ -64,7 +80,11 @@ impl Geometry {
         let (domain, first) = match border {
             Border::Free => (l, h.map(|h| 1 - h as i64)),
             Border::Zero => (std::array::from_fn(|a| l[a] + 2 * (h[a] - 1)), [0; 3]),
-            Border::Periodic => return Err(Error::Shape("the baselines know no periodic border".into())),
+            Border::Periodic => {
+                return Err(Error::Shape(
+                    "the baselines do not support the periodic border".into(),
+                ));
+            }
         };
         Ok(Self { domain, atom: h, grid, first, first_in_signal })
     }
@@ -88,35 +108,39 @@ impl Geometry {
         [position / (height * width), position / width % height, position % width]
     }
 
-    /// First sample of the signal that a patch covers, as codes name it.
+    /// First sample of the signal that a patch covers, in the coordinates of codes.
     pub(crate) fn in_signal(&self, position: usize) -> [i32; 3] {
         let at = self.place(position);
         std::array::from_fn(|a| at[a] as i32 + self.first_in_signal[a])
     }
 
-    /// Number of a position that codes name.
+    /// Index of a position in the coordinates of codes.
     pub(crate) fn number(&self, position: [i32; 3]) -> usize {
-        let at: [usize; 3] = std::array::from_fn(|a| (position[a] - self.first_in_signal[a]) as usize);
+        let at: [usize; 3] =
+            std::array::from_fn(|a| (position[a] - self.first_in_signal[a]) as usize);
         (at[0] * self.grid[1] + at[1]) * self.grid[2] + at[2]
     }
 
-    /// Calls `visit` with every sample of an atom at this position that lies in the domain: its number in the atom and in the domain.
+    /// Calls `visit` with every sample of an atom at this position that is in the domain: its index
+    /// in the atom and in the domain.
     pub(crate) fn covered(&self, position: usize, mut visit: impl FnMut(usize, usize)) {
         let at = self.place(position);
         let [depth, height, width] = self.atom;
         for i in 0..depth * height * width {
             let offset = [i / (height * width), i / width % height, i % width];
-            let sample: [i64; 3] = std::array::from_fn(|a| self.first[a] + (at[a] + offset[a]) as i64);
+            let sample: [i64; 3] =
+                std::array::from_fn(|a| self.first[a] + (at[a] + offset[a]) as i64);
             if (0..3).all(|a| (0..self.domain[a] as i64).contains(&sample[a])) {
                 visit(i, self.index(sample.map(|s| s as usize)));
             }
         }
     }
 
-    /// How many patches cover every sample.
+    /// Number of patches that cover every sample.
     pub(crate) fn cover(&self) -> Vec<f64> {
         let mut count = vec![0.0; self.samples()];
-        (0..self.positions()).for_each(|position| self.covered(position, |_, sample| count[sample] += 1.0));
+        (0..self.positions())
+            .for_each(|position| self.covered(position, |_, sample| count[sample] += 1.0));
         count
     }
 }

@@ -1,13 +1,14 @@
 //! Least-angle regression: the LASSO of one needle along its exact path.
 
-/// Correlations within this share of the largest count as equal to it.
+/// Correlations within this fraction of the largest count as equal to it.
 const TIE: f64 = 1e-10;
 
-/// Minimiser of `1/2 || z - D a ||^2 + penalty |a|_1` from the correlations `D^T z` and the Gram matrix `D^T D` (`m` x `m`), as pairs
-/// of atom and value.
+/// Minimiser of `1/2 || z - D a ||^2 + penalty |a|_1` from the correlations `D^T z` and the Gram
+/// matrix `D^T D` (`m` x `m`), as pairs of atom and value.
 ///
-/// The path starts at the penalty where all codes are zero and falls; along it active codes move linearly, one joins when its
-/// correlation reaches the penalty and leaves when its value reaches 0.
+/// The path starts at the penalty where all codes are zero and falls; along it active codes move
+/// linearly, one joins when its correlation reaches the penalty and leaves when its value reaches
+/// 0.
 ///
 /// ```
 /// // Two orthogonal atoms: soft thresholds.
@@ -17,14 +18,25 @@ pub fn lasso(correlations: &[f64], gram: &[f64], penalty: f64) -> Vec<(usize, f6
     let m = correlations.len();
     let mut current = correlations.to_vec();
     let mut active: Vec<(usize, f64)> = Vec::new();
-    let largest = |c: &[f64]| c.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map(|(k, c)| (k, c.abs()));
-    let Some((first, mut level)) = largest(&current).filter(|(_, level)| *level > penalty) else { return active };
+    let largest = |c: &[f64]| {
+        c.iter()
+            .enumerate()
+            .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+            .map(|(k, c)| (k, c.abs()))
+    };
+    let Some((first, mut level)) = largest(&current).filter(|(_, level)| *level > penalty) else {
+        return active;
+    };
     active.push((first, 0.0));
-    // The path has as many pieces as codes join and leave; far more means that rounding goes in circles.
+    // The path has as many segments as codes join and leave; far more means that rounding causes a
+    // cycle.
     for _ in 0..20 * m + 20 {
-        let signs: Vec<f64> = active.iter().map(|&(k, value)| if value != 0.0 { value } else { current[k] }.signum()).collect();
+        let signs: Vec<f64> = active
+            .iter()
+            .map(|&(k, value)| if value != 0.0 { value } else { current[k] }.signum())
+            .collect();
         let Some(direction) = solve(gram, m, &active, &signs) else {
-            // The newcomer depends on the others, whose correlations fall with its own.
+            // The new atom depends on the others, whose correlations fall with its own.
             active.pop();
             if active.is_empty() {
                 break;
@@ -38,7 +50,9 @@ pub fn lasso(correlations: &[f64], gram: &[f64], penalty: f64) -> Vec<(usize, f6
         }
         let (mut gamma, mut event) = (level - penalty, None);
         for j in (0..m).filter(|j| active.iter().all(|(k, _)| k != j)) {
-            for step in [(level - current[j]) / (1.0 - slope[j]), (level + current[j]) / (1.0 + slope[j])] {
+            for step in
+                [(level - current[j]) / (1.0 - slope[j]), (level + current[j]) / (1.0 + slope[j])]
+            {
                 if step > TIE * level && step < gamma {
                     (gamma, event) = (step, Some(Ok(j)));
                 }
@@ -63,7 +77,7 @@ pub fn lasso(correlations: &[f64], gram: &[f64], penalty: f64) -> Vec<(usize, f6
     active
 }
 
-/// Solves `G x = signs` on the active atoms by Cholesky's way; `None` where `G` is singular.
+/// Solves `G x = signs` on the active atoms by Cholesky factorisation; `None` if `G` is singular.
 fn solve(gram: &[f64], m: usize, active: &[(usize, f64)], signs: &[f64]) -> Option<Vec<f64>> {
     let n = active.len();
     let mut lower = vec![0.0; n * n];

@@ -1,13 +1,14 @@
-//! Dictionary updates of patch-based learning, on what the needles are fitted to.
+//! Dictionary updates of patch-based learning, on the targets of the needles.
 
 use crate::slices::{Slices, dot};
 use lobcod::{Dictionary, Result};
 
-/// How the dictionary follows the needles.
+/// How the dictionary is updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
-    /// Atom after atom, with its codes: the best rank-one fit of what the other atoms leave, by one power step (approximate K-SVD). An
-    /// atom that nothing uses becomes the slice that is represented worst.
+    /// Atom by atom, with its codes: the best rank-one fit of the residual of the other atoms, by
+    /// one power step (approximate K-SVD). An unused atom is replaced by the worst represented
+    /// slice.
     #[default]
     Ksvd,
     /// All atoms at once by least squares (method of optimal directions).
@@ -15,8 +16,13 @@ pub enum Update {
 }
 
 impl Update {
-    /// The dictionary that fits the slices `s_i + u_i` of all signals better with their needles; K-SVD changes the needles as well.
-    pub(crate) fn apply(self, all: &mut [Slices], dictionary: &Dictionary<f64>) -> Result<Dictionary<f64>> {
+    /// The dictionary that fits the slices `s_i + u_i` of all signals better with their needles;
+    /// K-SVD also changes the needles.
+    pub(crate) fn apply(
+        self,
+        all: &mut [Slices],
+        dictionary: &Dictionary<f64>,
+    ) -> Result<Dictionary<f64>> {
         let data = match self {
             Update::Ksvd => ksvd(all, dictionary),
             Update::Mod => optimal_directions(all, dictionary),
@@ -28,12 +34,14 @@ impl Update {
 fn ksvd(all: &mut [Slices], dictionary: &Dictionary<f64>) -> Vec<f64> {
     let n = dictionary.atom_len();
     let mut atoms = dictionary.data().to_vec();
-    // What is left of every used slice, by signal and position.
+    // The residual of every used slice, by signal and position.
     let mut rests: Vec<Vec<(usize, Vec<f64>)>> = Vec::new();
     let mut users: Vec<Vec<(usize, usize)>> = vec![Vec::new(); dictionary.len()];
     for (signal, slices) in all.iter().enumerate() {
         let mut rest = Vec::new();
-        for (position, needle) in slices.needles.iter().enumerate().filter(|(_, needle)| !needle.is_empty()) {
+        for (position, needle) in
+            slices.needles.iter().enumerate().filter(|(_, needle)| !needle.is_empty())
+        {
             let mut left = slices.wanted(position);
             for &(k, value) in needle {
                 left.iter_mut().zip(&atoms[k * n..]).for_each(|(l, d)| *l -= value * d);
@@ -55,7 +63,10 @@ fn ksvd(all: &mut [Slices], dictionary: &Dictionary<f64>) -> Vec<f64> {
         for &(signal, i) in users {
             let (position, left) = &rests[signal][i];
             let value = code(&all[signal], *position, k);
-            new.iter_mut().zip(left).zip(&old).for_each(|((x, l), d)| *x += value * (l + value * d));
+            new.iter_mut()
+                .zip(left)
+                .zip(&old)
+                .for_each(|((x, l), d)| *x += value * (l + value * d));
         }
         let norm = dot(&new, &new).sqrt();
         if !(norm > 0.0 && norm.is_finite()) {
@@ -69,16 +80,24 @@ fn ksvd(all: &mut [Slices], dictionary: &Dictionary<f64>) -> Vec<f64> {
             let refitted = dot(left, &new);
             left.iter_mut().zip(&new).for_each(|(l, d)| *l -= refitted * d);
             let needle = &mut all[signal].needles[*position];
-            needle.iter_mut().filter(|(atom, _)| *atom == k).for_each(|(_, value)| *value = refitted);
+            needle
+                .iter_mut()
+                .filter(|(atom, _)| *atom == k)
+                .for_each(|(_, value)| *value = refitted);
         }
         atoms[k * n..(k + 1) * n].copy_from_slice(&new);
     }
     atoms
 }
 
-/// The slice that is represented worst, of unit norm: what an atom that nothing uses becomes. What is left of it counts as taken.
+/// The worst represented slice, of unit norm, as replacement of an unused atom. Its residual is
+/// then cleared.
 fn worst(rests: &mut [Vec<(usize, Vec<f64>)>]) -> Option<Vec<f64>> {
-    let left = rests.iter_mut().flatten().map(|(_, left)| left).max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
+    let left = rests
+        .iter_mut()
+        .flatten()
+        .map(|(_, left)| left)
+        .max_by(|a, b| dot(a, a).total_cmp(&dot(b, b)))?;
     let norm = dot(left, left).sqrt();
     if norm.is_nan() || norm <= 0.0 {
         return None;
@@ -92,13 +111,16 @@ fn code(slices: &Slices, position: usize, atom: usize) -> f64 {
     slices.needles[position].iter().find(|(k, _)| *k == atom).map_or(0.0, |(_, value)| *value)
 }
 
-/// `D = S A^T (A A^T)^-1`, the inverse kept finite by a small multiple of the identity; columns that vanish stay as they are.
+/// `D = S A^T (A A^T)^-1`, regularised by a small multiple of the identity; columns that vanish are
+/// unchanged.
 fn optimal_directions(all: &[Slices], dictionary: &Dictionary<f64>) -> Vec<f64> {
     let (m, n) = (dictionary.len(), dictionary.atom_len());
     let mut square = vec![0.0; m * m];
     let mut cross = vec![0.0; m * n];
     for slices in all {
-        for (position, needle) in slices.needles.iter().enumerate().filter(|(_, needle)| !needle.is_empty()) {
+        for (position, needle) in
+            slices.needles.iter().enumerate().filter(|(_, needle)| !needle.is_empty())
+        {
             let wanted = slices.wanted(position);
             for &(k, a) in needle {
                 cross[k * n..(k + 1) * n].iter_mut().zip(&wanted).for_each(|(c, w)| *c += a * w);
@@ -106,7 +128,8 @@ fn optimal_directions(all: &[Slices], dictionary: &Dictionary<f64>) -> Vec<f64> 
             }
         }
     }
-    let guard = 1e-9 * (0..m).map(|k| square[k * m + k]).sum::<f64>() / m as f64 + f64::MIN_POSITIVE;
+    let guard =
+        1e-9 * (0..m).map(|k| square[k * m + k]).sum::<f64>() / m as f64 + f64::MIN_POSITIVE;
     (0..m).for_each(|k| square[k * m + k] += guard);
     let mut atoms = gauss(square, cross, m, n);
     for (k, atom) in atoms.chunks_exact_mut(n).enumerate() {
@@ -118,10 +141,12 @@ fn optimal_directions(all: &[Slices], dictionary: &Dictionary<f64>) -> Vec<f64> 
     atoms
 }
 
-/// Solves `square x = right` for `n` right sides a row, by elimination with pivots.
+/// Solves `square x = right` for `n` right sides per row, by elimination with pivoting.
 fn gauss(mut square: Vec<f64>, mut right: Vec<f64>, m: usize, n: usize) -> Vec<f64> {
     for k in 0..m {
-        let pivot = (k..m).max_by(|&a, &b| square[a * m + k].abs().total_cmp(&square[b * m + k].abs())).expect("not empty");
+        let pivot = (k..m)
+            .max_by(|&a, &b| square[a * m + k].abs().total_cmp(&square[b * m + k].abs()))
+            .expect("not empty");
         (0..m).for_each(|j| square.swap(k * m + j, pivot * m + j));
         (0..n).for_each(|j| right.swap(k * n + j, pivot * n + j));
         for i in (0..m).filter(|&i| i != k) {

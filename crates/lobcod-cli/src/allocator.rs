@@ -1,54 +1,57 @@
-//! What the process holds is counted. Memory that runs out, or that a limit does not allow, ends the program with a sentence, not with a
-//! signal.
+//! A counting allocator. Running out of memory, or exceeding the memory limit, ends the program
+//! with an error message instead of a signal.
 
 use lobcod::memory::words;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// The system's allocator, counting.
-struct Telling;
+/// The system allocator, with a count of allocated bytes.
+struct CountingAllocator;
 
 #[global_allocator]
-static MEMORY: Telling = Telling;
+static MEMORY: CountingAllocator = CountingAllocator;
 
-/// Bytes held now.
+/// Bytes currently allocated.
 static HELD: AtomicU64 = AtomicU64::new(0);
-/// Bytes that may be held, and the limit that this comes from, for the sentence.
+/// Largest number of bytes that may be allocated, and the limit quoted in the error message.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
-/// Is the program ending for want of memory? Its last words need some.
+/// Set once the program is ending because memory ran out; printing the message needs some.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Bytes that the program has asked for and not given back.
+/// Bytes currently allocated by the program.
 pub fn held() -> u64 {
     HELD.load(Relaxed)
 }
 
-/// From now on the program ends where it would hold more than `most` bytes; `limit` is what people are told.
+/// Makes the program end if it would allocate more than `most` bytes; `limit` is the number in the
+/// error message.
 pub fn allow(most: u64, limit: u64) {
     LIMIT.store(limit, Relaxed);
     MOST.store(most, Relaxed);
 }
 
-// SAFETY: every call is handed to the system's allocator as it came, and what that gives is given back, unless it is null.
-unsafe impl GlobalAlloc for Telling {
+// SAFETY: every call is forwarded unchanged to the system allocator, and its result is returned
+// unless it is null.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller's promises are those that are asked for.
-        told(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which the system allocator
+        // shares.
+        non_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
         // SAFETY: as above.
-        told(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        non_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         take(size);
         // SAFETY: as above.
-        let new = told(unsafe { System.realloc(old, layout, size) }, size);
+        let new = non_null(unsafe { System.realloc(old, layout, size) }, size);
         HELD.fetch_sub(layout.size() as u64, Relaxed);
         new
     }
@@ -60,24 +63,32 @@ unsafe impl GlobalAlloc for Telling {
     }
 }
 
-/// Counts what is about to be taken.
+/// Counts bytes about to be allocated.
 fn take(bytes: usize) {
-    if HELD.fetch_add(bytes as u64, Relaxed) + bytes as u64 > MOST.load(Relaxed) && !ENDING.swap(true, Relaxed) {
+    if HELD.fetch_add(bytes as u64, Relaxed) + bytes as u64 > MOST.load(Relaxed)
+        && !ENDING.swap(true, Relaxed)
+    {
         let limit = words(LIMIT.load(Relaxed));
-        eprintln!("error: more than the limit of {limit} is needed; allow more with --max-memory, or use a smaller picture");
+        eprintln!(
+            "error: more than the limit of {limit} is needed; raise --max-memory, or use a smaller image"
+        );
         std::process::exit(i32::from(crate::FAILED));
     }
 }
 
-fn told(memory: *mut u8, bytes: usize) -> *mut u8 {
+fn non_null(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() {
         if ENDING.swap(true, Relaxed) {
-            // Another thread has said it, or this one has and needs memory to end: time for the others to end the program.
+            // Another thread has already reported it, or this one has and is allocating while it
+            // exits: give the process time to end.
             std::thread::sleep(Duration::from_secs(1));
             std::process::exit(i32::from(crate::FAILED));
         }
-        // Neither takes memory. Nothing is half-written: files take their names when they are whole.
-        eprintln!("error: there is no memory left ({bytes} more bytes were asked for); use a smaller picture, or --max-memory");
+        // Neither call allocates. No file is left half-written: files are renamed into place when
+        // complete.
+        eprintln!(
+            "error: out of memory (allocating {bytes} bytes failed); use a smaller image, or --max-memory"
+        );
         std::process::exit(i32::from(crate::FAILED));
     }
     memory

@@ -1,74 +1,135 @@
-//! `--max-memory`: what of it is left for the work, once the process holds what it holds.
+//! The memory budget: what `--max-memory` (by default 80 % of free memory) leaves for the work,
+//! after what the process already holds.
 
 use crate::allocator;
 use crate::args::RunArgs;
-use crate::values::EngineChoice;
+use crate::input::about;
+use crate::values::{Bytes, EngineChoice};
 use lobcod::{Error, Extent};
+use lobcod_image::{ReadOptions, read_shape};
 use std::path::PathBuf;
 
-/// What the process takes beside what it asks for: its code, stacks, and holes between what it holds.
+/// Memory the process uses besides its allocations: code, stacks and fragmentation.
 const PROGRAM: u64 = 12 << 20;
-/// How far the limit may be overrun, one part in so many: what a run needs is known beforehand to about that.
+/// Tolerated overrun of the limit, as one part in `SLACK`: the accuracy of memory estimates.
 const SLACK: u64 = 12;
-/// Copies of a signal that a page takes.
+/// Copies of a signal that an HTML report needs.
 const PAGE: u64 = 6;
 
-/// Copies of a mask or map while it is read: as it lies in the file, as numbers, as weights.
+/// Copies of a mask or map while it is read: file contents, samples and weights.
 const WEIGHTS: u64 = 3;
 
-/// The memory of the process at some moment.
+/// Fraction of free memory used when no limit is given: 80 %.
+const USUAL_PART: [u64; 2] = [4, 5];
+
+/// The default limit: most of the memory that is free now.
+pub fn usual_limit() -> Option<u64> {
+    let [part, of] = USUAL_PART;
+    lobcod_image::free_memory().map(|free| free / of * part)
+}
+
+/// The memory budget of the process at one point of the run.
 #[derive(Clone, Copy)]
 pub struct Budget {
     limit: Option<u64>,
     held: u64,
-    /// What some other part of the work takes for a moment, before or after the part whose need is asked for.
+    /// Temporary memory of another stage of the work, before or after the stage being checked.
     moment: u64,
 }
 
 impl Budget {
-    /// As things stand now.
+    /// The current budget.
     pub fn now(run: &RunArgs) -> Self {
         let limit = run.max_memory.map(|bytes| bytes.0);
-        // A device has memory of its own, and the limit is for that.
-        let held = if run.engine == EngineChoice::Cuda { 0 } else { PROGRAM + allocator::held() };
+        // A device has its own memory, and the limit applies to that.
+        let held = if run.engine.is_on_device() { 0 } else { PROGRAM + allocator::held() };
         Self { limit, held, moment: 0 }
     }
 
-    /// The same without its limit for a plan, which is told what it needs and not refused.
+    /// Applies the default limit to work on the CPU. A device has its own memory, and ranks must
+    /// agree.
+    pub fn set_limit(run: &mut RunArgs) {
+        if run.engine == EngineChoice::Cpu && run.max_memory.is_none() {
+            run.max_memory = usual_limit().map(Bytes);
+        }
+    }
+
+    /// The budget under the default limit, for commands without `--max-memory`.
+    pub fn usual() -> Self {
+        Self { limit: usual_limit(), held: PROGRAM + allocator::held(), moment: 0 }
+    }
+
+    /// Checks the limit from file headers alone, before anything is decoded. Each sample takes
+    /// `sample_bytes` during the work, and `work` estimates the rest for an image of a given size
+    /// and number of channels.
+    pub fn check_headers(
+        run: &RunArgs,
+        images: &[PathBuf],
+        options: &ReadOptions,
+        sample_bytes: usize,
+        work: impl Fn(Extent, usize) -> anyhow::Result<u64>,
+    ) -> anyhow::Result<()> {
+        if run.engine != EngineChoice::Cpu {
+            return Ok(());
+        }
+        let (mut budget, mut needed) = (Self::now(run), 0u64);
+        for path in images {
+            let Some((extent, channels)) = read_shape(path, options)? else { continue };
+            let samples = (extent.volume() * channels) as u64;
+            // The estimate itself needs memory for very large images, so the samples are checked
+            // first.
+            Self::now(run).check(samples * size_of::<f32>() as u64).map_err(about(path))?;
+            budget = budget.with_held(samples * sample_bytes as u64);
+            needed = needed.saturating_add(work(extent, channels)?);
+            budget.check(needed).map_err(about(path))?;
+        }
+        Ok(())
+    }
+
+    /// Drops the limit for a dry run, which reports the requirement instead of failing.
     pub fn of_plan(self, is_plan: bool) -> Self {
         Self { limit: self.limit.filter(|_| !is_plan), ..self }
     }
 
-    /// Ends the program, with a sentence, if it comes to need much more than the limit after all.
+    /// Ends the program with an error message if it allocates much more than the limit.
     pub fn enforce(run: &RunArgs) {
-        if let (Some(limit), false) = (run.max_memory, run.engine == EngineChoice::Cuda) {
-            // What cannot work at all is refused by words that say what it needs.
-            allocator::allow(limit.0.saturating_add(limit.0 / SLACK).saturating_sub(PROGRAM).max(PROGRAM), limit.0);
+        if let (Some(limit), false) = (run.max_memory, run.engine.is_on_device()) {
+            // Work that cannot fit at all is refused earlier, with a message that states the
+            // requirement.
+            allocator::allow(
+                limit.0.saturating_add(limit.0 / SLACK).saturating_sub(PROGRAM).max(PROGRAM),
+                limit.0,
+            );
         }
     }
 
-    /// The same where a page will show a signal: what is shown, next to it, and the page itself.
+    /// Adds the memory of an HTML report that shows a signal: the image shown, the signal and the
+    /// report itself.
     pub fn with_page<T>(self, page: Option<&PathBuf>, signal: &[T]) -> Self {
-        if page.is_some() { self.beside(PAGE * size_of_val(signal) as u64) } else { self }
+        if page.is_some() { self.with_held(PAGE * size_of_val(signal) as u64) } else { self }
     }
 
-    /// The same where a page will show a picture of this shape once all that was held for the work is free.
-    pub fn with_page_afterwards<T>(self, page: Option<&PathBuf>, (extent, channels): (Extent, usize)) -> Self {
+    /// Accounts for an HTML report that is written after the memory of the work is released.
+    pub fn with_page_afterwards<T>(
+        self,
+        page: Option<&PathBuf>,
+        (extent, channels): (Extent, usize),
+    ) -> Self {
         let bytes = 2 * PAGE * (extent.volume() * channels * size_of::<T>()) as u64;
         if page.is_some() { self.with_moment(bytes) } else { self }
     }
 
-    /// The same under another limit.
+    /// The same budget under another limit.
     pub fn within(self, limit: u64) -> Self {
         Self { limit: Some(limit), ..self }
     }
 
-    /// The same with so much more held.
-    pub fn beside(self, bytes: u64) -> Self {
+    /// The same budget with `bytes` more in use.
+    pub fn with_held(self, bytes: u64) -> Self {
         Self { held: self.held + bytes, ..self }
     }
 
-    /// The same where some other part of the work takes so much for a moment.
+    /// Accounts for `bytes` of temporary memory in another stage of the work.
     pub fn with_moment(self, bytes: u64) -> Self {
         Self { moment: self.moment.max(bytes), ..self }
     }
@@ -78,47 +139,53 @@ impl Budget {
         self.limit
     }
 
-    /// What is left for work to come.
+    /// Memory left for the work.
     pub fn room(&self) -> Option<u64> {
-        // Where there is none for a part of the work, there is none for the rest.
+        // If another stage does not fit, nothing is left.
         self.limit.map(|limit| if self.fits(0) { limit.saturating_sub(self.held) } else { 0 })
     }
 
-    /// Is there room for work of this need?
+    /// Whether `work` bytes fit.
     pub fn fits(&self, work: u64) -> bool {
         self.limit.is_none_or(|limit| self.with(work) <= limit)
     }
 
-    /// Error unless there is room for work of this need.
+    /// Error unless `work` bytes fit.
     pub fn check(&self, work: u64) -> Result<(), Error> {
         let limit = self.limit.unwrap_or(u64::MAX);
         if self.fits(work) { Ok(()) } else { Err(Error::Limits { needed: self.with(work), limit }) }
     }
 
-    /// What the process needs for work of this need.
+    /// Total memory of the process with `work` bytes for the work.
     pub fn with(&self, work: u64) -> u64 {
         self.held + work.max(self.moment)
     }
 
-    /// What a file of samples may take that is turned into weights.
+    /// Largest size of a file of samples that is converted to weights.
     pub fn room_for_weights(&self) -> Option<u64> {
         self.room().map(|room| room / WEIGHTS)
     }
 
-    /// For `map_err`: a file of weights that has no room, told by what the process needs.
+    /// For `map_err`: restates a file of weights that does not fit in terms of the whole process.
     pub fn refuse_weights(self) -> impl Fn(lobcod_image::Error) -> lobcod_image::Error {
         move |error| match (error, self.limit) {
             (lobcod_image::Error::Limits { path, needed, .. }, Some(limit)) => {
-                lobcod_image::Error::Limits { path, needed: self.with(WEIGHTS.saturating_mul(needed)), limit }
+                lobcod_image::Error::Limits {
+                    path,
+                    needed: self.with(WEIGHTS.saturating_mul(needed)),
+                    limit,
+                }
             }
             (other, _) => other,
         }
     }
 
-    /// For `map_err`: work that has no room, told by what the process needs.
+    /// For `map_err`: restates work that does not fit in terms of the whole process.
     pub fn refuse(self) -> impl Fn(Error) -> Error {
         move |error| match (error, self.limit) {
-            (Error::Limits { needed, .. }, Some(limit)) => Error::Limits { needed: self.with(needed), limit },
+            (Error::Limits { needed, .. }, Some(limit)) => {
+                Error::Limits { needed: self.with(needed), limit }
+            }
             (other, _) => other,
         }
     }

@@ -1,35 +1,51 @@
-//! `lobcod compare`: how close two pictures are.
+//! `lobcod compare`: PSNR, SSIM and difference of two images.
 
 use crate::args::CompareArgs;
+use crate::budget::Budget;
+use crate::input::about;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
-use crate::output::{json, summary, tell};
+use crate::output::{json, print, summary};
 use crate::report::{BeforeAfter, Fact, write_comparison};
-use crate::score::Score;
+use crate::score::{Score, check_peak};
+use crate::white::White;
 use anyhow::{Result, ensure};
-use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
+use lobcod::Extent;
+use lobcod_image::{
+    Depth, FileKind, ReadOptions, WriteOptions, read_image, read_shape, write_image,
+};
 use serde_json::{Value, json};
 
-/// Scores the second picture against the first.
+/// Scores the second image against the first.
 pub fn run(args: &CompareArgs) -> Result<()> {
     args.output.as_deref().map(check_answer).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
-    let peak = args.peak.unwrap_or(args.scale);
-    ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
-    let options = ReadOptions { scale: args.scale, ..ReadOptions::default() };
-    let (a, b) = (read_picture::<f64>(&args.first, &options)?, read_picture::<f64>(&args.second, &options)?);
-    for (path, picture) in [(&args.first, &a), (&args.second, &b)] {
-        ensure!(picture.known.is_none(), "{} has missing pixels and cannot be compared; fill them first", path.display());
+    check_peak(args.peak)?;
+    let options = ReadOptions { scale: args.scale(), ..ReadOptions::default() };
+    let shapes = [read_shape(&args.first, &options)?, read_shape(&args.second, &options)?];
+    if let [Some(first), Some(second)] = shapes {
+        check_shapes(args, [first, second])?;
+        // Both images and their difference.
+        let images = 3 * first.0.volume() * first.1 * size_of::<f64>();
+        Budget::usual()
+            .with_held(images as u64)
+            .check(Score::memory::<f64>(first))
+            .map_err(about(&args.first))?;
     }
-    let shapes = [&a.signal, &b.signal].map(|signal| summary::shape(signal.extent(), signal.channels()));
-    ensure!(
-        shapes[0] == shapes[1],
-        "{} is {} but {} is {}; only pictures of one shape can be compared",
-        args.first.display(),
-        shapes[0],
-        args.second.display(),
-        shapes[1]
-    );
+    let (a, b) =
+        (read_image::<f64>(&args.first, &options)?, read_image::<f64>(&args.second, &options)?);
+    for (path, image) in [(&args.first, &a), (&args.second, &b)] {
+        ensure!(
+            image.known.is_none(),
+            "{} has missing pixels and cannot be compared; fill them first",
+            path.display()
+        );
+    }
+    check_shapes(args, [&a.signal, &b.signal].map(|signal| (signal.extent(), signal.channels())))?;
+    let white = White::of(&a.signal, None, a.depth, args.scale);
+    white.warn_of_other_units(&args.second, &White::of(&b.signal, None, b.depth, args.scale));
+    white.warn(&args.first, args.peak.is_none(), args.output.as_deref());
+    let peak = white.peak(args.peak);
     let score = Score::of(&b.signal, &a.signal, peak)?;
     let mut difference = a.signal.minus(&b.signal)?;
     difference.data_mut().iter_mut().for_each(|x| *x = x.abs());
@@ -37,7 +53,11 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let mean = difference.data().iter().sum::<f64>() / difference.data().len() as f64;
     if let Some(output) = &args.output {
         let depth = FileKind::from_path(output)?.nearest_depth(Depth::U8);
-        write_picture(output, &difference, &WriteOptions { axes: a.axes, depth, scale: args.scale, ..WriteOptions::default() })?;
+        write_image(
+            output,
+            &difference,
+            &WriteOptions { axes: a.axes, depth, scale: white.value, ..WriteOptions::default() },
+        )?;
     }
 
     if let Some(path) = &args.report {
@@ -47,34 +67,51 @@ pub fn run(args: &CompareArgs) -> Result<()> {
             before: (&names[0], &a.signal.cast()),
             after: (&names[1], &b.signal.cast()),
             maps: Vec::new(),
-            white: args.scale,
+            white: white.value,
         };
-        let mut facts = Fact::scores(&score, "of the second against the first");
+        let mut facts = Fact::scores(&score, "of the second image against the first");
         facts.push(Fact::new("largest difference", number(largest), ""));
         facts.push(Fact::new("mean difference", number(mean), ""));
-        write_comparison(path, &format!("lobcod compare: {} and {}", names[0], names[1]), view.section()?, &facts)?;
+        write_comparison(
+            path,
+            &format!("lobcod compare: {} and {}", names[0], names[1]),
+            view.section()?,
+            &facts,
+        )?;
     }
 
     let output = args.output.as_ref().map(|path| path.display().to_string());
-    if args.telling.json {
+    if args.console.json {
         let mut fields = json::object(json!({
             "peak": peak, "largest_difference": largest, "mean_difference": mean, "equal": largest == 0.0, "output": output,
         }));
-        score.tell(&mut fields);
-        return tell(&format!("{:#}", Value::Object(fields)));
+        score.add_to(&mut fields);
+        return print(&format!("{:#}", Value::Object(fields)));
     }
-    if args.telling.quiet {
+    if args.console.quiet {
         return Ok(());
     }
     let mut table = Table::default();
     table
-        .row("PSNR", if largest == 0.0 { "the pictures are equal".into() } else { score.words() })
+        .row("PSNR", if largest == 0.0 { "the images are equal".into() } else { score.words() })
         .row("difference", format!("{} at most, {} on average", number(largest), number(mean)));
     if let Some(output) = output {
-        table.row("drawn in", output);
+        table.row("difference image", output);
     }
     if let Some(path) = &args.report {
         table.row("report", path.display());
     }
-    tell(&table.render())
+    print(&table.render())
+}
+
+/// Error unless both images have the same shape.
+fn check_shapes(args: &CompareArgs, shapes: [(Extent, usize); 2]) -> Result<()> {
+    let [first, second] = shapes.map(|(extent, channels)| summary::shape(extent, channels));
+    ensure!(
+        shapes[0] == shapes[1],
+        "{} is {first} but {} is {second}; only images of the same shape can be compared",
+        args.first.display(),
+        args.second.display()
+    );
+    Ok(())
 }

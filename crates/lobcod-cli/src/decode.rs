@@ -1,35 +1,43 @@
-//! `lobcod decode`: the picture that codes stand for.
+//! `lobcod decode`: reconstructs an image from codes.
 
 use crate::args::DecodeArgs;
+use crate::budget::usual_limit;
 use crate::output::paths::check_answer;
 use crate::output::table::{Table, count};
-use crate::output::{summary, tell};
+use crate::output::{print, summary};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
-use lobcod_image::{FileKind, WriteOptions, read_codes, write_picture};
+use lobcod_image::{FileKind, WriteOptions, read_codes, write_image};
 use serde_json::json;
 
-/// Makes the picture: atoms added up, and the base layer on top.
+/// Reconstructs the image: the sum of atoms plus the base layer.
 pub fn run(args: &DecodeArgs) -> Result<()> {
     check_answer(&args.output)?;
-    // Double precision holds codes of either precision exactly.
-    let codes = read_codes::<f64>(&args.codes, None)?;
-    let picture = reconstruct(&codes.needles, &codes.dictionary, codes.base.as_ref())?;
-    let depth = args
-        .depth
-        .unwrap_or_else(|| FileKind::from_path(&args.output).map_or(codes.depth, |kind| kind.nearest_depth(codes.depth)));
+    // Double precision represents codes of either precision exactly.
+    let codes = read_codes::<f64>(&args.codes, usual_limit())?;
+    let image = reconstruct(&codes.needles, &codes.dictionary, codes.base.as_ref())?;
+    let depth = args.depth.unwrap_or_else(|| {
+        FileKind::from_path(&args.output)
+            .map_or(codes.depth, |kind| kind.nearest_depth(codes.depth))
+    });
     let scale = args.scale.unwrap_or(codes.scale);
-    write_picture(
+    write_image(
         &args.output,
-        &picture,
-        &WriteOptions { axes: codes.axes, depth, scale, sample_rate: codes.sample_rate, notes: codes.notes },
+        &image,
+        &WriteOptions {
+            axes: codes.axes,
+            depth,
+            scale,
+            sample_rate: codes.sample_rate,
+            metadata: codes.metadata,
+        },
     )?;
 
-    let (extent, nonzeros) = (picture.extent(), codes.needles.nonzeros());
-    if args.telling.json {
+    let (extent, nonzeros) = (image.extent(), codes.needles.nonzeros());
+    if args.console.json {
         let report = json!({
             "shape": extent.axes(),
-            "channels": picture.channels(),
+            "channels": image.channels(),
             "nonzeros": nonzeros,
             "pixels": extent.volume(),
             "atoms": codes.dictionary.len(),
@@ -37,13 +45,18 @@ pub fn run(args: &DecodeArgs) -> Result<()> {
             "depth": depth.to_string(),
             "output": args.output.display().to_string(),
         });
-        tell(&format!("{report:#}"))?;
-    } else if !args.telling.quiet {
+        print(&format!("{report:#}"))?;
+    } else if !args.console.quiet {
         let mut table = Table::default();
-        table
-            .row("codes", format!("{}, {} non-zeros", args.codes.display(), count(nonzeros)))
-            .row("picture", format!("{}, {}, {depth}", args.output.display(), summary::shape(extent, picture.channels())));
-        tell(&table.render())?;
+        table.row("codes", format!("{}, {} non-zeros", args.codes.display(), count(nonzeros))).row(
+            "image",
+            format!(
+                "{}, {}, {depth}",
+                args.output.display(),
+                summary::shape(extent, image.channels())
+            ),
+        );
+        print(&table.render())?;
     }
     Ok(())
 }

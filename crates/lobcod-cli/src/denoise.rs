@@ -1,4 +1,4 @@
-//! `lobcod denoise`: a clean picture from a noisy one.
+//! `lobcod denoise`: removes noise from an image.
 
 use crate::Outcome;
 use crate::args::DenoiseArgs;
@@ -7,144 +7,245 @@ use crate::dictionary::Chosen;
 use crate::engine;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
-use crate::output::{json, summary, tell, warnings};
+use crate::output::{json, print, summary, warn, warnings};
 use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
 use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
+use crate::white::White;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
-use lobcod::tasks::denoise::{DenoiseParams, Denoised, Denoiser, Noise};
-use lobcod::{Answer, Dictionary, Signal, Status, memory, metrics};
-use lobcod_image::{FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
+use lobcod::engine::CpuEngine;
+use lobcod::{Answer, Dictionary, Signal, Status, memory};
+use lobcod_image::{FileKind, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod_tasks::denoise::{
+    DenoiseParams, Denoised, Denoiser, DetectedNoise, Noise, detect_noise,
+};
+use lobcod_tasks::metrics;
 use serde_json::{Value, json};
 
-/// Takes the noise off the picture.
+/// Removes the noise from the image.
 pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
     interrupt::listen();
     engine::check(&args.run)?;
-    ensure!(matches!(args.run.precision, Precision::F32), "denoising works in single precision; leave out --precision f64");
+    ensure!(
+        matches!(args.run.precision, Precision::F32),
+        "denoising uses single precision; remove --precision f64"
+    );
     let denoiser = denoiser(args)?;
     check_answer(&args.output)?;
     args.scoring.report.as_deref().map(check_page).transpose()?;
-    let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
-    let picture = read_picture::<f32>(&args.image, &options)?;
-    ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
-    let noisy = &picture.signal;
+    let options = ReadOptions {
+        axes: None,
+        scale: args.scale(),
+        max_bytes: args.run.max_memory.map(|bytes| bytes.0),
+    };
+    if !args.scoring.dry_run {
+        Budget::check_headers(
+            &args.run,
+            std::slice::from_ref(&args.image),
+            &options,
+            size_of::<f32>(),
+            |extent, channels| {
+                let chosen = Chosen::of(&args.dictionary, extent.rank())?;
+                Ok(denoiser.estimate_memory(
+                    &engine::cpu(&args.run)?,
+                    extent,
+                    channels,
+                    &chosen.dictionary,
+                )?)
+            },
+        )?;
+    }
+    let image = read_image::<f32>(&args.image, &options)?;
+    ensure!(image.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
+    let noisy = &image.signal;
     ensure!(
         noisy.extent().rank() == 2,
-        "{} is no picture with two axes ({}); denoise its slices one by one",
+        "{} is not a 2-D image ({}); denoise its slices one by one",
         args.image.display(),
         noisy.extent()
     );
     let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
     chosen.check_fits(noisy.extent())?;
-    chosen.check_grey("denoising takes one channel at a time")?;
-    let reference = read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()))?;
+    chosen.check_grey("denoising processes each channel separately")?;
+    let white = White::of(noisy, None, image.depth, args.scale);
+    let reference =
+        read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()), &white)?;
     let budget = Budget::now(&args.run).with_page(args.scoring.report.as_ref(), noisy.data());
     let shape = (noisy.extent(), noisy.channels());
-    let budget = if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
-    let denoiser = DenoiseParams { max_memory: budget.room(), ..denoiser.params().clone() }.check()?;
+    let budget =
+        if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
+    let denoiser = denoiser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
     if args.scoring.dry_run {
         return dry_run(args, noisy, &chosen, &denoiser, budget).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::of(&args.telling, "denoise", 1);
-    let denoised =
-        denoiser.run_on(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher).map_err(budget.refuse())?;
+    let mut watcher = Watcher::of(&args.console, "denoise");
+    let denoised = denoiser
+        .run(&*engine::open(&args.run)?, noisy, &chosen.dictionary, &mut watcher)
+        .map_err(budget.refuse())?;
     drop(watcher);
-    let depth = FileKind::from_path(&args.output)?.nearest_depth(picture.depth);
-    write_picture(
+    let depth = FileKind::from_path(&args.output)?.nearest_depth(image.depth);
+    write_image(
         &args.output,
-        &denoised.picture,
-        &WriteOptions { axes: picture.axes, depth, scale: args.scale, sample_rate: None, notes: picture.notes.clone() },
+        &denoised.image,
+        &WriteOptions {
+            axes: image.axes,
+            depth,
+            scale: white.value,
+            sample_rate: None,
+            metadata: image.metadata.clone(),
+        },
     )?;
-    let peak = args.scoring.peak.unwrap_or(args.scale);
+    let peak = white.peak(args.scoring.peak);
+    white.warn(&args.image, reference.is_some() && args.scoring.peak.is_none(), Some(&args.output));
     let scores = match &reference {
         None => None,
         Some(truth) => {
-            let written = read_picture::<f32>(&args.output, &options)?.signal;
+            let written = read_image::<f32>(&args.output, &options)?.signal;
             Some((
-                Score::of(&denoised.picture, truth, peak)?,
+                Score::of(&denoised.image, truth, peak)?,
                 metrics::psnr(&written, truth, peak)?,
                 metrics::psnr(noisy, truth, peak)?,
             ))
         }
     };
-    let shown = show(args, noisy, &chosen.dictionary, &denoised, scores.map(|s| s.0));
-    told(args, &chosen, &denoised, scores)?;
-    denoised.report.iter().for_each(|report| warnings::tell(report, &args.telling));
+    let shown = show(args, noisy, white, &chosen.dictionary, &denoised, scores.map(|s| s.0));
+    print_result(args, &chosen, &denoised, scores, peak)?;
+    denoised.report.iter().for_each(|report| warnings::print(report, &args.console));
+    if let Some(warning) = warning(args, noisy, &denoised).filter(|_| !args.console.quiet) {
+        warn(&warning);
+    }
     shown?;
     Ok(if denoised.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 
 fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
-    let params = DenoiseParams {
-        method: args.method.into(),
-        fit_atoms: !args.keep_atoms,
-        scale: args.scale,
-        penalty: args.penalty,
-        tolerance: args.run.tolerance,
-        time_limit: time_limit(&args.run)?,
-        threads: args.run.threads,
-        max_memory: args.run.max_memory.map(|bytes| bytes.0),
-        ..DenoiseParams::new(args.noise.0)
-    };
+    let mut params = DenoiseParams::new(args.noise.0);
+    params.method = args.method.into();
+    params.strength = args.strength;
+    params.fit_atoms = !args.keep_atoms;
+    params.scale = args.scale();
+    params.penalty = args.penalty;
+    params.tolerance = args.run.tolerance;
+    params.time_limit = time_limit(&args.run)?;
+    params.max_memory = args.run.max_memory.map(|bytes| bytes.0);
     Ok(params.check()?)
 }
 
-fn dry_run(args: &DenoiseArgs, noisy: &Signal<f32>, chosen: &Chosen<f32>, denoiser: &Denoiser, budget: Budget) -> Result<()> {
-    let work = denoiser.estimate_memory(noisy.extent(), noisy.channels(), &chosen.dictionary)?;
+fn dry_run(
+    args: &DenoiseArgs,
+    noisy: &Signal<f32>,
+    chosen: &Chosen<f32>,
+    denoiser: &Denoiser,
+    budget: Budget,
+) -> Result<()> {
+    let detected = match args.noise.0 {
+        Noise::Auto => Some(detect_noise(noisy, args.scale())?),
+        _ => None,
+    };
+    let denoiser = match detected.and_then(DetectedNoise::to_noise) {
+        None => denoiser.clone(),
+        Some(noise) => denoiser.params().clone().with(|p| p.noise = noise).check()?,
+    };
+    let engine = engine::cpu(&args.run)?;
+    let work =
+        denoiser.estimate_memory(&engine, noisy.extent(), noisy.channels(), &chosen.dictionary)?;
     let (needed, limit, fits) = (budget.with(work), budget.limit(), budget.fits(work));
-    let trial = trial(noisy, &chosen.dictionary, denoiser)?;
-    if args.telling.json {
+    let trial = trial(&engine, noisy, &chosen.dictionary, &denoiser)?;
+    if args.console.json {
         let plan = json!({
             "dry_run": true,
             "images": [{ "file": args.image.display().to_string(), "shape": noisy.extent().axes(), "channels": noisy.channels(), "pixels": noisy.extent().volume() }],
             "dictionary": chosen.name,
             "atoms": chosen.dictionary.len(),
             "atom_shape": chosen.dictionary.extent().axes(),
-            "noise": words(args.noise.0),
+            "noise": words(args.noise.0, detected),
+            "detected": detected.map(|noise| noise.to_string()),
             "working_memory_bytes": work,
             "memory_bytes": needed,
             "estimated_seconds": trial.seconds,
             "max_memory_bytes": limit,
             "fits": fits,
         });
-        return tell(&format!("{plan:#}"));
+        return print(&format!("{plan:#}"));
     }
     let memory = if fits {
         format!("about {}", memory::words(needed))
     } else {
-        format!("about {}, which is more than is allowed: it would be refused", memory::words(needed))
+        format!("about {}, more than the limit: it would be refused", memory::words(needed))
     };
     let mut table = Table::default();
     table
-        .row("picture", format!("{}, {}", args.image.display(), summary::shape(noisy.extent(), noisy.channels())))
+        .row(
+            "image",
+            format!(
+                "{}, {}",
+                args.image.display(),
+                summary::shape(noisy.extent(), noisy.channels())
+            ),
+        )
         .row("dictionary", chosen.words())
-        .row("noise", words(args.noise.0))
+        .row(
+            "noise",
+            detected.map_or_else(|| words(args.noise.0, None).into(), |noise| noise.to_string()),
+        )
         .row("memory", memory)
         .row("time", trial.words())
-        .row("clean picture", args.output.display())
-        .row("", "nothing was done (--dry-run)");
-    tell(&table.render())
+        .row("clean image", args.output.display())
+        .row("", "dry run: nothing was done");
+    print(&table.render())
 }
 
-/// Takes the noise off a part of the picture.
-fn trial(noisy: &Signal<f32>, dictionary: &Dictionary<f32>, denoiser: &Denoiser) -> Result<Trial> {
+/// A warning if the noise does not match the options.
+fn warning(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised) -> Option<String> {
+    let impulses = matches!(args.noise.0, Noise::Impulse { .. })
+        || matches!(denoised.detected, Some(DetectedNoise::Impulses { .. }));
+    if impulses && args.strength != 1.0 {
+        return Some("--strength has no effect on impulse noise, which is removed entirely".into());
+    }
+    if args.noise.0 != (Noise::Gaussian { sigma: None }) {
+        return None;
+    }
+    match detect_noise(noisy, args.scale()).ok()? {
+        found @ (DetectedNoise::Correlated { .. } | DetectedNoise::Impulses { .. }) => {
+            Some(format!(
+                "the noise does not look white but like {found}; remove --noise to treat it as such"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// Denoises a crop of the image, to estimate the run time.
+fn trial(
+    engine: &CpuEngine,
+    noisy: &Signal<f32>,
+    dictionary: &Dictionary<f32>,
+    denoiser: &Denoiser,
+) -> Result<Trial> {
     let part = part_of(noisy)?;
-    let denoiser = DenoiseParams { time_limit: Some(trial::LIMIT), max_memory: None, ..denoiser.params().clone() }.check()?;
+    let denoiser = denoiser
+        .params()
+        .clone()
+        .with(|p| {
+            p.time_limit = Some(trial::LIMIT);
+            p.max_memory = None;
+        })
+        .check()?;
     Trial::run(part.extent(), trial::parts(part.extent(), &[(noisy.extent(), 1)]), || {
-        Ok(denoiser.run(&part, dictionary, &mut ())?.status != Status::TimeLimit)
+        Ok(denoiser.run(engine, &part, dictionary, &mut ())?.status != Status::TimeLimit)
     })
 }
 
-/// Writes the page, if it was asked for.
+/// Writes the HTML report, if requested.
 fn show(
     args: &DenoiseArgs,
     noisy: &Signal<f32>,
+    white: White,
     first: &Dictionary<f32>,
     denoised: &Denoised,
     score: Option<Score>,
@@ -153,17 +254,28 @@ fn show(
     let view = BeforeAfter {
         name: &args.image.display().to_string(),
         before: ("noisy", noisy),
-        after: ("clean", &denoised.picture),
+        after: ("clean", &denoised.image),
         maps: Vec::new(),
-        white: args.scale,
+        white: white.value,
     };
     let title = format!("lobcod denoise: {}", args.image.display());
-    let mut facts = vec![Fact::new("noise", words(args.noise.0), format!("level {}", number(denoised.level)))];
+    let mut facts = vec![Fact::new("noise", found(args, denoised), "")];
     facts.extend(score.iter().flat_map(|score| Fact::scores(score, "against the reference")));
     let Some(report) = &denoised.report else {
-        facts.push(Fact::new("time", format!("{:.2} s", denoised.seconds), "fitting the atoms included"));
+        facts.push(Fact::new(
+            "time",
+            format!("{:.2} s", denoised.seconds),
+            "including dictionary adaptation",
+        ));
         let atoms = [first, &denoised.dictionary];
-        return DenoisedPage { title, view: view.section()?, atoms, status: denoised.status, facts }.write(path);
+        return DenoisedPage {
+            title,
+            view: view.section()?,
+            atoms,
+            status: denoised.status,
+            facts,
+        }
+        .write(path);
     };
     let page = PursuitPage {
         title,
@@ -176,65 +288,91 @@ fn show(
     page.write(path)
 }
 
-/// Tells the outcome on standard output, the way it was asked for.
-fn told(args: &DenoiseArgs, chosen: &Chosen<f32>, denoised: &Denoised, scores: Option<(Score, f64, f64)>) -> Result<()> {
-    if args.telling.json {
-        let mut fields =
-            denoised.report.as_ref().map_or_else(Default::default, |report| json::report(report, machine::peak_memory()));
+/// Prints the result on standard output, as text or JSON.
+fn print_result(
+    args: &DenoiseArgs,
+    chosen: &Chosen<f32>,
+    denoised: &Denoised,
+    scores: Option<(Score, f64, f64)>,
+    peak: f64,
+) -> Result<()> {
+    if args.console.json {
+        let mut fields = denoised
+            .report
+            .as_ref()
+            .map_or_else(Default::default, |report| json::report(report, machine::peak_memory()));
         fields.extend(json::object(json!({
             "status": denoised.status.to_string(),
-            "noise": words(args.noise.0),
+            "noise": words(args.noise.0, denoised.detected),
+            "detected": denoised.detected.map(|noise| noise.to_string()),
+            "strength": args.strength,
             "noise_level": denoised.level,
             "seconds": denoised.seconds,
             "peak_memory_bytes": machine::peak_memory(),
             "penalty": denoised.report.as_ref().map(|report| report.penalty),
-            "pixels": denoised.picture.extent().volume(),
+            "pixels": denoised.image.extent().volume(),
             "dictionary": chosen.name,
-            "scale": args.scale,
+            "scale": args.scale(),
             "output": args.output.display().to_string(),
             "report": args.scoring.report.as_ref().map(|path| path.display().to_string()),
         })));
         if let Some((score, written, before)) = scores {
-            score.tell(&mut fields);
+            score.add_to(&mut fields);
             fields.insert("psnr_output_db".into(), json!(written));
             fields.insert("psnr_noisy_db".into(), json!(before));
+            fields.insert("peak".into(), json!(peak));
         }
-        return tell(&format!("{:#}", Value::Object(fields)));
+        return print(&format!("{:#}", Value::Object(fields)));
     }
-    if args.telling.quiet {
+    if args.console.quiet {
         return Ok(());
     }
     let mut table = Table::default();
-    let shape = summary::shape(denoised.picture.extent(), denoised.picture.channels());
+    let shape = summary::shape(denoised.image.extent(), denoised.image.channels());
     table
-        .row("picture", format!("{}, {shape}", args.image.display()))
+        .row("image", format!("{}, {shape}", args.image.display()))
         .row("dictionary", chosen.words())
-        .row("noise", format!("{}, level {}", words(args.noise.0), number(denoised.level)));
+        .row("noise", found(args, denoised));
     match &denoised.report {
         Some(report) => summary::pursuit(&mut table, report),
         None => {
             if denoised.status == Status::Interrupted {
-                table.row("status", "interrupted; what it did not come to is as it was");
+                table.row("status", "interrupted; unprocessed parts are unchanged");
             }
-            table.row("work", format!("{:.2} s", denoised.seconds));
+            table.row("run", format!("{:.2} s", denoised.seconds));
         }
     }
     if let Some((score, _, before)) = scores {
-        table.row("PSNR", format!("{} (noisy {before:.2} dB)", score.words()));
+        table.row(
+            "PSNR",
+            format!("{} (noisy {before:.2} dB, peak {})", score.words(), number(peak)),
+        );
     }
-    table.row("clean picture", args.output.display());
+    table.row("clean image", args.output.display());
     if let Some(page) = &args.scoring.report {
         table.row("report", page.display());
     }
-    tell(&table.render())
+    print(&table.render())
 }
 
-/// The kind of noise.
-fn words(noise: Noise) -> &'static str {
-    match noise {
-        Noise::Gaussian { .. } => "gaussian noise",
-        Noise::Poisson { .. } => "poisson noise",
-        Noise::Mixed { .. } => "mixed noise",
-        Noise::Impulse { .. } => "impulse noise",
+/// Describes the noise that was estimated or given.
+fn found(args: &DenoiseArgs, denoised: &Denoised) -> String {
+    match denoised.detected {
+        Some(DetectedNoise::None) => "none found; the image is unchanged".into(),
+        Some(noise) => format!("estimated {noise}"),
+        None => format!("{}, level {}", words(args.noise.0, None), number(denoised.level)),
+    }
+}
+
+/// Name of the noise model.
+fn words(noise: Noise, detected: Option<DetectedNoise>) -> &'static str {
+    match detected.map_or(Some(noise), DetectedNoise::to_noise) {
+        None => "no noise",
+        Some(Noise::Auto) => "noise of any kind",
+        Some(Noise::Gaussian { .. }) => "gaussian noise",
+        Some(Noise::Correlated { .. }) => "correlated noise",
+        Some(Noise::Poisson { .. }) => "poisson noise",
+        Some(Noise::Mixed { .. }) => "mixed noise",
+        Some(Noise::Impulse { .. }) => "impulse noise",
     }
 }

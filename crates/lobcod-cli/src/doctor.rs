@@ -1,9 +1,9 @@
-//! `lobcod doctor`: what this machine offers.
+//! `lobcod doctor`: what this machine supports.
 
 use crate::args::DoctorArgs;
 use crate::machine;
+use crate::output::print;
 use crate::output::table::Table;
-use crate::output::tell;
 use crate::ranks;
 use anyhow::Result;
 use lobcod::memory::words;
@@ -13,19 +13,19 @@ use serde_json::json;
 
 const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)";
 
-/// Tells what this machine offers, and what to do about what is missing.
+/// Prints what this machine supports, and how to enable what is missing.
 pub fn run(args: &DoctorArgs) -> Result<()> {
     let (level, threads, memory) = (Level::detect(), machine::threads(), machine::memory());
     let device = DeviceFacts::find();
     let cuda = device.as_ref().map_or_else(ToString::to_string, ToString::to_string);
     let ranks = ranks::doctor();
     if ranks.as_deref() == Ok("") {
-        // A rank that another doctor started has said all it has to.
+        // A rank started by another doctor has nothing more to print.
         return Ok(());
     }
     let mpi = ranks.clone().unwrap_or_else(|missing| missing);
     if args.json {
-        return tell(&format!(
+        return print(&format!(
             "{:#}",
             json!({
                 "version": env!("CARGO_PKG_VERSION"),
@@ -44,12 +44,28 @@ pub fn run(args: &DoctorArgs) -> Result<()> {
     }
     let mut table = Table::default();
     table
-        .row("lobcod", format!("{}, {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH))
+        .row(
+            "lobcod",
+            format!(
+                "{}, {} {}",
+                env!("CARGO_PKG_VERSION"),
+                std::env::consts::OS,
+                std::env::consts::ARCH
+            ),
+        )
         .row("processor", machine::processor().unwrap_or("unknown".into()))
-        .row("vector instructions", format!("{level}{}", if level == Level::Portable { PORTABLE } else { "" }))
-        .row("threads", format!("{threads} (all are used unless --threads says otherwise)"))
-        .row("memory", memory.map_or("unknown".into(), |(all, free)| format!("{} of {} free", words(free), words(all))))
-        .row("graphics card (CUDA)", cuda)
-        .row("several machines (MPI)", mpi);
-    tell(&table.render())
+        .row(
+            "vector instructions",
+            format!("{level}{}", if level == Level::Portable { PORTABLE } else { "" }),
+        )
+        .row("threads", format!("{threads} (all are used unless --threads is given)"))
+        .row(
+            "memory",
+            memory.map_or("unknown".into(), |(all, free)| {
+                format!("{} of {} free", words(free), words(all))
+            }),
+        )
+        .row("GPU (CUDA)", cuda)
+        .row("MPI", mpi);
+    print(&table.render())
 }

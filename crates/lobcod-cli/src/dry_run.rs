@@ -1,10 +1,10 @@
-//! `--dry-run`: what would run, and the memory and time it needs.
+//! `--dry-run`: reports what would run, and the memory and time it needs.
 
-use crate::args::TellingArgs;
+use crate::args::ConsoleArgs;
 use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, number, plural};
-use crate::output::{summary, tell};
+use crate::output::{print, summary};
 use crate::trial::Trial;
 use anyhow::Result;
 use lobcod::base::Base;
@@ -13,46 +13,51 @@ use lobcod::{Extent, Penalty, PursuitParams, Real};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// What would run.
+/// The work a command would do.
 pub struct Plan<'a, T> {
-    /// The pictures.
+    /// The images.
     pub images: &'a [PathBuf],
-    /// Shape and channels of each.
+    /// Shape and number of channels of each image.
     pub shapes: &'a [(Extent, usize)],
-    /// The dictionary, and what it serves as.
+    /// The label of the dictionary row, and the dictionary.
     pub dictionary: (&'a str, &'a Chosen<T>),
-    /// Layer taken off.
+    /// The base layer.
     pub base: Base,
-    /// What would end the work.
+    /// The stopping criterion.
     pub until: String,
-    /// What would be written, and where.
+    /// The label of the output row, and the output file.
     pub output: (&'a str, Option<&'a Path>),
-    /// Bytes that the work would take beside what the process holds.
+    /// Memory needed on top of what the process holds, in bytes.
     pub needed: u64,
-    /// What it holds, and the limit.
+    /// What the process holds, and the limit.
     pub budget: Budget,
-    /// Bands that the picture would be coded in, if it would.
+    /// Number of bands, if the image would be encoded in bands.
     pub bands: Option<usize>,
-    /// How long it would take.
+    /// The estimated run time.
     pub trial: Trial,
 }
 
-/// What ends a separation: a gap, or so many turns where there are some.
+/// The stopping criterion of an alternating method: a gap, or a number of alternations.
 pub fn until(gap: &str, alternations: usize) -> String {
-    if alternations == 0 { gap.into() } else { format!("{gap}, or {}", plural(alternations, "turn")) }
+    if alternations == 0 {
+        gap.into()
+    } else {
+        format!("{gap}, or {}", plural(alternations, "alternation"))
+    }
 }
 
 impl<T: Real> Plan<'_, T> {
-    /// Tells the plan of work with these parameters.
-    pub fn tell(&self, params: &PursuitParams, telling: &TellingArgs) -> Result<()> {
-        let (needed, limit, fits) = (self.budget.with(self.needed), self.budget.limit(), self.budget.fits(self.needed));
+    /// Prints the plan for these parameters.
+    pub fn print(&self, params: &PursuitParams, console: &ConsoleArgs) -> Result<()> {
+        let (needed, limit, fits) =
+            (self.budget.with(self.needed), self.budget.limit(), self.budget.fits(self.needed));
         let chosen = self.dictionary.1;
-        let pictures = self.images.iter().zip(self.shapes);
-        if telling.json {
+        let images = self.images.iter().zip(self.shapes);
+        if console.json {
             let image = |(path, (extent, channels)): (&PathBuf, &(Extent, usize))| json!({ "file": path.display().to_string(), "shape": extent.axes(), "channels": channels, "pixels": extent.volume() });
             let mut plan = json!({
                 "dry_run": true,
-                "images": pictures.map(image).collect::<Vec<_>>(),
+                "images": images.map(image).collect::<Vec<_>>(),
                 "dictionary": chosen.name,
                 "atoms": chosen.dictionary.len(),
                 "atom_shape": chosen.dictionary.extent().axes(),
@@ -69,11 +74,11 @@ impl<T: Real> Plan<'_, T> {
             if let Some(bands) = self.bands {
                 plan["bands"] = bands.into();
             }
-            return tell(&format!("{plan:#}"));
+            return print(&format!("{plan:#}"));
         }
         let mut table = Table::default();
-        for (i, (path, (extent, channels))) in pictures.enumerate() {
-            let name = if i == 0 { plural(self.images.len(), "picture") } else { String::new() };
+        for (i, (path, (extent, channels))) in images.enumerate() {
+            let name = if i == 0 { plural(self.images.len(), "image") } else { String::new() };
             table.row(name, format!("{}, {}", path.display(), summary::shape(*extent, *channels)));
         }
         let penalty = match params.penalty {
@@ -82,10 +87,16 @@ impl<T: Real> Plan<'_, T> {
         };
         let memory = match limit {
             Some(limit) if !fits => {
-                format!("about {}, which is more than the {} allowed: it would be refused", words(needed), words(limit))
+                format!(
+                    "about {}, more than the limit of {}: it would be refused",
+                    words(needed),
+                    words(limit)
+                )
             }
             _ => {
-                let bands = self.bands.map_or(String::new(), |bands| format!(", in {}", plural(bands, "band")));
+                let bands = self
+                    .bands
+                    .map_or(String::new(), |bands| format!(", in {}", plural(bands, "band")));
                 format!("about {}{bands}", words(needed))
             }
         };
@@ -93,11 +104,14 @@ impl<T: Real> Plan<'_, T> {
             .row(self.dictionary.0, chosen.words())
             .row("base, border", format!("{}, {}", self.base, params.border))
             .row("penalty", penalty)
-            .row("until", &self.until)
+            .row("stopping rule", &self.until)
             .row("memory", memory)
             .row("time", self.trial.words())
-            .row(self.output.0, self.output.1.map_or("not kept".into(), |path| path.display().to_string()))
-            .row("", "nothing was done (--dry-run)");
-        tell(&table.render())
+            .row(
+                self.output.0,
+                self.output.1.map_or("not saved".into(), |path| path.display().to_string()),
+            )
+            .row("", "dry run: nothing was done");
+        print(&table.render())
     }
 }

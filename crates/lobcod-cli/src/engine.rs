@@ -1,37 +1,75 @@
-//! The engine asked for.
+//! Selection of the compute engine.
 
 use crate::args::RunArgs;
+use crate::output::{note, warn};
 use crate::ranks;
 use crate::values::{EngineChoice, Precision};
 use anyhow::{Result, bail};
-use lobcod::Real;
-use lobcod::engine::{CpuEngine, Engine};
+use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
+use lobcod::{Error, Real};
 use lobcod_cuda::CudaEngine;
 use std::sync::OnceLock;
 
-/// Error unless this build and this machine have the engine asked for.
+/// Resolves `--engine auto` to a GPU or the CPU, and prints the choice.
+pub fn choose(run: &mut RunArgs, quiet: bool) {
+    if run.engine != EngineChoice::Auto {
+        return;
+    }
+    let words = match usable_device(run) {
+        Ok(device) => format!("--engine auto: using the GPU ({})", device.facts().name),
+        Err(why) => {
+            run.engine = EngineChoice::Cpu;
+            format!("--engine auto: using the CPU, because {why}")
+        }
+    };
+    if !quiet {
+        note(&words);
+    }
+}
+
+/// Error unless this build and this machine support the engine.
 pub fn check(run: &RunArgs) -> Result<()> {
     match run.engine {
         EngineChoice::Cpu => Ok(()),
         EngineChoice::Cuda if matches!(run.precision, Precision::F64) => {
-            bail!("the CUDA engine works in single precision; use --precision f32 or --engine cpu")
+            bail!("the CUDA engine uses single precision; use --precision f32 or --engine cpu")
         }
-        EngineChoice::Cuda => cuda().map(drop),
+        EngineChoice::Cuda | EngineChoice::Auto => cuda().map(drop),
         EngineChoice::Mpi => ranks::check(),
     }
 }
 
-/// The engine asked for.
+/// Opens the engine.
 pub fn open<T: Real>(run: &RunArgs) -> Result<Box<dyn Engine<T>>> {
     check(run)?;
     Ok(match run.engine {
         EngineChoice::Cuda => Box::new(cuda()?),
         EngineChoice::Mpi => ranks::engine(run.threads)?,
-        EngineChoice::Cpu => Box::new(CpuEngine::new(run.threads)?),
+        EngineChoice::Cpu => Box::new(cpu(run)?),
+        EngineChoice::Auto => {
+            Box::new(FallbackEngine::new(Box::new(cuda()?), Box::new(cpu(run)?), continue_on_cpu))
+        }
     })
 }
 
-/// The device, opened once.
+/// The CPU engine, also used for estimates.
+pub fn cpu(run: &RunArgs) -> lobcod::Result<CpuEngine> {
+    CpuEngine::new(run.threads)
+}
+
+/// The GPU, or why it cannot be used.
+fn usable_device(run: &RunArgs) -> Result<CudaEngine> {
+    if matches!(run.precision, Precision::F64) {
+        bail!("the GPU engine uses single precision and --precision f64 was given");
+    }
+    cuda()
+}
+
+fn continue_on_cpu(fault: &Error) {
+    warn(&format!("{fault}; the work continues on the CPU"));
+}
+
+/// The GPU, opened once.
 fn cuda() -> Result<CudaEngine> {
     static ENGINE: OnceLock<lobcod::Result<CudaEngine>> = OnceLock::new();
     Ok(ENGINE.get_or_init(CudaEngine::new).clone()?)

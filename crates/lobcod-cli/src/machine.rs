@@ -1,18 +1,18 @@
-//! What the operating system says about this process and machine. Where it says nothing, `None`.
+//! Facts about this process and machine from the operating system; `None` where it provides none.
 
 use std::num::NonZero;
 
-/// Largest amount of memory this process has held so far, in bytes.
+/// Peak memory of this process, in bytes.
 pub fn peak_memory() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")
 }
 
-/// Memory of the machine: all of it, and what is free for new work, in bytes.
+/// Total memory of the machine and memory available to this process, in bytes.
 pub fn memory() -> Option<(u64, u64)> {
-    Some((kilobytes("/proc/meminfo", "MemTotal:")?, kilobytes("/proc/meminfo", "MemAvailable:")?))
+    Some((kilobytes("/proc/meminfo", "MemTotal:")?, lobcod_image::free_memory()?))
 }
 
-/// Threads that run at the same time.
+/// Number of hardware threads.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }

@@ -1,14 +1,14 @@
-//! From options that verbs share to parameters of the library.
+//! Conversion of shared options to library parameters.
 
 use crate::args::{ProblemArgs, RunArgs};
 use anyhow::{Result, anyhow};
 use lobcod::Penalty;
 use std::time::Duration;
 
-/// Share of penalty_max that serves when no penalty is given.
+/// Default penalty, as a fraction of penalty_max.
 pub const USUAL_PENALTY: f64 = 0.05;
 
-/// The penalty asked for.
+/// The requested penalty.
 pub fn penalty(problem: &ProblemArgs) -> Penalty {
     match (problem.penalty, problem.relative_penalty) {
         (Some(penalty), _) => Penalty::Absolute(penalty),
@@ -16,10 +16,11 @@ pub fn penalty(problem: &ProblemArgs) -> Penalty {
     }
 }
 
-/// The time allowed, if there is a limit.
+/// The time limit, if any.
 pub fn time_limit(run: &RunArgs) -> Result<Option<Duration>> {
     let seconds = |s: f64| {
-        let wrong = |_| anyhow!("the time limit is {s}, but must be a number of seconds of at least 0");
+        let wrong =
+            |_| anyhow!("the time limit is {s}, but must be a non-negative number of seconds");
         Duration::try_from_secs_f64(s).map_err(wrong)
     };
     run.time_limit.map(seconds).transpose()

@@ -1,53 +1,67 @@
-//! The progress bar, the log, and the ear for Ctrl-C.
+//! Progress bar, log and Ctrl-C.
 
-use crate::args::TellingArgs;
+use crate::args::ConsoleArgs;
 use crate::interrupt;
-use crate::output::table::{count, number};
+use crate::output::table::{count, number, plural};
 use crate::output::{is_coloured, log};
 use crate::ranks;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lobcod::{Control, Observer, Progress, Stop};
+use lobcod::run::Stop;
+use lobcod::{Control, Observer, Progress};
 use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Steps of the bar.
+/// Resolution of the bar.
 const STEPS: f64 = 1000.0;
-/// The bar, seconds, seconds left, and where the work stands; narrow terminals cut the end off.
+/// Bar, elapsed time, time left and current stage; narrow terminals truncate the end.
 const PLAIN: &str = "{bar:20} {elapsed:>4}{prefix}  {wide_msg}";
 const COLOURED: &str = "{bar:20.cyan/dim} {elapsed:>4}{prefix}  {wide_msg}";
-/// Share of the way, and seconds, before which it is too early to say how long the rest will take.
+/// Fraction done and seconds before which the remaining time is not estimated.
 const TOO_EARLY: (f64, f64) = (0.04, 1.0);
 
-/// Watches a solver: draws a bar on a terminal, and passes Ctrl-C on.
+/// Number of the image that is being processed, and how many there are, in a batch.
+static BATCH: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(1)];
+
+/// Records which of several images is being processed.
+pub fn set_batch(number: usize, count: usize) {
+    BATCH[0].store(number, Ordering::Relaxed);
+    BATCH[1].store(count, Ordering::Relaxed);
+}
+
+/// The number of the image, and how many there are.
+fn batch() -> (usize, usize) {
+    (BATCH[0].load(Ordering::Relaxed), BATCH[1].load(Ordering::Relaxed))
+}
+
+/// Observes a run: draws a progress bar on a terminal and forwards Ctrl-C.
 pub struct Watcher {
     bar: ProgressBar,
-    /// What is being done.
+    /// Name of the task.
     task: &'static str,
-    /// How many pursuits it will take, about.
-    parts: usize,
-    /// The one that is running, its first gap, and the sweeps it had when it was last looked at.
-    part: usize,
-    first_gap: Option<f64>,
-    sweeps: usize,
-    /// What learning counts, and how many of it there will be.
+    /// Fraction of the run that is done.
+    fraction: f64,
+    /// Name and total number of learning steps.
     steps: Option<(&'static str, usize)>,
 }
 
 impl Watcher {
-    /// A watcher of a task of about so many pursuits. It draws only when standard error is a terminal and someone wants to see it.
-    pub fn of(telling: &TellingArgs, task: &'static str, parts: usize) -> Self {
+    /// A watcher of a task. It draws only if standard error is a terminal and the console options
+    /// allow it.
+    pub fn of(console: &ConsoleArgs, task: &'static str) -> Self {
         // Lines of a log and a bar would overwrite each other.
-        let seen = std::io::stderr().is_terminal() && !telling.quiet && !telling.json && !telling.verbose;
+        let seen =
+            std::io::stderr().is_terminal() && !console.quiet && !console.json && !console.verbose;
         let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = ProgressStyle::with_template(if is_coloured() { COLOURED } else { PLAIN });
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target)
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        interrupt::working(true);
-        Self { bar, task, parts, part: 0, first_gap: None, sweeps: 0, steps: None }
+        interrupt::set_working(true);
+        Self { bar, task, fraction: 0.0, steps: None }
     }
 
-    /// A watcher of learning in so many steps, each called a `step`, and of the pursuit that ends it.
-    pub fn of_learning(telling: &TellingArgs, step: &'static str, count: usize) -> Self {
-        let mut watcher = Self::of(telling, "learn", 1);
+    /// A watcher of learning in `count` steps, each called a `step`, and of the final pursuit.
+    pub fn of_learning(console: &ConsoleArgs, step: &'static str, count: usize) -> Self {
+        let mut watcher = Self::of(console, "learn");
         watcher.steps = Some((step, count));
         watcher
     }
@@ -55,61 +69,76 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn progress(&mut self, now: &Progress) -> Control {
-        let words = match (now.pass, self.steps) {
-            (Some(pass), Some(steps)) => self.step(now, pass, steps),
-            _ => self.sweep(now),
+        log(|| self.numbers(now));
+        // A stream of images does not know how many there will be.
+        let fraction = match (now.pass, self.steps) {
+            (Some(pass), Some((_, steps))) if now.fraction == 0.0 => {
+                (pass - 1) as f64 / steps.max(1) as f64
+            }
+            _ => now.fraction,
         };
-        log(|| words.clone());
+        self.fraction = fraction;
+        let (number, count) = batch();
+        let done = (number as f64 + fraction) / count as f64;
+        self.bar.set_position((STEPS * done) as u64);
         self.bar.set_prefix(self.time_left());
-        self.bar.set_message(words);
-        if interrupt::asked() { Control::Stop } else { Control::Continue }
+        self.bar.set_message(self.stage(now));
+        if interrupt::requested() { Control::Stop } else { Control::Continue }
     }
 
     fn stop(&self) -> Stop {
-        // Ranks end together, between two sweeps.
-        if ranks::count().is_some() { Stop::default() } else { Stop::when(interrupt::asked) }
+        // Ranks stop together, between two sweeps.
+        if ranks::count().is_some() { Stop::default() } else { Stop::when(interrupt::requested) }
     }
 }
 
 impl Watcher {
-    fn step(&self, now: &Progress, reached: usize, (step, steps): (&str, usize)) -> String {
-        self.bar.set_position((STEPS * reached as f64 / steps.max(1) as f64) as u64);
+    /// The current stage, for the screen; the log of `-v` has the numbers.
+    fn stage(&self, now: &Progress) -> String {
+        match (now.pass, self.steps) {
+            (Some(pass), Some((step, steps))) => format!("{step} {pass} of {steps}"),
+            _ => {
+                let sweeps = plural(now.discovery_sweeps + now.support_sweeps, "sweep");
+                let (number, count) = batch();
+                let image = if count == 1 {
+                    String::new()
+                } else {
+                    format!("image {} of {count}, ", number + 1)
+                };
+                format!("{}: {image}{sweeps}", self.task)
+            }
+        }
+    }
+
+    /// Where the solver is, for the log.
+    fn numbers(&self, now: &Progress) -> String {
         let (objective, nonzeros) = (number(now.objective), count(now.nonzeros));
-        format!("{step} {reached} of {steps}  objective {objective}  non-zeros {nonzeros}{}", gap(now))
+        match (now.pass, self.steps) {
+            (Some(pass), Some((step, steps))) => {
+                let gap = gap(now);
+                format!(
+                    "{step} {pass} of {steps}  objective {objective}  non-zeros {nonzeros}{gap}"
+                )
+            }
+            _ => format!(
+                "{}: objective {objective}{}  non-zeros {nonzeros}  sweeps {} + {}",
+                self.task,
+                gap(now),
+                now.discovery_sweeps,
+                now.support_sweeps
+            ),
+        }
     }
 
-    fn sweep(&mut self, now: &Progress) -> String {
-        let sweeps = now.discovery_sweeps + now.support_sweeps;
-        if sweeps < self.sweeps {
-            (self.part, self.first_gap) = ((self.part + 1).min(self.parts - 1), None);
-        }
-        self.sweeps = sweeps;
-        // The gap shrinks by about the same factor a sweep, so its logarithm is what measures the way done.
-        if let Some(gap) = now.relative_gap.filter(|gap| *gap > 0.0) {
-            let first = *self.first_gap.get_or_insert(gap);
-            let target = now.tolerance.max(f64::MIN_POSITIVE);
-            let done = if gap <= target { 1.0 } else { (first / gap).ln() / (first / target).ln() };
-            let position = STEPS * (self.part as f64 + done.clamp(0.0, 1.0)) / self.parts as f64;
-            self.bar.set_position((position as u64).max(self.bar.position()));
-        }
-        format!(
-            "{}: objective {}{}  non-zeros {}  sweeps {} + {}",
-            self.task,
-            number(now.objective),
-            gap(now),
-            count(now.nonzeros),
-            now.discovery_sweeps,
-            now.support_sweeps
-        )
-    }
-
-    /// What the rest will take if it goes on as it has, once that can be said.
+    /// The remaining time at the current rate, once it can be estimated.
     fn time_left(&self) -> String {
-        let (done, seconds) = (self.bar.position() as f64 / STEPS, self.bar.elapsed().as_secs_f64());
-        if done < TOO_EARLY.0 || seconds < TOO_EARLY.1 || done >= 1.0 {
+        let seconds = self.bar.elapsed().as_secs_f64();
+        if self.fraction < TOO_EARLY.0 || seconds < TOO_EARLY.1 || self.fraction >= 1.0 {
             return String::new();
         }
-        format!(", about {} left", duration(seconds * (1.0 - done) / done))
+        let (number, count) = batch();
+        let images = (count - number) as f64;
+        format!(", about {} left", duration(seconds * (images - self.fraction) / self.fraction))
     }
 }
 
@@ -117,7 +146,7 @@ fn gap(now: &Progress) -> String {
     now.relative_gap.map_or(String::new(), |gap| format!("  gap {gap:.1e}"))
 }
 
-/// `0.4 s`, `12 s`, `3 min`, `2.5 h`: a time that is not known exactly.
+/// An approximate time: `0.4 s`, `12 s`, `3 min`, `2.5 h`.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 10.0 => format!("{s:.1} s"),
@@ -129,7 +158,7 @@ pub fn duration(seconds: f64) -> String {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        interrupt::working(false);
+        interrupt::set_working(false);
         self.bar.finish_and_clear();
     }
 }

@@ -1,43 +1,54 @@
-//! How close reconstructions are to the true pictures.
+//! Scores of reconstructions against reference images.
 
-use crate::args::{PictureArgs, RunArgs, ScoringArgs};
+use crate::args::{InputArgs, RunArgs, ScoringArgs, USUAL_SCALE};
 use crate::input::read_options;
 use crate::output::summary;
 use crate::output::table::plural;
+use crate::white::White;
 use anyhow::{Result, ensure};
-use lobcod::{Code, Extent, Real, Signal, metrics};
-use lobcod_image::{ReadOptions, read_picture};
+use lobcod::{Code, Extent, Real, Signal};
+use lobcod_image::{ReadOptions, read_image, read_shape};
+use lobcod_tasks::metrics;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Scores of one picture, or of several together.
+/// Scores of one image, or of several combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// Peak signal-to-noise ratio in decibels.
     pub psnr_db: f64,
-    /// Structural similarity; `None` where an axis is too short for its window.
+    /// Structural similarity; `None` if an axis is too short for the window.
     pub ssim: Option<f64>,
     samples: usize,
 }
 
 impl Score {
     /// Scores a reconstruction.
-    pub fn of<T: Real>(reconstruction: &Signal<T>, truth: &Signal<T>, peak: f64) -> lobcod::Result<Self> {
+    pub fn of<T: Real>(
+        reconstruction: &Signal<T>,
+        truth: &Signal<T>,
+        peak: f64,
+    ) -> lobcod::Result<Self> {
         let psnr_db = metrics::psnr(reconstruction, truth, peak)?;
-        Ok(Self { psnr_db, ssim: metrics::ssim(reconstruction, truth, peak).ok(), samples: truth.data().len() })
+        Ok(Self {
+            psnr_db,
+            ssim: metrics::ssim(reconstruction, truth, peak).ok(),
+            samples: truth.data().len(),
+        })
     }
 
-    /// Bytes that scoring a picture of this shape takes for a moment: what is scored, the codes it is made of, and five moments (`f64`) of
-    /// the samples of a channel.
+    /// Temporary memory for scoring an image of this shape, in bytes: the reconstruction, its
+    /// codes, and five local moments (`f64`) of one channel.
     pub fn memory<T: Real>((extent, channels): (Extent, usize)) -> u64 {
         let codes = size_of::<Code<T>>() / 2;
         (extent.volume() * (5 * size_of::<f64>() + channels * (size_of::<T>() + codes))) as u64
     }
 
-    /// All pictures as one: PSNR over all samples, the mean of SSIM.
+    /// Combined scores of several images: PSNR over all samples, mean SSIM.
     pub fn together(scores: &[Score]) -> Option<Self> {
         let samples = scores.iter().map(|s| s.samples).sum();
-        let error: f64 = scores.iter().map(|s| s.samples as f64 * f64::powf(10.0, -s.psnr_db / 10.0)).sum();
+        let error: f64 =
+            scores.iter().map(|s| s.samples as f64 * f64::powf(10.0, -s.psnr_db / 10.0)).sum();
         let ssim: Option<f64> = scores.iter().map(|s| s.ssim).sum();
         (!scores.is_empty()).then(|| Self {
             psnr_db: 10.0 * (samples as f64 / error).log10(),
@@ -46,89 +57,122 @@ impl Score {
         })
     }
 
-    /// Adds the scores to a report; an infinite PSNR (equal pictures) becomes null there.
-    pub fn tell(&self, report: &mut Map<String, Value>) {
+    /// Adds the scores to a JSON report; an infinite PSNR (identical images) becomes null.
+    pub fn add_to(&self, report: &mut Map<String, Value>) {
         report.insert("psnr_db".into(), json!(self.psnr_db));
         report.insert("ssim".into(), json!(self.ssim));
     }
 
     /// `32.10 dB, SSIM 0.9123`.
     pub fn words(&self) -> String {
-        format!("{:.2} dB{}", self.psnr_db, self.ssim.map_or(String::new(), |s| format!(", SSIM {s:.4}")))
+        format!(
+            "{:.2} dB{}",
+            self.psnr_db,
+            self.ssim.map_or(String::new(), |s| format!(", SSIM {s:.4}"))
+        )
     }
 }
 
-/// The largest value of a picture: the one asked for, or the scale.
-pub fn peak(asked: Option<f64>, scale: f64) -> Result<f64> {
-    let peak = asked.unwrap_or(scale);
-    ensure!(peak.is_finite() && peak > 0.0, "the peak is {peak}, but must be a number above 0");
-    Ok(peak)
+/// Error if a given peak is not a positive number.
+pub fn check_peak(peak: Option<f64>) -> Result<()> {
+    let good = peak.is_none_or(|peak| peak.is_finite() && peak > 0.0);
+    ensure!(good, "the peak is {}, but must be a positive number", peak.unwrap_or_default());
+    Ok(())
 }
 
-/// The true picture of one whose peak is checked, of this shape, if it was asked for.
-pub fn read_reference<T: Real>(args: &ScoringArgs, options: &ReadOptions, shape: (Extent, usize)) -> Result<Option<Signal<T>>> {
-    args.check_peak()?;
-    let read = |path: &PathBuf| read_truth(path, options, shape);
+/// Reads the reference for an image of this shape and white level, if one is given.
+pub fn read_reference<T: Real>(
+    args: &ScoringArgs,
+    options: &ReadOptions,
+    shape: (Extent, usize),
+    white: &White,
+) -> Result<Option<Signal<T>>> {
+    check_peak(args.peak)?;
+    let read = |path: &PathBuf| read_truth(path, options, shape, white);
     args.reference.as_ref().map(read).transpose()
 }
 
-fn read_truth<T: Real>(path: &Path, options: &ReadOptions, (extent, channels): (Extent, usize)) -> Result<Signal<T>> {
-    let truth = read_picture::<T>(path, options)?;
-    let found = (truth.signal.extent(), truth.signal.channels());
-    ensure!(truth.known.is_none(), "{} has missing pixels and cannot serve as a reference", path.display());
+fn read_truth<T: Real>(
+    path: &Path,
+    options: &ReadOptions,
+    (extent, channels): (Extent, usize),
+    white: &White,
+) -> Result<Signal<T>> {
+    let check = |found: (Extent, usize)| {
+        ensure!(
+            found == (extent, channels),
+            "the reference {} is {}, but the image is {}; they must have the same shape",
+            path.display(),
+            summary::shape(found.0, found.1),
+            summary::shape(extent, channels)
+        );
+        Ok(())
+    };
+    // A reference of another shape is refused before it is decoded.
+    read_shape(path, options)?.map_or(Ok(()), check)?;
+    let truth = read_image::<T>(path, options)?;
     ensure!(
-        found == (extent, channels),
-        "the reference {} is {}, but its picture is {}; they must have the same shape",
-        path.display(),
-        summary::shape(found.0, found.1),
-        summary::shape(extent, channels)
+        truth.known.is_none(),
+        "{} has missing pixels and cannot be used as a reference",
+        path.display()
     );
+    check((truth.signal.extent(), truth.signal.channels()))?;
+    let given = (options.scale != USUAL_SCALE).then_some(options.scale);
+    white.warn_of_other_units(path, &White::of(&truth.signal, None, truth.depth, given));
     Ok(truth.signal)
 }
 
-/// What scores were asked for.
-pub struct Asked<'a> {
-    /// The true pictures.
+/// The requested scores.
+pub struct ScoreRequest<'a> {
+    /// The reference images.
     pub files: &'a [PathBuf],
-    /// Largest value of a picture, if it is not the scale.
+    /// Peak value, if it differs from the white level.
     pub peak: Option<f64>,
-    /// How pictures are read.
-    pub picture: &'a PictureArgs,
-    /// How the work is run.
+    /// Input options.
+    pub input: &'a InputArgs,
+    /// Run options.
     pub run: &'a RunArgs,
+    /// White levels of the images.
+    pub white: White,
 }
 
-/// The true pictures, if there are any: one for each picture that is coded, of its shape.
+/// The references, if any: one for each image, with its shape.
 pub struct References<T> {
-    pictures: Vec<Signal<T>>,
+    images: Vec<Signal<T>>,
     peak: f64,
 }
 
 impl<T: Real> References<T> {
-    /// Reads the pictures and makes sure that scores can be given, before long work.
-    pub fn read(asked: &Asked, shapes: &[(Extent, usize)]) -> Result<Self> {
-        let (references, images) = (asked.files.len(), shapes.len());
+    /// Reads the references and checks that scores can be computed, before long work.
+    pub fn read(request: &ScoreRequest, shapes: &[(Extent, usize)]) -> Result<Self> {
+        let (references, images) = (request.files.len(), shapes.len());
         ensure!(
             references == 0 || references == images,
-            "{} for {} will not do; give --reference once for each picture, in the same order",
+            "got {} for {}; give --reference once for each image, in the same order",
             plural(references, "reference"),
-            plural(images, "picture")
+            plural(images, "image")
         );
-        let peak = peak(asked.peak, asked.picture.scale)?;
-        let mut pictures = Vec::new();
-        for (path, &shape) in asked.files.iter().zip(shapes) {
-            pictures.push(read_truth(path, &read_options(asked.picture, asked.run), shape)?);
+        check_peak(request.peak)?;
+        let peak = request.white.peak(request.peak);
+        let mut images = Vec::new();
+        for (path, &shape) in request.files.iter().zip(shapes) {
+            images.push(read_truth(
+                path,
+                &read_options(request.input, request.run),
+                shape,
+                &request.white,
+            )?);
         }
-        Ok(Self { pictures, peak })
+        Ok(Self { images, peak })
     }
 
-    /// The truth of picture `i`, if it is known, and the peak.
+    /// The reference of image `i`, if any, and the peak.
     pub fn truth(&self, i: usize) -> Option<(&Signal<T>, f64)> {
-        self.pictures.get(i).map(|truth| (truth, self.peak))
+        self.images.get(i).map(|truth| (truth, self.peak))
     }
 
-    /// Scores the reconstruction of picture `i`; `None` if its truth is not known.
+    /// Scores the reconstruction of image `i`; `None` without a reference.
     pub fn score(&self, i: usize, reconstruction: &Signal<T>) -> lobcod::Result<Option<Score>> {
-        self.pictures.get(i).map(|truth| Score::of(reconstruction, truth, self.peak)).transpose()
+        self.images.get(i).map(|truth| Score::of(reconstruction, truth, self.peak)).transpose()
     }
 }

@@ -1,4 +1,4 @@
-//! `lobcod separate`: a smooth layer and texture.
+//! `lobcod separate`: splits an image into a smooth layer and texture.
 
 use crate::Outcome;
 use crate::args::SeparateArgs;
@@ -6,24 +6,26 @@ use crate::budget::Budget;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
 use crate::engine;
-use crate::output::paths::{check_page, check_picture, same_file};
-use crate::output::table::{Table, number, plural};
-use crate::output::{json, summary, tell, warnings};
+use crate::output::paths::{check_image, check_page, same_file};
+use crate::output::table::{Table, number};
+use crate::output::{json, print, summary, warnings};
 use crate::params::{USUAL_PENALTY, time_limit};
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, Fact, PursuitPage};
 use crate::trial::{self, Trial, part_of};
 use crate::values::Precision;
+use crate::white::White;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::base::Base;
-use lobcod::tasks::separate::{Layers, SeparateParams, Separator};
+use lobcod::engine::CpuEngine;
 use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Real, Signal, Status};
-use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_picture, write_picture};
+use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod_tasks::separate::{Layers, SeparateParams, Separator};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Separates the picture in the precision asked for.
+/// Separates the image in the requested precision.
 pub fn run(args: &SeparateArgs) -> Result<Outcome> {
     match args.run.precision {
         Precision::F32 => run_in::<f32>(args),
@@ -35,43 +37,73 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     interrupt::listen();
     engine::check(&args.run)?;
     let separator = separator(args)?;
-    [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_picture(file))?;
+    [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_image(file))?;
     args.report.as_deref().map(check_page).transpose()?;
-    ensure!(!same_file(&args.smooth_out, &args.texture_out), "both layers would go to one file; name two");
-    let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
-    let picture = read_picture::<T>(&args.image, &options)?;
-    ensure!(picture.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
-    let chosen = Chosen::of(&args.dictionary, picture.signal.extent().rank())?;
-    chosen.check_fits(picture.signal.extent())?;
-    let budget = Budget::now(&args.run).with_page(args.report.as_ref(), picture.signal.data());
-    let separator = SeparateParams { max_memory: budget.room(), ..separator.params().clone() }.check()?;
+    ensure!(
+        !same_file(&args.smooth_out, &args.texture_out),
+        "both layers would be written to the same file; choose two different files"
+    );
+    let options = ReadOptions {
+        axes: None,
+        scale: args.scale(),
+        max_bytes: args.run.max_memory.map(|bytes| bytes.0),
+    };
+    if !args.dry_run {
+        Budget::check_headers(
+            &args.run,
+            std::slice::from_ref(&args.image),
+            &options,
+            size_of::<T>(),
+            |extent, channels| {
+                let chosen = Chosen::<T>::of(&args.dictionary, extent.rank())?;
+                Ok(separator.estimate_memory(
+                    &engine::cpu(&args.run)?,
+                    extent,
+                    channels,
+                    &chosen.dictionary,
+                )?)
+            },
+        )?;
+    }
+    let image = read_image::<T>(&args.image, &options)?;
+    ensure!(image.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
+    let chosen = Chosen::of(&args.dictionary, image.signal.extent().rank())?;
+    chosen.check_fits(image.signal.extent())?;
+    let white = White::of(&image.signal, None, image.depth, args.scale);
+    let budget = Budget::now(&args.run).with_page(args.report.as_ref(), image.signal.data());
+    let separator = separator.params().clone().with(|p| p.max_memory = budget.room()).check()?;
     if args.dry_run {
-        return dry_run(args, &picture.signal, &chosen, &separator, budget).map(|()| Outcome::Done);
+        return dry_run(args, &image.signal, &chosen, &separator, budget).map(|()| Outcome::Done);
     }
 
-    let mut watcher = Watcher::of(&args.telling, "separate", 1);
-    let layers = separator.run_on(&*engine::open(&args.run)?, &picture.signal, &chosen.dictionary, &mut watcher);
+    let mut watcher = Watcher::of(&args.console, "separate");
+    let layers =
+        separator.run(&*engine::open(&args.run)?, &image.signal, &chosen.dictionary, &mut watcher);
     let layers = layers.map_err(budget.refuse())?;
     drop(watcher);
     let write = |file, layer: &Signal<T>| -> Result<()> {
-        let depth = FileKind::from_path(file)?.nearest_depth(picture.depth);
-        Ok(write_picture(
+        let depth = FileKind::from_path(file)?.nearest_depth(image.depth);
+        Ok(write_image(
             file,
             layer,
             &WriteOptions {
-                axes: picture.axes,
+                axes: image.axes,
                 depth,
-                scale: args.scale,
-                sample_rate: picture.sample_rate,
-                notes: picture.notes.clone(),
+                scale: white.value,
+                sample_rate: image.sample_rate,
+                metadata: image.metadata.clone(),
             },
         )?)
     };
     write(&args.smooth_out, &layers.base)?;
-    write(&args.texture_out, &shown(&layers.texture, args, picture.depth)?)?;
+    write(&args.texture_out, &shown(&layers.texture, args, white, image.depth)?)?;
+    white.warn(&args.image, false, Some(&args.smooth_out));
 
-    let page = args.report.as_deref().map(|path| show(args, path, &picture.signal, &chosen, &layers));
-    if args.telling.json {
+    let page = args
+        .report
+        .as_deref()
+        .map(|path| show(args, path, (&image.signal, white), &chosen, &layers));
+    if args.console.json {
         let mut fields = json::report(&layers.report, machine::peak_memory());
         fields.extend(json::object(json!({
             "dictionary": chosen.name,
@@ -79,40 +111,54 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
             "alternations": layers.alternations,
             "output": [args.smooth_out.display().to_string(), args.texture_out.display().to_string()],
         })));
-        tell(&format!("{:#}", Value::Object(fields)))?;
-    } else if !args.telling.quiet {
+        print(&format!("{:#}", Value::Object(fields)))?;
+    } else if !args.console.quiet {
         let mut table = Table::default();
         table
             .row(
-                "picture",
-                format!("{}, {}", args.image.display(), summary::shape(picture.signal.extent(), picture.signal.channels())),
+                "image",
+                format!(
+                    "{}, {}",
+                    args.image.display(),
+                    summary::shape(image.signal.extent(), image.signal.channels())
+                ),
             )
             .row("dictionary", chosen.words());
         summary::pursuit(&mut table, &layers.report);
         table
-            .row("turns", plural(layers.alternations, "turn"))
+            .row("alternations", layers.alternations)
             .row("smooth layer", args.smooth_out.display())
             .row("texture", args.texture_out.display());
         if let Some(path) = &args.report {
             table.row("report", path.display());
         }
-        tell(&table.render())?;
+        print(&table.render())?;
     }
-    warnings::tell(&layers.report, &args.telling);
+    warnings::print(&layers.report, &args.console);
     page.unwrap_or(Ok(()))?;
-    Ok(if layers.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+    Ok(if layers.report.status == Status::Interrupted {
+        Outcome::Interrupted
+    } else {
+        Outcome::Done
+    })
 }
 
-/// Writes the page.
-fn show<T: Real>(args: &SeparateArgs, path: &Path, signal: &Signal<T>, chosen: &Chosen<T>, layers: &Layers<T>) -> Result<()> {
-    let (picture, smooth, texture) = (signal.cast(), layers.base.cast(), layers.texture.cast());
-    let reach = args.scale / 4.0;
+/// Writes the HTML report.
+fn show<T: Real>(
+    args: &SeparateArgs,
+    path: &Path,
+    (signal, white): (&Signal<T>, White),
+    chosen: &Chosen<T>,
+    layers: &Layers<T>,
+) -> Result<()> {
+    let (image, smooth, texture) = (signal.cast(), layers.base.cast(), layers.texture.cast());
+    let reach = white.value / 4.0;
     let view = BeforeAfter {
         name: &args.image.display().to_string(),
-        before: ("picture", &picture),
+        before: ("image", &image),
         after: ("smooth layer", &smooth),
-        maps: vec![("Texture, from dark to bright (the first channel).", &texture, [-reach, reach])],
-        white: args.scale,
+        maps: vec![("Texture, from dark to bright (first channel).", &texture, [-reach, reach])],
+        white: white.value,
     };
     let page = PursuitPage {
         title: format!("lobcod separate: {}", args.image.display()),
@@ -130,15 +176,12 @@ fn separator(args: &SeparateArgs) -> Result<Separator> {
         (Some(penalty), _) => Penalty::Absolute(penalty),
         (None, share) => Penalty::Relative(share.unwrap_or(USUAL_PENALTY)),
     };
-    let params = SeparateParams {
-        mu: args.smooth,
-        tolerance: args.run.tolerance,
-        alternations: args.alternations,
-        time_limit: time_limit(&args.run)?,
-        threads: args.run.threads,
-        max_memory: args.run.max_memory.map(|bytes| bytes.0),
-        ..SeparateParams::new(penalty)
-    };
+    let mut params = SeparateParams::new(penalty);
+    params.mu = args.smooth;
+    params.tolerance = args.run.tolerance;
+    params.alternations = args.alternations;
+    params.time_limit = time_limit(&args.run)?;
+    params.max_memory = args.run.max_memory.map(|bytes| bytes.0);
     Ok(params.check()?)
 }
 
@@ -150,38 +193,62 @@ fn dry_run<T: Real>(
     budget: Budget,
 ) -> Result<()> {
     let SeparateParams { penalty, tolerance, alternations, .. } = *separator.params();
-    let params = PursuitParams { tolerance, ..PursuitParams::new(penalty) };
+    let params = PursuitParams::new(penalty).with(|p| p.tolerance = tolerance);
+    let engine = engine::cpu(&args.run)?;
     let plan = Plan {
         images: std::slice::from_ref(&args.image),
         shapes: &[(signal.extent(), signal.channels())],
         dictionary: ("dictionary", chosen),
         base: Base::Smooth { mu: args.smooth },
-        until: until(&format!("the gap is {} of the objective", number(tolerance)), alternations),
+        until: until(&format!("relative gap at most {}", number(tolerance)), alternations),
         output: ("smooth layer", Some(&args.smooth_out)),
-        needed: separator.estimate_memory(signal.extent(), signal.channels(), &chosen.dictionary)?,
+        needed: separator.estimate_memory(
+            &engine,
+            signal.extent(),
+            signal.channels(),
+            &chosen.dictionary,
+        )?,
         budget,
         bands: None,
-        trial: trial(separator, signal, &chosen.dictionary)?,
+        trial: trial(&engine, separator, signal, &chosen.dictionary)?,
     };
-    plan.tell(&params, &args.telling)
+    plan.print(&params, &args.console)
 }
 
-/// Separates a part of the picture.
-fn trial<T: Real>(separator: &Separator, signal: &Signal<T>, dictionary: &Dictionary<T>) -> Result<Trial> {
+/// Separates a crop of the image, to estimate the run time.
+fn trial<T: Real>(
+    engine: &CpuEngine,
+    separator: &Separator,
+    signal: &Signal<T>,
+    dictionary: &Dictionary<T>,
+) -> Result<Trial> {
     let part = part_of(signal)?;
-    let separator = SeparateParams { time_limit: Some(trial::LIMIT), max_memory: None, ..separator.params().clone() }.check()?;
+    let separator = separator
+        .params()
+        .clone()
+        .with(|p| {
+            p.time_limit = Some(trial::LIMIT);
+            p.max_memory = None;
+        })
+        .check()?;
     Trial::run(part.extent(), trial::parts(part.extent(), &[(signal.extent(), 1)]), || {
-        Ok(separator.run(&part, dictionary, &mut ())?.report.status != Status::TimeLimit)
+        Ok(separator.run(engine, &part, dictionary, &mut ())?.report.status != Status::TimeLimit)
     })
 }
 
-/// Texture has both signs, which whole numbers cannot show: there, 0 is drawn mid-grey.
-fn shown<T: Real>(texture: &Signal<T>, args: &SeparateArgs, depth: Depth) -> Result<Signal<T>> {
+/// Texture is signed, which integer files cannot represent: there, 0 maps to mid-grey.
+fn shown<T: Real>(
+    texture: &Signal<T>,
+    args: &SeparateArgs,
+    white: White,
+    depth: Depth,
+) -> Result<Signal<T>> {
     let kind = FileKind::from_path(&args.texture_out)?;
-    let whole = matches!(kind.nearest_depth(depth), Depth::U8 | Depth::U16) && !matches!(kind, FileKind::Npy | FileKind::Npz);
+    let whole = matches!(kind.nearest_depth(depth), Depth::U8 | Depth::U16)
+        && !matches!(kind, FileKind::Npy | FileKind::Npz);
     let mut shown = texture.clone();
     if whole {
-        shown.data_mut().iter_mut().for_each(|x| *x += T::from_f64(args.scale / 2.0));
+        shown.data_mut().iter_mut().for_each(|x| *x += T::from_f64(white.value / 2.0));
     }
     Ok(shown)
 }

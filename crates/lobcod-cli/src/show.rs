@@ -1,18 +1,18 @@
-//! `lobcod show`: the atoms of a dictionary as a picture, and how often codes use them.
+//! `lobcod show`: draws the atoms of a dictionary, and shows how often codes use them.
 
 use crate::args::ShowArgs;
 use crate::dictionary::Chosen;
 use crate::mosaic::mosaic;
 use crate::output::paths::check_answer;
+use crate::output::print;
 use crate::output::table::{Table, columns, count, number, plural};
-use crate::output::tell;
 use crate::uses::Uses;
 use crate::values::DictionaryChoice;
 use anyhow::Result;
-use lobcod_image::{CodesFile, WriteOptions, is_codes, read_codes, write_picture};
+use lobcod_image::{CodesFile, WriteOptions, is_codes, read_codes, write_image};
 use serde_json::{Value, json};
 
-/// Draws the atoms, and tells how many there are of what size.
+/// Draws the atoms and prints a summary.
 pub fn run(args: &ShowArgs) -> Result<()> {
     check_answer(&args.output)?;
     let codes = read_uses(args)?;
@@ -20,15 +20,16 @@ pub fn run(args: &ShowArgs) -> Result<()> {
         Some((chosen, uses)) => (chosen, Some(uses)),
         None => (Chosen::<f32>::load(&args.dictionary, args.size, 2)?, None),
     };
-    if !args.telling.quiet {
+    if !args.console.quiet {
         chosen.warn_if_normalised();
     }
-    let picture = mosaic(&chosen.dictionary, args.columns.map(usize::from), args.zoom.map(usize::from))?;
-    write_picture(&args.output, &picture, &WriteOptions::default())?;
+    let image =
+        mosaic(&chosen.dictionary, args.columns.map(usize::from), args.zoom.map(usize::from))?;
+    write_image(&args.output, &image, &WriteOptions::default())?;
 
     let dictionary = &chosen.dictionary;
     let coherence = coherence(&dictionary.gram(), dictionary.len());
-    if args.telling.json {
+    if args.console.json {
         let report = json!({
             "dictionary": chosen.name,
             "atoms": dictionary.len(),
@@ -39,23 +40,26 @@ pub fn run(args: &ShowArgs) -> Result<()> {
             "uses": uses.as_ref().map(uses_json),
             "output": args.output.display().to_string(),
         });
-        tell(&format!("{report:#}"))?;
-    } else if !args.telling.quiet {
+        print(&format!("{report:#}"))?;
+    } else if !args.console.quiet {
         let mut table = Table::default();
         table
             .row("dictionary", chosen.words())
-            .row("coherence", format!("{coherence:.4}, the largest product of two atoms"))
-            .row("picture", format!("{}, {}", args.output.display(), picture.extent()));
+            .row("coherence", format!("{coherence:.4} (largest inner product of two atoms)"))
+            .row("image", format!("{}, {}", args.output.display(), image.extent()));
         if let Some(uses) = &uses {
-            table.row("used", format!("{} of {}", count(uses.used()), plural(dictionary.len(), "atom")));
+            table.row(
+                "used",
+                format!("{} of {}", count(uses.used()), plural(dictionary.len(), "atom")),
+            );
         }
         let uses = uses.map_or(String::new(), |uses| format!("\n{}", uses_table(&uses, args.rows)));
-        tell(&(table.render() + &uses))?;
+        print(&(table.render() + &uses))?;
     }
     Ok(())
 }
 
-/// The atoms of a file of codes, and how often they are used; `None` if it is no such file.
+/// The atoms of a codes file and their usage; `None` for any other file.
 fn read_uses(args: &ShowArgs) -> Result<Option<(Chosen<f32>, Uses)>> {
     let DictionaryChoice::File(path) = &args.dictionary else { return Ok(None) };
     if !is_codes(path) {
@@ -63,7 +67,7 @@ fn read_uses(args: &ShowArgs) -> Result<Option<(Chosen<f32>, Uses)>> {
     }
     let CodesFile { needles, dictionary, .. } = read_codes::<f32>(path, None)?;
     let uses = Uses::count(dictionary.len(), &[needles]);
-    Ok(Some((Chosen::made(dictionary, &format!("that of {}", path.display())), uses)))
+    Ok(Some((Chosen::made(dictionary, &format!("dictionary of {}", path.display())), uses)))
 }
 
 fn uses_json(uses: &Uses) -> Vec<Value> {
@@ -73,16 +77,22 @@ fn uses_json(uses: &Uses) -> Vec<Value> {
 
 fn uses_table(uses: &Uses, most: usize) -> String {
     let order = uses.order();
-    let mut rows = vec![["atom", "times", "% of the non-zeros", "mean size"].map(String::from).to_vec()];
-    rows.extend(
-        order
-            .iter()
-            .take(most)
-            .map(|&k| vec![k.to_string(), count(uses.counts[k]), format!("{:.2}", uses.share(k)), number(uses.mean(k))]),
-    );
+    let mut rows =
+        vec![["atom", "times", "% of the non-zeros", "mean |value|"].map(String::from).to_vec()];
+    rows.extend(order.iter().take(most).map(|&k| {
+        vec![
+            k.to_string(),
+            count(uses.counts[k]),
+            format!("{:.2}", uses.share(k)),
+            number(uses.mean(k)),
+        ]
+    }));
     let more = order.len().saturating_sub(most);
-    let rest =
-        if more > 0 { format!("and {} more; --rows {} shows all\n", plural(more, "atom"), order.len()) } else { String::new() };
+    let rest = if more > 0 {
+        format!("and {} more; use --rows {} to show all\n", plural(more, "atom"), order.len())
+    } else {
+        String::new()
+    };
     columns(&rows, &[0, 1, 2, 3]) + &rest
 }
 

@@ -1,18 +1,18 @@
-//! How often codes use every atom.
+//! Usage counts of atoms.
 
 use lobcod::{Needles, Real};
 
-/// Counts of the non-zeros of every atom.
+/// Usage of each atom.
 pub struct Uses {
-    /// Non-zeros of each atom.
+    /// Number of non-zeros of each atom.
     pub counts: Vec<usize>,
-    /// Sums of `|value|` of each atom.
+    /// Sum of `|value|` of each atom.
     sums: Vec<f64>,
     total: usize,
 }
 
 impl Uses {
-    /// Counts the codes of all signals over so many atoms.
+    /// Counts the codes of all signals, for `atoms` atoms.
     pub fn count<T: Real>(atoms: usize, needles: &[Needles<T>]) -> Self {
         let (mut counts, mut sums) = (vec![0; atoms], vec![0.0; atoms]);
         for code in needles.iter().flat_map(Needles::codes) {
@@ -23,24 +23,24 @@ impl Uses {
         Self { counts, sums, total }
     }
 
-    /// The atoms, the most used first.
+    /// Atom indices, most used first.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.counts.len()).collect();
         order.sort_by_key(|&k| (std::cmp::Reverse(self.counts[k]), k));
         order
     }
 
-    /// Atoms that are used at all.
+    /// Number of atoms that are used.
     pub fn used(&self) -> usize {
         self.counts.iter().filter(|n| **n > 0).count()
     }
 
-    /// Share of the non-zeros, in per cent.
+    /// Fraction of the non-zeros, in per cent.
     pub fn share(&self, k: usize) -> f64 {
         100.0 * self.counts[k] as f64 / self.total.max(1) as f64
     }
 
-    /// Mean of `|value|` over the codes of an atom; 0 if there is none.
+    /// Mean of `|value|` over the codes of an atom; 0 if unused.
     pub fn mean(&self, k: usize) -> f64 {
         self.sums[k] / self.counts[k].max(1) as f64
     }

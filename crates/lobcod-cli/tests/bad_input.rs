@@ -1,4 +1,4 @@
-//! What cannot be done is said in one sentence, and leaves nothing behind.
+//! Invalid requests fail with a one-sentence message and leave no files behind.
 
 mod common;
 
@@ -7,14 +7,14 @@ use lobcod::{Dictionary, Extent};
 use lobcod_image::{Depth, write_dictionary};
 use std::fs;
 
-/// A folder with one good picture and much that is not.
+/// A folder with one valid image and many invalid files.
 fn desk() -> Desk {
     let desk = Desk::new();
-    desk.picture("good.png", &[24, 24], 1, 0.0);
-    desk.picture("colour.png", &[24, 24], 3, 0.0);
-    desk.picture("small.png", &[12, 12], 1, 0.0);
+    desk.image("good.png", &[24, 24], 1, 0.0);
+    desk.image("colour.png", &[24, 24], 3, 0.0);
+    desk.image("small.png", &[12, 12], 1, 0.0);
     desk.bytes("empty.png", b"");
-    desk.bytes("text.png", b"this is no picture, whatever its name says");
+    desk.bytes("text.png", b"this is not an image, whatever its name says");
     let whole = fs::read(desk.path("good.png")).unwrap();
     desk.bytes("truncated.png", &whole[..whole.len() / 2]);
     let mut unknown = texture(&[24, 24], 1, 0.0);
@@ -45,7 +45,9 @@ fn desk() -> Desk {
     let mut changed = checkpoint.clone();
     changed[checkpoint.len() / 2] ^= 1;
     desk.bytes("changed.npz", &changed);
-    desk.succeed("learn good.png -o atoms.npz --atoms 6 --size 5x5 --passes 2 --checkpoint course.npz");
+    desk.succeed(
+        "learn good.png -o atoms.npz --atoms 6 --size 5x5 --passes 2 --checkpoint course.npz",
+    );
     let checkpoint = fs::read(desk.path("course.npz")).unwrap();
     desk.bytes("short_course.npz", &checkpoint[..checkpoint.len() / 2]);
     let mut changed = checkpoint.clone();
@@ -57,9 +59,9 @@ fn desk() -> Desk {
 }
 
 #[test]
-fn every_fault_is_one_sentence_and_leaves_no_file() {
+fn every_error_is_one_sentence_and_leaves_no_file() {
     let desk = desk();
-    // What is wrong, and a word the sentence must hold.
+    // A command line, and a word its error message must contain.
     let faults = [
         ("encode missing.png -o out.npz", "missing.png"),
         ("encode folder.npz -o out.npz", "folder"),
@@ -70,7 +72,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("encode huge.npy -o out.npz", "huge.npy"),
         ("encode stack.npy -o out.npz", "--axes"),
         ("encode good.png good.png missing.png -o out", "missing.png"),
-        ("encode good.png colour.png -o out", "one by one"),
+        ("encode good.png colour.png -o out", "separately"),
         ("encode good.png --known small.png -o out.npz", "same size"),
         ("encode good.png --known nothing.png -o out.npz", "known"),
         ("encode good.png --holes good.png -o out.npz", "known"),
@@ -112,12 +114,21 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("encode good.png --resume kept.npz -o out.npz", "kept.npz"),
         ("encode good.png --resume short.npz -o out.npz", "short.npz"),
         ("encode good.png --resume changed.npz -o out.npz", "changed.npz"),
-        ("encode good.png --relative-penalty 0.03 --tolerance 1e-9 --resume run.npz -o out.npz", "checkpoint"),
-        ("encode small.png --relative-penalty 0.02 --tolerance 1e-9 --resume run.npz -o out.npz", "checkpoint"),
+        (
+            "encode good.png --relative-penalty 0.03 --tolerance 1e-9 --resume run.npz -o out.npz",
+            "checkpoint",
+        ),
+        (
+            "encode small.png --relative-penalty 0.02 --tolerance 1e-9 --resume run.npz -o out.npz",
+            "checkpoint",
+        ),
         ("encode good.png --checkpoint nowhere/run.npz -o out.npz", "nowhere"),
         ("encode good.png --checkpoint good.png -o out.npz", "not a checkpoint"),
         ("encode good.png --checkpoint ./out.npz -o out.npz", "another file"),
-        ("encode good.png --resume course.npz -o out.npz", "is a checkpoint of a learning, not of a pursuit"),
+        (
+            "encode good.png --resume course.npz -o out.npz",
+            "is a learning checkpoint, not a pursuit checkpoint",
+        ),
         ("encode good.png --checkpoint course.npz -o out.npz", "not a checkpoint of this kind"),
         ("encode good.png --report nowhere/out.html -o out.npz", "nowhere"),
         ("encode good.png --report out.png -o out.npz", ".html"),
@@ -129,13 +140,25 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
         ("learn good.png -o out.npz --resume missing.npz", "missing.npz"),
         ("learn good.png -o out.npz --resume text.png", "not a checkpoint"),
         ("learn good.png -o out.npz --resume atoms.npz", "not a checkpoint"),
-        ("learn good.png -o out.npz --resume run.npz", "is a checkpoint of a pursuit, not of a learning"),
+        (
+            "learn good.png -o out.npz --resume run.npz",
+            "is a pursuit checkpoint, not a learning checkpoint",
+        ),
         ("learn good.png -o out.npz --resume short_course.npz", "short_course.npz"),
         ("learn good.png -o out.npz --resume changed_course.npz", "changed_course.npz"),
-        ("learn good.png -o out.npz --atoms 6 --size 5x5 --penalty 3 --resume course.npz", "other parameters"),
-        ("learn good.png -o out.npz --atoms 6 --size 5x5 --seed 1 --resume course.npz", "other parameters"),
+        (
+            "learn good.png -o out.npz --atoms 6 --size 5x5 --penalty 3 --resume course.npz",
+            "other parameters",
+        ),
+        (
+            "learn good.png -o out.npz --atoms 6 --size 5x5 --seed 1 --resume course.npz",
+            "other parameters",
+        ),
         ("learn small.png -o out.npz --atoms 6 --size 5x5 --resume course.npz", "other signals"),
-        ("learn good.png -o out.npz --atoms 6 --size 5x5 --precision f64 --resume course.npz", "checkpoint"),
+        (
+            "learn good.png -o out.npz --atoms 6 --size 5x5 --precision f64 --resume course.npz",
+            "checkpoint",
+        ),
         ("learn good.png -o out.npz --checkpoint run.npz", "not a checkpoint of this kind"),
         ("learn good.png -o out.npz --checkpoint good.png", "not a checkpoint"),
         ("learn good.png -o out.npz --checkpoint nowhere/run.npz", "nowhere"),
@@ -169,7 +192,10 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
             let output = desk.run(&line);
             let (out, err) = (text(&output.stdout), text(&output.stderr));
             assert_eq!(output.status.code(), Some(1), "lobcod {line}\n{out}{err}");
-            assert!(err.starts_with("error: ") && err.lines().count() == 1 && err.ends_with('\n'), "lobcod {line}\n{err}");
+            assert!(
+                err.starts_with("error: ") && err.lines().count() == 1 && err.ends_with('\n'),
+                "lobcod {line}\n{err}"
+            );
             assert!(err.contains(word), "lobcod {line}: no {word} in {err}");
             assert_eq!(out, "", "lobcod {line}");
             assert_eq!(desk.files(), before, "lobcod {line} left a file behind");
@@ -180,7 +206,7 @@ fn every_fault_is_one_sentence_and_leaves_no_file() {
 #[test]
 fn wrong_usage_exits_with_2() {
     let desk = Desk::new();
-    desk.picture("good.png", &[24, 24], 1, 0.0);
+    desk.image("good.png", &[24, 24], 1, 0.0);
     for line in [
         "",
         "frobnicate",

@@ -1,4 +1,4 @@
-//! Pictures larger than the memory allowed.
+//! Encoding of images that exceed the memory limit.
 
 mod common;
 
@@ -7,11 +7,11 @@ use lobcod::{Extent, Signal};
 use lobcod_image::{Depth, read_codes};
 use serde_json::Value;
 
-/// Less than the picture needs as a whole, more than a band of it.
+/// Less than the whole image needs, more than a band needs.
 const LIMIT: &str = "--max-memory 44M";
 const USUAL: &str = "--penalty 40 --threads 1";
 
-/// A picture that is flat but for a few columns: large, and quickly coded.
+/// An image that is constant except for a few columns: large, and quickly encoded.
 fn tall() -> Signal<f32> {
     let (height, width, busy) = (1600, 900, 24);
     let pattern = texture(&[height, busy], 1, 0.3);
@@ -23,7 +23,7 @@ fn tall() -> Signal<f32> {
     Signal::from_planar(extent, 1, (0..height * width).map(value).collect()).unwrap()
 }
 
-/// Runs a line that must succeed, with `--json`; what it says on standard error, and the report.
+/// Runs a command that must succeed with `--json`; returns standard error and the report.
 fn in_bands(desk: &Desk, line: &str) -> (String, Value) {
     let output = desk.run(&format!("{line} {LIMIT} --json"));
     let err = text(&output.stderr);
@@ -32,11 +32,11 @@ fn in_bands(desk: &Desk, line: &str) -> (String, Value) {
 }
 
 #[test]
-fn arrays_and_tiffs_are_coded_in_bands_by_themselves() {
+fn arrays_and_tiffs_are_encoded_in_bands_automatically() {
     let desk = Desk::new();
-    let picture = tall();
-    desk.write("a.npy", &picture, Depth::U8);
-    desk.write("a.tif", &picture, Depth::U8);
+    let image = tall();
+    desk.write("a.npy", &image, Depth::U8);
+    desk.write("a.tif", &image, Depth::U8);
     let whole = desk.json(&format!("encode a.npy -o whole.npz {USUAL} --tolerance 1e-4"));
     assert!(whole.get("bands").is_none());
     desk.succeed("decode whole.npz -o whole.npy");
@@ -57,13 +57,20 @@ fn arrays_and_tiffs_are_coded_in_bands_by_themselves() {
         let close = desk.json("compare back.npy whole.npy");
         assert!(number(&close, "psnr_db") > 45.0, "{close}");
         // A file is read the same way whatever its format.
-        assert_eq!(*objective.get_or_insert(number(&report, "objective")), number(&report, "objective"));
+        assert_eq!(
+            *objective.get_or_insert(number(&report, "objective")),
+            number(&report, "objective")
+        );
     }
-    assert_eq!(desk.files(), ["a.npy", "a.tif", "back.npy", "codes.npz", "whole.npy", "whole.npz"], "nothing is left behind");
+    assert_eq!(
+        desk.files(),
+        ["a.npy", "a.tif", "back.npy", "codes.npz", "whole.npy", "whole.npz"],
+        "nothing is left behind"
+    );
 }
 
 #[test]
-fn what_bands_cannot_do_is_refused_with_a_cure() {
+fn unsupported_options_are_refused_with_advice() {
     let desk = Desk::new();
     desk.write("a.npy", &tall(), Depth::U8);
     for (options, cure) in [
@@ -84,13 +91,16 @@ fn what_bands_cannot_do_is_refused_with_a_cure() {
         let output = desk.run(&format!("encode a.npy -o codes.npz {limit} {options}"));
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{options}: {err}");
-        assert!(err.lines().count() == 1 && err.contains(cure) && output.stdout.is_empty(), "{options}: {err}");
+        assert!(
+            err.lines().count() == 1 && err.contains(cure) && output.stdout.is_empty(),
+            "{options}: {err}"
+        );
         assert_eq!(desk.files(), ["a.npy"], "{options}");
     }
 }
 
 #[test]
-fn a_dry_run_tells_the_bands() {
+fn a_dry_run_reports_the_bands() {
     let desk = Desk::new();
     desk.write("a.npy", &tall(), Depth::F32);
     let (said, plan) = in_bands(&desk, "encode a.npy -o codes.npz --dry-run --base none");

@@ -1,4 +1,4 @@
-//! Reports in a real browser. Where there is none this is skipped with a word.
+//! HTML reports in a real browser; skipped if there is none.
 
 mod common;
 
@@ -7,16 +7,16 @@ use common::{Desk, texture};
 use lobcod_image::Depth;
 
 #[test]
-fn reports_of_all_verbs_work_in_a_browser() {
+fn reports_of_all_commands_work_in_a_browser() {
     let desk = Desk::new();
     let Some(mut browser) = Browser::start(&desk.path("profile")) else { return };
-    desk.picture("a.png", &[60, 80], 3, 0.0);
-    desk.picture("b.png", &[60, 80], 3, 1.0);
+    desk.image("a.png", &[60, 80], 3, 0.0);
+    desk.image("b.png", &[60, 80], 3, 1.0);
     let mut mask = texture(&[60, 80], 1, 2.0);
     mask.data_mut().iter_mut().step_by(3).for_each(|x| *x = 0.0);
     desk.write("mask.png", &mask, Depth::U8);
-    // Each picture, what became of it, and maps; then atoms, each once, or then and now.
-    for (number, (line, pictures)) in [
+    // Images, results and maps; then atoms, once or before and after.
+    for (number, (line, images)) in [
         ("encode a.png", 4 + 81),
         ("learn a.png -o d.npz --atoms 7 --passes 3", 4 + 2 * 7),
         ("inpaint a.png --known mask.png -o out.png --preset fast --reference b.png", 5),
@@ -30,6 +30,6 @@ fn reports_of_all_verbs_work_in_a_browser() {
     {
         let page = format!("{number}.html");
         desk.succeed(&format!("{line} --quiet --report {page}"));
-        look(&mut browser, &desk.path(&page), pictures, 1);
+        look(&mut browser, &desk.path(&page), images, 1);
     }
 }

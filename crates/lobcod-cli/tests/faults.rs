@@ -1,4 +1,5 @@
-//! Every bad input through every verb it can be given to: one sentence with a cure, exit code 1, and nothing left behind.
+//! Every bad input with every command that accepts it: a one-sentence error with advice, exit code
+//! 1, and no files left behind.
 
 mod common;
 
@@ -7,7 +8,7 @@ use lobcod::{Dictionary, Extent};
 use lobcod_image::{Depth, write_dictionary};
 use std::fs;
 
-/// Every verb that reads pictures, with the place of the picture; learning and filling are kept short.
+/// Every command that reads images, with `@` for the image; learning and inpainting are kept short.
 const READERS: [&str; 9] = [
     "encode @ -o out.npz",
     "learn @ -o out.npz --atoms 4 --size 5x5 --passes 1",
@@ -20,11 +21,14 @@ const READERS: [&str; 9] = [
     "compare @ good.png -o out.png",
 ];
 
-/// Every verb that takes a mask.
-const MASKED: [&str; 3] =
-    ["encode good.png -o out.npz", "learn good.png -o out.npz --atoms 4 --size 5x5 --passes 1", "inpaint good.png -o out.png"];
+/// Every command that takes a mask.
+const MASKED: [&str; 3] = [
+    "encode good.png -o out.npz",
+    "learn good.png -o out.npz --atoms 4 --size 5x5 --passes 1",
+    "inpaint good.png -o out.png",
+];
 
-/// Every verb that takes a dictionary, and one that shows it.
+/// Every command that takes a dictionary.
 const WITH_DICTIONARY: [&str; 6] = [
     "encode good.png -o out.npz --dictionary @",
     "inpaint good.png --holes hole.png -o out.png --dictionary @",
@@ -34,7 +38,7 @@ const WITH_DICTIONARY: [&str; 6] = [
     "show @ -o out.png",
 ];
 
-/// Every verb that takes a penalty.
+/// Every command that takes a penalty.
 const PENALISED: [&str; 7] = [
     "encode good.png -o out.npz --penalty @",
     "encode good.png -o out.npz --relative-penalty @",
@@ -45,7 +49,7 @@ const PENALISED: [&str; 7] = [
     "separate good.png --smooth-out out.png --texture-out out2.png --penalty @",
 ];
 
-/// Every way to write something, with the place and the ending of its name.
+/// Every way to write a file, with `@` for its path, and its name.
 const WRITERS: [(&str, &str); 12] = [
     ("encode good.png -o @", "out.npz"),
     ("encode good.png --report @", "out.html"),
@@ -61,25 +65,31 @@ const WRITERS: [(&str, &str); 12] = [
     ("demo -o @", "demo"),
 ];
 
-/// Runs a line that must fail as all failures do.
+/// Runs a command that must fail as specified above.
 fn refused(desk: &Desk, line: &str, word: &str) {
     let before = desk.files();
     let output = desk.run(line);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     let complaint = format!("lobcod {line}: {:?}\n{out}{err}", output.status.code());
     assert_eq!(output.status.code(), Some(1), "{complaint}");
-    assert!(err.starts_with("error: ") && err.lines().count() == 1 && err.ends_with('\n'), "{complaint}");
+    assert!(
+        err.starts_with("error: ") && err.lines().count() == 1 && err.ends_with('\n'),
+        "{complaint}"
+    );
     assert!(err.contains(word), "no {word}: {complaint}");
-    assert!(["; ", ", but must be"].iter().any(|turn| err.contains(turn)), "no cure: {complaint}");
+    assert!(
+        ["; ", ", but must be"].iter().any(|turn| err.contains(turn)),
+        "no advice: {complaint}"
+    );
     assert_eq!(out, "", "{complaint}");
-    assert_eq!(desk.files(), before, "left something behind: {complaint}");
+    assert_eq!(desk.files(), before, "left files behind: {complaint}");
 }
 
 fn desk() -> Desk {
     let desk = Desk::new();
-    desk.picture("good.png", &[24, 24], 1, 0.0);
-    desk.picture("other.png", &[24, 24], 1, 0.1);
-    desk.picture("small.png", &[12, 12], 1, 0.0);
+    desk.image("good.png", &[24, 24], 1, 0.0);
+    desk.image("other.png", &[24, 24], 1, 0.1);
+    desk.image("small.png", &[12, 12], 1, 0.0);
     let mut hole = texture(&[24, 24], 1, 0.0);
     hole.data_mut().fill(0.0);
     desk.write("nothing.png", &hole, Depth::U8);
@@ -88,15 +98,17 @@ fn desk() -> Desk {
     desk
 }
 
-/// Half of a file.
+/// Writes the first half of a file.
 fn halve(desk: &Desk, whole: &str, half: &str) {
     let bytes = fs::read(desk.path(whole)).unwrap();
     desk.bytes(half, &bytes[..bytes.len() / 2]);
 }
 
-/// A numpy file that promises this shape and holds nothing.
+/// A numpy file whose header declares this shape, without data.
 fn header(shape: &str) -> Vec<u8> {
-    let mut file = format!("\x01\0\x76\0{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}").into_bytes();
+    let mut file =
+        format!("\x01\0\x76\0{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}")
+            .into_bytes();
     file.splice(0..0, *b"\x93NUMPY");
     file.resize(127, b' ');
     file.push(b'\n');
@@ -104,12 +116,12 @@ fn header(shape: &str) -> Vec<u8> {
 }
 
 #[test]
-fn bad_pictures_are_refused_by_every_verb() {
+fn bad_images_are_refused_by_every_command() {
     let desk = desk();
     desk.bytes("empty.png", b"");
-    desk.bytes("text.png", b"this is no picture, whatever its name says");
+    desk.bytes("text.png", b"this is not an image, whatever its name says");
     for kind in ["png", "jpg", "tif", "npy", "npz"] {
-        desk.picture(&format!("whole.{kind}"), &[24, 24], 1, 0.0);
+        desk.image(&format!("whole.{kind}"), &[24, 24], 1, 0.0);
         halve(&desk, &format!("whole.{kind}"), &format!("half.{kind}"));
     }
     let mut unknown = texture(&[24, 24], 1, 0.0);
@@ -122,10 +134,10 @@ fn bad_pictures_are_refused_by_every_verb() {
     let mut huge = fs::read(desk.path("good.png")).unwrap();
     huge[16..24].fill(0x7f);
     desk.bytes("huge.png", &huge);
-    fs::create_dir(desk.path("nopictures")).unwrap();
+    fs::create_dir(desk.path("noimages")).unwrap();
     let faults = [
         "missing.png",
-        "nopictures",
+        "noimages",
         "empty.png",
         "text.png",
         "half.png",
@@ -140,35 +152,39 @@ fn bad_pictures_are_refused_by_every_verb() {
         "wrapping.npy",
         "huge.png",
     ];
-    for verb in READERS {
+    for command in READERS {
         for fault in faults {
-            refused(&desk, &verb.replace('@', fault), fault);
+            refused(&desk, &command.replace('@', fault), fault);
         }
     }
-    for codes in ["missing.npz", "nopictures", "empty.png", "text.png", "half.npz", "whole.npz", "good.png"] {
+    for codes in
+        ["missing.npz", "noimages", "empty.png", "text.png", "half.npz", "whole.npz", "good.png"]
+    {
         refused(&desk, &format!("decode {codes} -o out.png"), codes);
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn pictures_that_may_not_be_read_are_refused_by_every_verb() {
+fn unreadable_images_are_refused_by_every_command() {
     use std::os::unix::fs::PermissionsExt as _;
     let desk = desk();
-    desk.picture("locked.png", &[24, 24], 1, 0.0);
+    desk.image("locked.png", &[24, 24], 1, 0.0);
     fs::set_permissions(desk.path("locked.png"), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(desk.path("locked.png")).is_ok() {
-        lobcod_conformance::skipped("this user may read everything");
+        lobcod_conformance::skipped("skipped: this user can read every file");
         return;
     }
-    READERS.iter().for_each(|verb| refused(&desk, &verb.replace('@', "locked.png"), "locked.png"));
+    READERS
+        .iter()
+        .for_each(|command| refused(&desk, &command.replace('@', "locked.png"), "locked.png"));
 }
 
 #[test]
-fn bad_masks_are_refused_by_every_verb() {
+fn bad_masks_are_refused_by_every_command() {
     let desk = desk();
     desk.bytes("empty.png", b"");
-    for verb in MASKED {
+    for command in MASKED {
         for (mask, word) in [
             ("--known small.png", "same size"),
             ("--holes small.png", "same size"),
@@ -177,13 +193,13 @@ fn bad_masks_are_refused_by_every_verb() {
             ("--known missing.png", "missing.png"),
             ("--holes empty.png", "empty.png"),
         ] {
-            refused(&desk, &format!("{verb} {mask}"), word);
+            refused(&desk, &format!("{command} {mask}"), word);
         }
     }
 }
 
 #[test]
-fn bad_dictionaries_are_refused_by_every_verb() {
+fn bad_dictionaries_are_refused_by_every_command() {
     let desk = desk();
     let dictionary = |name: &str, axes: &[usize], channels: usize| {
         let atoms = Dictionary::<f32>::random(Extent::new(axes).unwrap(), channels, 4, 1).unwrap();
@@ -194,63 +210,68 @@ fn bad_dictionaries_are_refused_by_every_verb() {
     dictionary("wide.npz", &[30, 30], 1);
     halve(&desk, "rgb.npz", "half.npz");
     desk.bytes("huge.npy", &header("(81, 1000000, 1000000)"));
-    for verb in WITH_DICTIONARY {
+    for command in WITH_DICTIONARY {
         for fault in ["missing.npz", "good.png", "half.npz", "huge.npy"] {
-            refused(&desk, &verb.replace('@', fault), fault);
+            refused(&desk, &command.replace('@', fault), fault);
         }
-        if verb.starts_with("show") {
+        if command.starts_with("show") {
             continue; // It shows atoms of any shape.
         }
-        refused(&desk, &verb.replace('@', "rgb.npz"), "channel");
-        refused(&desk, &verb.replace('@', "line.npz"), "ax");
-        refused(&desk, &verb.replace('@', "wide.npz"), "30x30");
+        refused(&desk, &command.replace('@', "rgb.npz"), "channel");
+        refused(&desk, &command.replace('@', "line.npz"), "ax");
+        refused(&desk, &command.replace('@', "wide.npz"), "30x30");
     }
     refused(&desk, "learn good.png -o out.npz --atoms 4 --size 30x30", "30x30");
 }
 
 #[test]
-fn bad_penalties_are_refused_by_every_verb() {
+fn bad_penalties_are_refused_by_every_command() {
     let desk = desk();
-    for verb in PENALISED {
+    for command in PENALISED {
         for penalty in ["0", "-3", "nan", "inf"] {
-            refused(&desk, &verb.replace('@', penalty), "penalty");
+            refused(&desk, &command.replace('@', penalty), "penalty");
         }
     }
 }
 
 #[test]
-fn places_that_cannot_be_written_are_refused_by_every_verb() {
+fn unwritable_paths_are_refused_by_every_command() {
     let desk = desk();
     desk.succeed("encode good.png -o codes.npz --relative-penalty 0.3");
-    for (verb, name) in WRITERS {
-        refused(&desk, &verb.replace('@', &format!("nowhere/{name}")), "nowhere");
-        // Not even the superuser may make files there.
+    for (command, name) in WRITERS {
+        refused(&desk, &command.replace('@', &format!("nowhere/{name}")), "nowhere");
+        // Not even the superuser can create files there.
         if cfg!(target_os = "linux") && fs::write(format!("/proc/{name}"), "").is_err() {
-            refused(&desk, &verb.replace('@', &format!("/proc/{name}")), "/proc");
+            refused(&desk, &command.replace('@', &format!("/proc/{name}")), "/proc");
         }
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_by_every_verb() {
+fn a_full_disk_is_reported_by_every_command() {
     let desk = desk();
     desk.succeed("encode good.png -o codes.npz --relative-penalty 0.3");
-    // A first picture that could be written stays, whole; here it takes the place of an old one.
-    desk.picture("out.png", &[24, 24], 1, 0.0);
-    for (verb, name) in WRITERS {
+    // A first image that was written stays, complete; here it replaces an old one.
+    desk.image("out.png", &[24, 24], 1, 0.0);
+    for (command, name) in WRITERS {
         if name == "demo" {
-            continue; // It makes a folder, which no device stands for.
+            continue; // It creates a folder, and no device is a folder.
         }
         let full = format!("full-{name}");
         let _ = fs::remove_file(desk.path(&full));
         std::os::unix::fs::symlink("/dev/full", desk.path(&full)).unwrap();
-        refused(&desk, &format!("{} --quiet", verb.replace('@', &full)), &full);
+        refused(&desk, &format!("{} --quiet", command.replace('@', &full)), &full);
     }
     for line in ["doctor", "completions bash", "encode good.png --json"] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = desk.command(line).stdout(full).output().unwrap();
         let err = text(&output.stderr);
-        assert!(output.status.code() == Some(1) && err.lines().count() == 1 && err.contains("standard output"), "{line}: {err}");
+        assert!(
+            output.status.code() == Some(1)
+                && err.lines().count() == 1
+                && err.contains("standard output"),
+            "{line}: {err}"
+        );
     }
 }

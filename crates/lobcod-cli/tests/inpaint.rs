@@ -1,19 +1,23 @@
-//! `lobcod inpaint`: files in, files out, and the report.
+//! `lobcod inpaint`: input, output and report.
 
 mod common;
 
 use common::{Desk, near, number, text, texture};
-use lobcod::{Signal, metrics};
-use lobcod_image::{Depth, ReadOptions, read_picture};
+use lobcod::Signal;
+use lobcod_image::{Depth, ReadOptions, read_image};
+use lobcod_tasks::metrics;
 use std::fs;
 
-/// A folder with a picture, its holes and its known pixels (white squares on black and the other way round).
+/// A folder with an image, a mask of its holes and a mask of its known pixels (one the inverse of
+/// the other).
 fn desk(channels: usize) -> Desk {
     let desk = Desk::new();
-    desk.picture("photo.png", &[40, 48], channels, 0.0);
+    desk.image("photo.png", &[40, 48], channels, 0.0);
     let holes = mask(&[40, 48]);
     desk.write("holes.png", &holes, Depth::U8);
-    let known = Signal::from_planar(holes.extent(), 1, holes.data().iter().map(|x| 255.0 - x).collect()).unwrap();
+    let known =
+        Signal::from_planar(holes.extent(), 1, holes.data().iter().map(|x| 255.0 - x).collect())
+            .unwrap();
     desk.write("known.png", &known, Depth::U8);
     desk
 }
@@ -26,52 +30,89 @@ fn mask(axes: &[usize]) -> Signal<f32> {
 }
 
 fn read(desk: &Desk, name: &str) -> Signal<f32> {
-    read_picture(&desk.path(name), &ReadOptions::default()).unwrap().signal
+    read_image(&desk.path(name), &ReadOptions::default()).unwrap().signal
 }
 
 #[test]
 fn the_report_has_the_fields_that_scripts_rely_on() {
     let desk = desk(1);
-    let report = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png");
+    let report = desk
+        .json("inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png");
     assert_eq!(desk.files(), ["holes.png", "known.png", "out.png", "photo.png"]);
-    for name in ["psnr_db", "psnr_output_db", "psnr_holes_db", "ssim", "penalty", "seconds", "working_memory_bytes", "nonzeros"] {
+    for name in [
+        "psnr_db",
+        "psnr_output_db",
+        "psnr_holes_db",
+        "ssim",
+        "penalty",
+        "seconds",
+        "working_memory_bytes",
+        "nonzeros",
+    ] {
         assert!(number(&report, name) > 0.0, "{name}");
     }
-    for (name, value) in
-        [("status", "converged"), ("output", "out.png"), ("engine", "cpu"), ("precision", "f32"), ("learn", "none")]
-    {
+    for (name, value) in [
+        ("status", "converged"),
+        ("output", "out.png"),
+        ("engine", "cpu"),
+        ("precision", "f32"),
+        ("learn", "none"),
+    ] {
         assert_eq!(report[name], value);
     }
     let path = report["penalty_path"].as_array().unwrap();
-    assert!(path.len() > 4 && path.iter().all(|p| number(p, "penalty") > 0.0 && number(p, "held_out_error") > 0.0));
+    assert!(
+        path.len() > 4
+            && path.iter().all(|p| number(p, "penalty") > 0.0 && number(p, "held_out_error") > 0.0)
+    );
     assert_eq!((number(&report, "pixels"), number(&report, "missing_samples")), (1920.0, 873.0));
     let (truth, out, holes) = (read(&desk, "photo.png"), read(&desk, "out.png"), mask(&[40, 48]));
-    assert!(near(number(&report, "psnr_output_db"), metrics::psnr(&out, &truth, 255.0).unwrap(), 1e-5));
-    let square: f64 =
-        (0..1920).filter(|&i| holes.data()[i] > 0.0).map(|i| f64::from(out.data()[i] - truth.data()[i]).powi(2)).sum();
-    assert!(near(number(&report, "psnr_holes_db"), 10.0 * (255.0 * 255.0 * 873.0 / square).log10(), 1e-5));
-    // The fit is scored with its known pixels, which are not quite exact.
+    assert!(near(
+        number(&report, "psnr_output_db"),
+        metrics::psnr(&out, &truth, 255.0).unwrap(),
+        1e-5
+    ));
+    let square: f64 = (0..1920)
+        .filter(|&i| holes.data()[i] > 0.0)
+        .map(|i| f64::from(out.data()[i] - truth.data()[i]).powi(2))
+        .sum();
+    assert!(near(
+        number(&report, "psnr_holes_db"),
+        10.0 * (255.0 * 255.0 * 873.0 / square).log10(),
+        1e-5
+    ));
+    // The fit is scored including its known pixels, which are not exact.
     assert!(number(&report, "psnr_db") != number(&report, "psnr_output_db"));
     assert!(number(&report, "psnr_output_db") > 25.0);
 }
 
 #[test]
-fn known_pixels_are_kept_unless_the_fit_is_asked_for() {
+fn known_pixels_are_kept_unless_the_fit_is_requested() {
     let desk = desk(3);
     let quiet = desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o kept.png --quiet");
     assert_eq!(quiet, "");
     desk.succeed("inpaint photo.png --known known.png -o same.png --quiet --threads 2");
     desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o refit.png --penalty 30 --refit-known --quiet");
     assert_eq!(fs::read(desk.path("kept.png")).unwrap(), fs::read(desk.path("same.png")).unwrap());
-    let (truth, kept, refit, holes) =
-        (read(&desk, "photo.png"), read(&desk, "kept.png"), read(&desk, "refit.png"), mask(&[40, 48]));
+    let (truth, kept, refit, holes) = (
+        read(&desk, "photo.png"),
+        read(&desk, "kept.png"),
+        read(&desk, "refit.png"),
+        mask(&[40, 48]),
+    );
     let known = |i: &usize| holes.data()[i % 1920] == 0.0;
     assert!((0..truth.data().len()).filter(known).all(|i| kept.data()[i] == truth.data()[i]));
-    assert!((0..truth.data().len()).filter(known).filter(|&i| refit.data()[i] != truth.data()[i]).count() > 500);
+    assert!(
+        (0..truth.data().len())
+            .filter(known)
+            .filter(|&i| refit.data()[i] != truth.data()[i])
+            .count()
+            > 500
+    );
 }
 
 #[test]
-fn what_lies_under_the_holes_makes_no_difference() {
+fn values_under_holes_make_no_difference() {
     let desk = desk(1);
     let mut painted = read(&desk, "photo.png");
     let holes = mask(&[40, 48]);
@@ -80,27 +121,44 @@ fn what_lies_under_the_holes_makes_no_difference() {
     (0..1920).filter(|&i| holes.data()[i] > 0.0).for_each(|i| painted.data_mut()[i] = f32::NAN);
     desk.write("unknown.npy", &painted, Depth::F32);
     for line in ["photo.png --holes holes.png", "painted.png --holes holes.png", "unknown.npy"] {
-        desk.succeed(&format!("inpaint --threads 1 {line} -o out-{}.npy --quiet", line.split('.').next().unwrap()));
+        desk.succeed(&format!(
+            "inpaint --threads 1 {line} -o out-{}.npy --quiet",
+            line.split('.').next().unwrap()
+        ));
     }
     let photo = fs::read(desk.path("out-photo.npy")).unwrap();
     assert_eq!(photo, fs::read(desk.path("out-painted.npy")).unwrap());
-    // An array that marks its holes by NaN needs no mask.
+    // An array with NaN holes needs no mask.
     assert_eq!(photo, fs::read(desk.path("out-unknown.npy")).unwrap());
 }
 
 #[test]
-fn samples_are_written_as_they_were_read() {
+fn output_keeps_the_sample_type() {
     let desk = desk(1);
     desk.write("deep.png", &texture(&[40, 48], 1, 0.3), Depth::U16);
-    let report = desk.json("inpaint --threads 1 deep.png --holes holes.png -o deep-out.png --reference deep.png");
+    let report = desk.json(
+        "inpaint --threads 1 deep.png --holes holes.png -o deep-out.png --reference deep.png",
+    );
     assert_eq!(report["depth"], "u16");
-    let raw =
-        |name: &str| read_picture::<f32>(&desk.path(name), &ReadOptions { scale: 65535.0, ..ReadOptions::default() }).unwrap();
+    let raw = |name: &str| {
+        read_image::<f32>(
+            &desk.path(name),
+            &ReadOptions { scale: 65535.0, ..ReadOptions::default() },
+        )
+        .unwrap()
+    };
     let (before, after, holes) = (raw("deep.png"), raw("deep-out.png"), mask(&[40, 48]));
     assert_eq!(after.depth, Depth::U16);
-    assert!((0..1920).filter(|&i| holes.data()[i] == 0.0).all(|i| before.signal.data()[i] == after.signal.data()[i]));
-    assert!((0..1920).any(|i| after.signal.data()[i] % 257.0 != 0.0), "only 8 of the 16 bits are used");
-    // Float files are in their own units; the penalty is found in them.
+    assert!(
+        (0..1920)
+            .filter(|&i| holes.data()[i] == 0.0)
+            .all(|i| before.signal.data()[i] == after.signal.data()[i])
+    );
+    assert!(
+        (0..1920).any(|i| after.signal.data()[i] % 257.0 != 0.0),
+        "only 8 of the 16 bits are used"
+    );
+    // Float files have their own units; the penalty is chosen in them.
     let mut small = texture(&[40, 48], 1, 0.3);
     small.data_mut().iter_mut().for_each(|x| *x /= 255.0);
     desk.write("small.tif", &small, Depth::F32);
@@ -111,7 +169,7 @@ fn samples_are_written_as_they_were_read() {
 }
 
 #[test]
-fn a_picture_without_holes_is_written_as_it_is() {
+fn an_image_without_holes_is_written_unchanged() {
     let desk = desk(1);
     let output = desk.run("inpaint --threads 1 photo.png -o out.png");
     assert!(output.status.success() && text(&output.stderr).contains("no pixel is missing"));
@@ -119,30 +177,42 @@ fn a_picture_without_holes_is_written_as_it_is() {
 }
 
 #[test]
-fn learning_and_presets_average_several_answers() {
+fn learning_and_presets_average_several_results() {
     let desk = desk(1);
-    let learnt = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --learn image");
+    let learnt =
+        desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --learn image");
     let answers = learnt["answers"].as_array().unwrap();
     assert_eq!((answers.len(), learnt["learn"].as_str()), (4, Some("image")));
     assert_eq!(answers.iter().filter(|a| a["learnt"] == true).count(), 1);
-    // The smooth interpolation, which has no dictionary, is one of them.
+    // Smooth interpolation, without a dictionary, is one of them.
     assert_eq!(answers.iter().filter(|a| a["dictionary"] == "none").count(), 1);
     assert!(near(answers.iter().map(|a| number(a, "weight")).sum(), 1.0, 1e-9));
     let best = desk
         .json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset best --dictionary natural --dictionary dct");
     assert_eq!(best["answers"].as_array().unwrap().len(), 13);
-    let fast = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset fast");
+    let fast =
+        desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset fast");
     assert_eq!(fast["answers"].as_array().unwrap().len(), 2);
-    let asked = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --penalty 12.5");
-    assert_eq!(number(&asked, "penalty"), 12.5);
+    let report =
+        desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --penalty 12.5");
+    assert_eq!(number(&report, "penalty"), 12.5);
 }
 
 #[test]
-fn the_page_shows_before_and_after_holes_and_path() {
+fn the_report_shows_before_and_after_holes_and_path() {
     let desk = desk(3);
     desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png --report page.html --quiet");
     let page = fs::read_to_string(desk.path("page.html")).unwrap();
-    for part in ["with holes", "filled", "absolute difference", "The holes", "held-out error", "PSNR", "--holes", "<svg"] {
+    for part in [
+        "with holes",
+        "filled",
+        "absolute difference",
+        "The holes",
+        "held-out error",
+        "PSNR",
+        "--holes",
+        "<svg",
+    ] {
         assert!(page.contains(part), "{part} is missing");
     }
     assert_eq!(page.matches("data:image/png;base64,").count(), 5);
@@ -155,19 +225,21 @@ fn the_page_shows_before_and_after_holes_and_path() {
 fn a_dry_run_writes_nothing() {
     let desk = desk(1);
     let files = desk.files();
-    let plan = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset best --dry-run");
+    let plan = desk
+        .json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset best --dry-run");
     assert_eq!((plan["variants"].as_u64(), plan["learn"].as_str()), (Some(2), Some("image")));
     assert!(number(&plan, "working_memory_bytes") > 1e5);
-    let words = desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o out.png --dry-run");
+    let words =
+        desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o out.png --dry-run");
     assert!(words.contains("nothing was done"));
     assert_eq!(desk.files(), files);
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_one_sentence() {
+fn every_error_is_one_sentence() {
     let desk = desk(1);
-    desk.picture("small.png", &[12, 12], 1, 0.0);
-    desk.bytes("text.png", b"no picture");
+    desk.image("small.png", &[12, 12], 1, 0.0);
+    desk.bytes("text.png", b"no image");
     let mut all = texture(&[40, 48], 1, 0.0);
     all.data_mut().fill(255.0);
     desk.write("all.png", &all, Depth::U8);
@@ -182,24 +254,42 @@ fn what_cannot_be_done_is_said_in_one_sentence() {
         ("inpaint --threads 1 photo.png --holes holes.png -o missing/out.png", "missing"),
         ("inpaint --threads 1 photo.png --holes holes.png -o photo.png", "another file"),
         ("inpaint --threads 1 photo.png --holes holes.png -o holes.png", "another file"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --report page.txt", "page.txt"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --reference small.png", "same shape"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png --peak 0", "peak"),
+        (
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --report page.txt",
+            "page.txt",
+        ),
+        (
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --reference small.png",
+            "same shape",
+        ),
+        (
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png --peak 0",
+            "peak",
+        ),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --penalty 0", "penalty"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --penalty -3", "penalty"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --density 0", "density"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --variants 9", "variants"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --windows 1,0", "window"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --held-out 0.7", "held out"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --dictionary none.npz", "none.npz"),
+        (
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --dictionary none.npz",
+            "none.npz",
+        ),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --max-memory 60k", "60.0 kib"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o out.png --engine cuda --precision f64", "cuda"),
+        (
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --engine cuda --precision f64",
+            "cuda",
+        ),
     ] {
         let output = desk.run(line);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(1), "lobcod {line}: {err}");
-        assert!(out.is_empty() && err.lines().count() == 1 && err.to_lowercase().contains(word), "lobcod {line}: {err}");
-        assert_eq!(desk.files(), files, "lobcod {line} left something behind");
+        assert!(
+            out.is_empty() && err.lines().count() == 1 && err.to_lowercase().contains(word),
+            "lobcod {line}: {err}"
+        );
+        assert_eq!(desk.files(), files, "lobcod {line} left files behind");
     }
     for line in [
         "inpaint --threads 1 photo.png --holes holes.png",
@@ -212,7 +302,7 @@ fn what_cannot_be_done_is_said_in_one_sentence() {
 }
 
 #[test]
-fn a_time_limit_leaves_a_whole_picture() {
+fn a_time_limit_leaves_a_complete_image() {
     let desk = desk(1);
     let report = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --time-limit 0 --reference photo.png");
     assert_eq!(report["status"], "time_limit");

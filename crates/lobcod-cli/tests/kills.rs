@@ -1,6 +1,7 @@
-//! `kill -9` at any moment: outputs are the old file or the whole new one, and the checkpoint leads to the answer of the unbroken run.
+//! `kill -9` at any time: outputs are the old file or the complete new one, and the checkpoint
+//! leads to the result of an uninterrupted run.
 //!
-//! `LOBCOD_KILLS=200` (`cargo xtask long`) kills more often.
+//! `LOBCOD_KILLS=200` (`cargo xtask long`) sets the number of kills.
 
 #![cfg(unix)]
 
@@ -15,33 +16,41 @@ fn kills() -> usize {
     std::env::var("LOBCOD_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(5)
 }
 
-/// Kills the line again and again, goes on from its checkpoint, and compares what comes out in the end.
+/// Kills a command repeatedly, resumes it from its checkpoint, and compares the final output.
 fn survives(line: &str, output: &str) {
     let desk = Desk::new();
-    desk.picture("a.png", &[40, 44], 1, 0.0);
+    desk.image("a.png", &[40, 44], 1, 0.0);
     let began = Instant::now();
     desk.succeed(&format!("{line} -o {output} --quiet"));
     let whole = began.elapsed();
     let answer = fs::read(desk.path(output)).unwrap();
     fs::write(desk.path(output), "an older file").unwrap();
     let (mut finished, mut killed, mut begun, mut left) = (0, 0, 0, 0);
-    // Moments that are spread over the run and have no pattern.
+    // Kill times spread irregularly over the run.
     let mut draw = 0x2545_f491_4f6c_dd1du64;
     while killed < kills() {
         let checkpoint = desk.path("run.npz").exists();
         begun += usize::from(!checkpoint);
         let resume = if checkpoint { "--resume run.npz" } else { "" };
-        let mut command = desk.command(&format!("{line} -o {output} --quiet --checkpoint run.npz {resume}"));
+        let mut command =
+            desk.command(&format!("{line} -o {output} --quiet --checkpoint run.npz {resume}"));
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(whole.mul_f64((draw >> 40) as f64 / f64::from(1 << 24) * 1.3) + Duration::from_millis(2));
+        std::thread::sleep(
+            whole.mul_f64((draw >> 40) as f64 / f64::from(1 << 24) * 1.3)
+                + Duration::from_millis(2),
+        );
         child.kill().unwrap();
         let status = child.wait().unwrap();
         let there = fs::read(desk.path(output)).unwrap();
-        assert!(there == answer || there == b"an older file", "{} bytes of {output} after a kill", there.len());
+        assert!(
+            there == answer || there == b"an older file",
+            "{} bytes of {output} after a kill",
+            there.len()
+        );
         if status.success() {
-            // The run was over before the kill.
-            assert!(there == answer, "a run that was killed {killed} times before gives another answer");
+            // The run ended before the kill.
+            assert!(there == answer, "the result differs after {killed} kills");
             finished += 1;
             let _ = fs::remove_file(desk.path("run.npz"));
             fs::write(desk.path(output), "an older file").unwrap();
@@ -60,14 +69,19 @@ fn survives(line: &str, output: &str) {
         if desk.path("run.npz").exists() { " --resume run.npz" } else { "" }
     ));
     assert!(fs::read(desk.path(output)).unwrap() == answer);
-    println!("{line}: {killed} kills, {begun} times from the start, {finished} runs ended, {left} temporary files left");
-    // A file has a second name only while it takes its first: few kills come at that moment.
+    println!(
+        "{line}: {killed} kills, {begun} times from the start, {finished} runs ended, {left} temporary files left"
+    );
+    // Temporary files exist only briefly before they are renamed, so few kills leave one.
     assert!(left <= 1 + killed / 20, "{left} temporary files were left behind");
 }
 
 #[test]
 fn encode_survives_kills() {
-    survives("encode a.png --relative-penalty 0.005 --precision f64 --tolerance 1e-5 --threads 1", "codes.npz");
+    survives(
+        "encode a.png --relative-penalty 0.005 --precision f64 --tolerance 1e-5 --threads 1",
+        "codes.npz",
+    );
 }
 
 #[test]

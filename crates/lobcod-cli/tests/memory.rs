@@ -1,4 +1,5 @@
-//! `--max-memory`: the whole process stays within it, or the work is refused by a sentence that says what it needs.
+//! `--max-memory`: the process stays within the limit, or the work is refused with a message that
+//! states the requirement.
 
 #![cfg(target_os = "linux")]
 
@@ -9,11 +10,11 @@ use lobcod::{Extent, Signal};
 use lobcod_image::Depth;
 
 const MIB: f64 = 1048576.0;
-/// How far a limit may be overrun; a program built for debugging is larger by so much.
+/// Tolerated overrun of a limit; a debug build is larger by this much.
 const SLACK: f64 = 0.1;
 const DEBUGGING: f64 = if cfg!(debug_assertions) { 10.0 * MIB } else { 0.0 };
 
-/// Work of every kind, and what it writes.
+/// Every kind of task, and its output.
 const LINES: [(&str, &str); 11] = [
     ("encode a.png -o out.npz", "out.npz"),
     ("encode c.png -o out.npz --precision f64", "out.npz"),
@@ -31,35 +32,58 @@ const LINES: [(&str, &str); 11] = [
 #[test]
 fn the_process_stays_within_the_limit_or_the_work_is_refused() {
     let desk = Desk::new();
-    desk.picture("a.png", &[220, 240], 1, 0.0);
-    desk.picture("b.png", &[220, 240], 1, 0.4);
-    desk.picture("a.npy", &[220, 240], 1, 0.0);
-    desk.picture("c.png", &[200, 180], 3, 0.0);
+    desk.image("a.png", &[220, 240], 1, 0.0);
+    desk.image("b.png", &[220, 240], 1, 0.4);
+    desk.image("a.npy", &[220, 240], 1, 0.0);
+    desk.image("c.png", &[200, 180], 3, 0.0);
     let extent = Extent::new(&[220, 240]).unwrap();
     let hole = |i: usize| if i.is_multiple_of(5) { 255.0 } else { 0.0 };
-    desk.write("holes.png", &Signal::from_planar(extent, 1, (0..extent.volume()).map(hole).collect()).unwrap(), Depth::U8);
+    desk.write(
+        "holes.png",
+        &Signal::from_planar(extent, 1, (0..extent.volume()).map(hole).collect()).unwrap(),
+        Depth::U8,
+    );
     for (line, name) in LINES {
-        // The words of the command line itself take some memory.
-        let need = number(&desk.json(&format!("{line} --threads 1 --dry-run")), "memory_bytes").ceil() + 65536.0;
+        // The command-line arguments themselves take some memory.
+        let need = number(&desk.json(&format!("{line} --threads 1 --dry-run")), "memory_bytes")
+            .ceil()
+            + 65536.0;
         let report = desk.json(&format!("{line} --threads 1 --max-memory {need}"));
         let peak = number(&report, "peak_memory_bytes");
-        assert!(peak <= (1.0 + SLACK) * need + DEBUGGING, "{line}: {:.1} MiB of {:.1}", peak / MIB, need / MIB);
+        assert!(
+            peak <= (1.0 + SLACK) * need + DEBUGGING,
+            "{line}: {:.1} MiB of {:.1}",
+            peak / MIB,
+            need / MIB
+        );
         assert!(peak >= 0.5 * need, "{line}: {:.1} MiB of {:.1}", peak / MIB, need / MIB);
         std::fs::remove_file(desk.path(name)).unwrap();
         for share in [0.95, 0.5] {
-            let output = desk.run(&format!("{line} --threads 1 --max-memory {}", (share * need).floor()));
+            let limit = (share * need).floor();
+            let output = desk.run(&format!("{line} --threads 1 --json --max-memory {limit}"));
             let err = text(&output.stderr);
+            if line.starts_with("inpaint") && output.status.success() {
+                // It was filled in groups of windows.
+                let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                let peak = number(&report, "peak_memory_bytes");
+                assert!(peak <= (1.0 + SLACK) * limit + DEBUGGING, "{line}: {peak} of {limit}");
+                std::fs::remove_file(desk.path(name)).unwrap();
+                continue;
+            }
             assert_eq!(output.status.code(), Some(1), "{line}: {err}");
-            assert!(err.lines().count() == 1 && err.contains("needs") && err.contains("limit"), "{line}: {err}");
+            assert!(
+                err.lines().count() == 1 && err.contains("needs") && err.contains("limit"),
+                "{line}: {err}"
+            );
             assert!(!desk.path(name).exists(), "{line}");
         }
     }
 }
 
 #[test]
-fn a_limit_may_be_any_number() {
+fn any_limit_is_accepted() {
     let desk = Desk::new();
-    desk.picture("a.png", &[20, 24], 1, 0.0);
+    desk.image("a.png", &[20, 24], 1, 0.0);
     for limit in ["18446744073709551616", "18446744073709551615", "99999999999999999999999G"] {
         let output = desk.run(&format!("encode a.png -o out.npz --max-memory {limit}"));
         assert_eq!(output.status.code(), Some(0), "{limit}: {}", text(&output.stderr));
@@ -69,27 +93,39 @@ fn a_limit_may_be_any_number() {
 #[test]
 fn a_mask_that_does_not_fit_is_refused_by_its_header() {
     let desk = Desk::new();
-    desk.picture("a.png", &[40, 40], 1, 0.0);
+    desk.image("a.png", &[40, 40], 1, 0.0);
     let extent = Extent::new(&[3000, 2000]).unwrap();
     let mask = Signal::from_planar(extent, 1, vec![255.0; extent.volume()]).unwrap();
     desk.write("mask.png", &mask, Depth::U8);
     for option in ["--holes", "--known", "--penalty-map"] {
-        let output = desk.run(&format!("encode a.png -o out.npz --threads 1 {option} mask.png --max-memory 40M"));
+        let output = desk.run(&format!(
+            "encode a.png -o out.npz --threads 1 {option} mask.png --max-memory 40M"
+        ));
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{option}: {err}");
-        assert!(err.lines().count() == 1 && err.contains("mask.png needs about") && err.contains("the limit is 40"), "{err}");
+        assert!(
+            err.lines().count() == 1
+                && err.contains("mask.png needs about")
+                && err.contains("the limit is 40"),
+            "{err}"
+        );
     }
     assert_eq!(desk.files(), ["a.png", "mask.png"]);
 }
 
 #[test]
-fn codes_that_are_denser_than_expected_end_the_run() {
+fn codes_denser_than_estimated_end_the_run() {
     let desk = Desk::new();
     let extent = Extent::new(&[300, 300]).unwrap();
     let noise = |i: usize| ((i * 7919) % 6007 * 31 % 255) as f32;
-    desk.write("a.png", &Signal::from_planar(extent, 1, (0..extent.volume()).map(noise).collect()).unwrap(), Depth::U8);
+    desk.write(
+        "a.png",
+        &Signal::from_planar(extent, 1, (0..extent.volume()).map(noise).collect()).unwrap(),
+        Depth::U8,
+    );
     desk.bytes("out.npz", b"an older file");
-    let line = "encode a.png -o out.npz --threads 1 --base none --relative-penalty 1e-4 --max-sweeps 4";
+    let line =
+        "encode a.png -o out.npz --threads 1 --base none --relative-penalty 1e-4 --max-sweeps 4";
     let need = number(&desk.json(&format!("{line} --dry-run")), "memory_bytes").ceil() + 65536.0;
     let output = desk.run(&format!("{line} --max-memory {need}"));
     let err = text(&output.stderr);

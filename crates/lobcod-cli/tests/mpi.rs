@@ -1,4 +1,5 @@
-//! The program on several ranks. Small pictures: ranks poll, and there may be fewer cores than ranks.
+//! The program on several ranks. Images are small, because ranks poll and there may be fewer cores
+//! than ranks.
 
 #![cfg(feature = "mpi")]
 
@@ -10,20 +11,22 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program on some ranks, to be run in the desk's folder.
+/// A command on several ranks, run in the test folder.
 fn mpirun(desk: &Desk, ranks: usize, line: &str) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["--oversubscribe", "-n", &ranks.to_string(), env!("CARGO_BIN_EXE_lobcod")]).args(line.split_whitespace());
+    let mut command = lobcod_mpi::launcher(ranks);
+    command.arg(env!("CARGO_BIN_EXE_lobcod")).args(line.split_whitespace());
     command.args(["--engine", "mpi"]).current_dir(desk.path("."));
-    for (name, value) in
-        [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("OMPI_MCA_mpi_yield_when_idle", "1")]
-    {
+    for (name, value) in [
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("OMPI_MCA_mpi_yield_when_idle", "1"),
+    ] {
         command.env(name, value);
     }
     command
 }
 
-/// Runs the program on ranks; it must succeed.
+/// Runs a command on several ranks; it must succeed.
 fn succeed(desk: &Desk, ranks: usize, line: &str) -> Output {
     let output = mpirun(desk, ranks, line).output().unwrap();
     assert!(output.status.success(), "{ranks} ranks, {line}: {}", text(&output.stderr));
@@ -37,38 +40,60 @@ fn bytes(desk: &Desk, name: &str) -> Vec<u8> {
 const USUAL: &str = "--penalty 30 --threads 1";
 
 #[test]
-fn codes_of_pictures_read_in_blocks_are_those_of_one_process() {
+fn codes_of_images_read_in_blocks_are_those_of_one_process() {
     let desk = Desk::new();
     desk.write("a.npy", &texture(&[150, 60], 1, 0.3), Depth::F32);
     desk.write("a.tif", &texture(&[150, 60], 3, 0.9), Depth::U8);
-    for (picture, more) in [("a.npy", ""), ("a.npy", "--base none --border zero --precision f64"), ("a.tif", "--tile 16")] {
-        desk.succeed(&format!("encode {picture} -o alone.npz {USUAL} {more} --quiet"));
+    for (image, more) in [
+        ("a.npy", ""),
+        ("a.npy", "--base none --border zero --precision f64"),
+        ("a.tif", "--tile 16"),
+    ] {
+        desk.succeed(&format!("encode {image} -o alone.npz {USUAL} {more} --quiet"));
         for ranks in [1, 3] {
-            let output = succeed(&desk, ranks, &format!("encode {picture} -o codes.npz {USUAL} {more} --json"));
-            let report: Value = serde_json::from_slice(&output.stdout).expect("one report on standard output");
+            let output = succeed(
+                &desk,
+                ranks,
+                &format!("encode {image} -o codes.npz {USUAL} {more} --json"),
+            );
+            let report: Value =
+                serde_json::from_slice(&output.stdout).expect("one report on standard output");
             assert_eq!((&report["engine"], &report["ranks"]), (&"mpi".into(), &ranks.into()));
-            assert!(bytes(&desk, "codes.npz") == bytes(&desk, "alone.npz"), "{picture} {more} on {ranks} ranks");
+            assert!(
+                bytes(&desk, "codes.npz") == bytes(&desk, "alone.npz"),
+                "{image} {more} on {ranks} ranks"
+            );
         }
     }
     assert!(desk.files().iter().all(|name| !name.contains("unfinished")), "nothing is left behind");
 }
 
 #[test]
-fn pictures_that_are_read_as_a_whole_are_cut_all_the_same() {
+fn images_read_as_a_whole_are_distributed_too() {
     let desk = Desk::new();
-    desk.picture("a.png", &[90, 70], 1, 0.2);
-    desk.picture("b.png", &[50, 64], 1, 1.2);
+    desk.image("a.png", &[90, 70], 1, 0.2);
+    desk.image("b.png", &[50, 64], 1, 1.2);
     let mut holes = texture(&[90, 70], 1, 0.0);
-    holes.data_mut().iter_mut().enumerate().for_each(|(i, x)| *x = if i % 7 == 0 || i / 70 == 40 { 255.0 } else { 0.0 });
+    holes
+        .data_mut()
+        .iter_mut()
+        .enumerate()
+        .for_each(|(i, x)| *x = if i % 7 == 0 || i / 70 == 40 { 255.0 } else { 0.0 });
     desk.write("holes.png", &holes, Depth::U8);
     for (line, file) in [
         ("encode a.png --holes holes.png --border periodic -o NAME.npz", "npz"),
         ("learn a.png b.png --atoms 12 --size 6x6 --passes 2 -o NAME.npz", "npz"),
-        ("learn a.png --atoms 9 --size 6x6 --passes 1 --method stochastic --step adam -o NAME.npz", "npz"),
+        (
+            "learn a.png --atoms 9 --size 6x6 --passes 1 --method stochastic --step adam -o NAME.npz",
+            "npz",
+        ),
     ] {
         desk.succeed(&format!("{} {USUAL} --quiet", line.replace("NAME", "alone")));
         succeed(&desk, 2, &format!("{} {USUAL}", line.replace("NAME", "ranks")));
-        assert!(bytes(&desk, &format!("alone.{file}")) == bytes(&desk, &format!("ranks.{file}")), "{line}");
+        assert!(
+            bytes(&desk, &format!("alone.{file}")) == bytes(&desk, &format!("ranks.{file}")),
+            "{line}"
+        );
     }
     let inpaint = "inpaint a.png --holes holes.png --penalty 20 --threads 1 -o";
     desk.succeed(&format!("{inpaint} alone.png --quiet"));
@@ -77,7 +102,7 @@ fn pictures_that_are_read_as_a_whole_are_cut_all_the_same() {
 }
 
 #[test]
-fn a_job_that_is_killed_goes_on_on_other_ranks_to_the_same_answer() {
+fn a_killed_job_resumes_on_other_ranks_with_the_same_result() {
     let desk = Desk::new();
     desk.write("a.npy", &texture(&[200, 180], 1, 0.3), Depth::F32);
     let line = "encode a.npy --threads 1 --penalty 4 --tolerance 1e-6";
@@ -96,7 +121,7 @@ fn a_job_that_is_killed_goes_on_on_other_ranks_to_the_same_answer() {
 }
 
 #[test]
-fn a_fault_on_one_rank_ends_all_with_one_sentence() {
+fn an_error_on_one_rank_ends_all_with_one_message() {
     let desk = Desk::new();
     let mut signal = texture(&[150, 60], 1, 0.3);
     // Only the last rank reads this row.
@@ -107,17 +132,22 @@ fn a_fault_on_one_rank_ends_all_with_one_sentence() {
     assert!(!output.status.success() && said.contains("samples are missing"), "{said}");
     assert!(!desk.path("codes.npz").exists());
     let output = mpirun(&desk, 2, "fuse a.npy a.npy -o b.png").output().unwrap();
-    assert!(text(&output.stderr).contains("fuse does not run over ranks"));
+    assert!(text(&output.stderr).contains("fuse does not support MPI"));
 }
 
 #[test]
-fn the_doctor_lets_two_ranks_greet_each_other() {
+fn the_doctor_connects_two_ranks() {
     let desk = Desk::new();
     let mut command = desk.command("doctor --json");
-    let output = command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").output().unwrap();
+    let output = command
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .output()
+        .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["engines"]["mpi"], true, "{report}");
-    let refused = command.env_remove("OMPI_ALLOW_RUN_AS_ROOT").env("PATH", "/nowhere").output().unwrap();
+    let refused =
+        command.env_remove("OMPI_ALLOW_RUN_AS_ROOT").env("PATH", "/nowhere").output().unwrap();
     let report: Value = serde_json::from_slice(&refused.stdout).unwrap();
     assert!(report["advice"]["mpi"].as_str().unwrap().contains("install it"), "{report}");
 }

@@ -1,14 +1,15 @@
-//! A picture of any size by formula, sample by sample, for benchmarks.
+//! A synthetic image of any size, computed sample by sample, for benchmarks.
 
-/// What sample `i` of a picture `width` wide is made of: the level of its field, and the field's stripes with grain.
+/// Components of sample `i` of an image of this width: the level of its field, and the field's
+/// stripes with grain.
 pub struct Grating {
-    /// The same all over a field.
+    /// Constant over a field.
     pub level: f64,
     /// Around 0.
     pub detail: f64,
 }
 
-/// Fields of 48 x 48 samples with stripes of their own, half of them without.
+/// Fields of 48 x 48 samples, half of them with stripes.
 pub fn grating(width: usize, i: usize) -> Grating {
     let (y, x) = (i / width, i % width);
     let field = ((y / 48) * 1009 + x / 48) as f64;

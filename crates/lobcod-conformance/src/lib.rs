@@ -1,5 +1,5 @@
-//! What every engine of lobcod must pass, and the means to tell: a slow, dense, obvious oracle in `f64`, seeded small problems,
-//! and the suite that runs an engine on them.
+//! Conformance tests for engines of lobcod: a slow, dense, simple oracle in `f64`, seeded small
+//! problems, and the suite that runs an engine on them.
 //!
 //! ```no_run
 //! let engine = lobcod::engine::CpuEngine::new(2)?;
@@ -8,10 +8,12 @@
 //! # Ok::<(), lobcod::Error>(())
 //! ```
 
+pub mod faults;
 pub mod fruit;
 pub mod gradient;
 pub mod gratings;
 pub mod honesty;
+pub mod hooked;
 pub mod matrix;
 pub mod oracle;
 mod plane;
@@ -22,10 +24,18 @@ pub mod suite;
 pub use oracle::Oracle;
 pub use problems::Problem;
 
-/// Says that a test, or a part of it, does not run here, and why. Written past the harness, which keeps what passing tests print to
-/// itself.
+/// Reports that a test, or a part of it, is skipped, and why. Bypasses the test harness, which
+/// captures the output of passing tests.
 pub fn skipped(why: impl std::fmt::Display) {
     use std::io::Write as _;
-    // Where nobody can be told, the test is still skipped.
+    // If writing fails, the test is still skipped.
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}
+
+/// The CPU engine with this many threads, 0 for all cores.
+///
+/// # Panics
+/// If the threads cannot be started.
+pub fn cpu(threads: usize) -> lobcod::engine::CpuEngine {
+    lobcod::engine::CpuEngine::new(threads).expect("threads can be started")
 }

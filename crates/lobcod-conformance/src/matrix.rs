@@ -1,8 +1,8 @@
-//! The global dictionary as a dense matrix, written out from its definition.
+//! The global dictionary as a dense matrix, built from its definition.
 
 use lobcod::{Border, Dictionary, Extent, Real};
 
-/// The samples that count, and the positions that carry a needle, under a border rule.
+/// The samples with a data term and the positions with a needle, for a border condition.
 #[derive(Clone, Debug)]
 pub struct Domain {
     border: Border,
@@ -11,15 +11,16 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The domain of a signal of this size for atoms of that size.
+    /// The domain for a signal and atoms of these sizes.
     pub fn new(border: Border, signal: Extent, atom: Extent) -> Self {
         Self { border, signal: signal.padded(), atom: atom.padded() }
     }
 
-    /// Every position that carries a needle, last axis fastest.
+    /// Every position with a needle, last axis fastest.
     pub fn positions(&self) -> Vec<[i32; 3]> {
         let range = |axis: usize| {
-            let first = if self.border == Border::Periodic { 0 } else { 1 - self.atom[axis] as i32 };
+            let first =
+                if self.border == Border::Periodic { 0 } else { 1 - self.atom[axis] as i32 };
             first..self.signal[axis] as i32
         };
         let mut positions = Vec::new();
@@ -31,25 +32,26 @@ impl Domain {
         positions
     }
 
-    /// Zeros before and after the signal along each axis that take part in the data term.
+    /// Zeros with a data term before and after the signal along each axis.
     fn padding(&self) -> [usize; 3] {
         if self.border == Border::Zero { self.atom.map(|h| h - 1) } else { [0; 3] }
     }
 
-    /// Rows of one channel.
+    /// Number of rows of one channel.
     pub fn rows(&self) -> usize {
         let padding = self.padding();
         (0..3).map(|a| self.signal[a] + 2 * padding[a]).product()
     }
 
-    /// Row of a sample of the signal, given by its coordinates; `None` where nothing is observed.
+    /// Row of a sample of the signal, given by its coordinates; `None` if it is not observed.
     pub fn row(&self, sample: [i32; 3]) -> Option<usize> {
         let padding = self.padding();
         let mut row = 0;
         for a in 0..3 {
             let length = (self.signal[a] + 2 * padding[a]) as i32;
             let shifted = sample[a] + padding[a] as i32;
-            let inside = if self.border == Border::Periodic { shifted.rem_euclid(length) } else { shifted };
+            let inside =
+                if self.border == Border::Periodic { shifted.rem_euclid(length) } else { shifted };
             if !(0..length).contains(&inside) {
                 return None;
             }
@@ -58,12 +60,16 @@ impl Domain {
         Some(row)
     }
 
-    /// Index of the sample nearest to the centre of the patch at a position (`h / 2` samples in).
+    /// Index of the sample nearest to the centre of the patch at a position (offset `h / 2`).
     pub fn centre(&self, position: [i32; 3]) -> usize {
         (0..3).fold(0, |index, a| {
             let centre = position[a] + (self.atom[a] / 2) as i32;
             let last = self.signal[a] as i32 - 1;
-            let sample = if self.border == Border::Periodic { centre.rem_euclid(last + 1) } else { centre.clamp(0, last) };
+            let sample = if self.border == Border::Periodic {
+                centre.rem_euclid(last + 1)
+            } else {
+                centre.clamp(0, last)
+            };
             index * self.signal[a] + sample as usize
         })
     }
@@ -74,14 +80,17 @@ impl Domain {
         let mut rows = Vec::new();
         for z in 0..depth {
             for y in 0..height {
-                rows.extend((0..width).map(|x| self.row([z, y, x]).expect("samples of the signal are observed")));
+                rows.extend(
+                    (0..width)
+                        .map(|x| self.row([z, y, x]).expect("samples of the signal are observed")),
+                );
             }
         }
         rows
     }
 }
 
-/// The global dictionary of one plane, column after column: position after position, and atom after atom within one.
+/// The global dictionary of one plane, by column: position by position, and atom by atom at each.
 #[derive(Clone, Debug)]
 pub struct GlobalDictionary {
     rows: usize,
@@ -99,7 +108,7 @@ impl GlobalDictionary {
         let mut columns = data.chunks_exact_mut(rows);
         for position in positions {
             for k in 0..dictionary.len() {
-                let column = columns.next().expect("a column for every position and atom");
+                let column = columns.next().expect("one column per position and atom");
                 for (i, value) in dictionary.atom(k).iter().enumerate() {
                     let offset = [i / (height * width) % depth, i / width % height, i % width];
                     let sample = std::array::from_fn(|a| position[a] + offset[a] as i32);

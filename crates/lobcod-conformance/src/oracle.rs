@@ -1,18 +1,21 @@
-//! The oracle: the coding problem as explicit matrices, solved by plain coordinate descent in `f64`.
+//! The oracle: the coding problem as explicit matrices, solved by plain coordinate descent in
+//! `f64`.
 //!
 //! ```text
 //! min over codes a   1/2 || y - M a ||^2 + sum_j penalty_j |a_j|,   M = A D_global,   y = A (Y - B)
 //! ```
 //!
-//! Slow and dense on purpose. Nothing but the stored numbers of signals, masks and dictionaries comes from the library.
+//! Deliberately slow and dense. Only the stored numbers of signals, masks and dictionaries come
+//! from the library.
 
 use crate::matrix::{Domain, GlobalDictionary};
 use crate::plane::Plane;
 use lobcod::{Code, Dictionary, Needles, Observed, Penalty, PursuitParams, Real};
 
-/// One signal's coding problem. Codes are a flat list: plane after plane, position after position, atom after atom.
+/// One signal's coding problem. Codes are a flat list: by plane, position and atom.
 ///
-/// There is one plane a channel when a one-channel dictionary codes the channels one by one, and one plane otherwise.
+/// There is one plane per channel when a one-channel dictionary codes the channels separately, and
+/// one plane otherwise.
 pub struct Oracle {
     domain: Domain,
     atoms: usize,
@@ -21,16 +24,24 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// The problem a pursuit with these parameters solves for this signal; a relative penalty refers to this signal alone.
+    /// The problem a pursuit with these parameters solves for this signal; a relative penalty
+    /// refers only to this signal.
     ///
-    /// Panics when a map does not have the shape of the positions or of the signal.
-    pub fn new<T: Real>(params: &PursuitParams, observed: &Observed<T>, dictionary: &Dictionary<T>) -> Self {
+    /// Panics if a map does not have the shape of the positions or of the signal.
+    pub fn new<T: Real>(
+        params: &PursuitParams,
+        observed: &Observed<T>,
+        dictionary: &Dictionary<T>,
+    ) -> Self {
         let signal = &observed.signal;
         let domain = Domain::new(params.border, signal.extent(), dictionary.extent());
         let placed = GlobalDictionary::new(&domain, dictionary);
         let weights: Vec<f64> = position_weights(&domain, observed)
             .into_iter()
-            .flat_map(|w| (0..dictionary.len()).map(move |k| w * params.atom_weights.as_ref().map_or(1.0, |a| a[k])))
+            .flat_map(|w| {
+                (0..dictionary.len())
+                    .map(move |k| w * params.atom_weights.as_ref().map_or(1.0, |a| a[k]))
+            })
             .collect();
         let groups = if dictionary.channels() == 1 { signal.channels() } else { 1 };
         let planes = (0..groups)
@@ -40,7 +51,10 @@ impl Oracle {
                 for c in 0..dictionary.channels() {
                     for (i, row) in domain.signal_rows().into_iter().enumerate() {
                         let row = c * domain.rows() + row;
-                        row_weights[row] = observed.mask.as_ref().map_or(1.0, |m| m.channel(group + c)[i].to_f64());
+                        row_weights[row] = observed
+                            .mask
+                            .as_ref()
+                            .map_or(1.0, |m| m.channel(group + c)[i].to_f64());
                         if row_weights[row] > 0.0 {
                             target[row] = row_weights[row] * signal.channel(group + c)[i].to_f64();
                         }
@@ -56,7 +70,8 @@ impl Oracle {
                 }
             })
             .collect();
-        let mut oracle = Self { domain, atoms: dictionary.len(), samples: signal.extent().volume(), planes };
+        let mut oracle =
+            Self { domain, atoms: dictionary.len(), samples: signal.extent().volume(), planes };
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(factor) => factor * oracle.penalty_max(),
@@ -67,14 +82,14 @@ impl Oracle {
         oracle
     }
 
-    /// The smallest penalty with an all-zero answer.
+    /// The smallest penalty for which all codes are zero.
     pub fn penalty_max(&self) -> f64 {
         self.planes.iter().map(Plane::penalty_max).fold(0.0, f64::max)
     }
 
     /// The optimal codes, certified to a relative duality gap of 1e-12.
     ///
-    /// Panics when the certificate is not reached.
+    /// Panics if the certificate is not reached.
     pub fn solve(&self) -> Vec<f64> {
         self.planes.iter().flat_map(Plane::solve).collect()
     }
@@ -99,41 +114,51 @@ impl Oracle {
         self.split(codes).map(|(plane, codes)| plane.violation(codes)).fold(0.0, f64::max)
     }
 
-    /// The signal the codes stand for, by matrix product, channel after channel.
+    /// The signal represented by the codes, by matrix product, channel by channel.
     pub fn synthesise(&self, codes: &[f64]) -> Vec<f64> {
         let rows = self.domain.signal_rows();
         self.split(codes)
             .flat_map(|(plane, codes)| {
                 let sum = plane.placed.times(codes);
-                let channels = sum.chunks_exact(self.domain.rows()).map(|channel| rows.iter().map(|&row| channel[row]).collect());
+                let channels = sum
+                    .chunks_exact(self.domain.rows())
+                    .map(|channel| rows.iter().map(|&row| channel[row]).collect());
                 channels.collect::<Vec<Vec<f64>>>().concat()
             })
             .collect()
     }
 
-    /// The adjoint of [`Oracle::synthesise`]: correlation of every atom at every position with samples, zeros beyond the signal.
+    /// The adjoint of [`Oracle::synthesise`]: correlation of every atom at every position with
+    /// samples, and zeros beyond the signal.
     pub fn correlate(&self, samples: &[f64]) -> Vec<f64> {
         let rows = self.domain.signal_rows();
         let per_plane = samples.len() / self.planes.len();
         let correlate = |(plane, samples): (&Plane, &[f64])| {
             let mut padded = vec![0.0; plane.target.len()];
             for (c, channel) in samples.chunks_exact(self.samples).enumerate() {
-                rows.iter().zip(channel).for_each(|(row, x)| padded[c * self.domain.rows() + row] = *x);
+                rows.iter()
+                    .zip(channel)
+                    .for_each(|(row, x)| padded[c * self.domain.rows() + row] = *x);
             }
             plane.placed.transposed_times(&padded)
         };
         self.planes.iter().zip(samples.chunks_exact(per_plane)).flat_map(correlate).collect()
     }
 
-    /// Needles as codes. Panics when a needle lies at no position of the problem or is given twice.
+    /// Needles as codes. Panics if a needle has an invalid position or is given twice.
     pub fn codes<T: Real>(&self, needles: &Needles<T>) -> Vec<f64> {
         let positions = self.domain.positions();
         let mut codes = vec![0.0; self.planes.len() * positions.len() * self.atoms];
         for code in needles.codes() {
-            let at = positions.binary_search(&code.position).expect("a needle lies at a position of the border rule");
-            assert!((code.atom as usize) < self.atoms && (code.channel as usize) < self.planes.len(), "{code:?} does not exist");
-            let slot = &mut codes[(code.channel as usize * positions.len() + at) * self.atoms + code.atom as usize];
-            assert!(*slot == 0.0, "{code:?} is given twice");
+            let at =
+                positions.binary_search(&code.position).expect("a needle has a valid position");
+            assert!(
+                (code.atom as usize) < self.atoms && (code.channel as usize) < self.planes.len(),
+                "{code:?} does not exist"
+            );
+            let slot = &mut codes
+                [(code.channel as usize * positions.len() + at) * self.atoms + code.atom as usize];
+            assert!(*slot == 0.0, "{code:?} is duplicated");
             *slot = code.value.to_f64();
         }
         codes
@@ -151,7 +176,7 @@ impl Oracle {
         codes.iter().enumerate().filter(|(_, value)| **value != 0.0).map(entry).collect()
     }
 
-    /// Number of codes, zeros included.
+    /// Number of codes, including zeros.
     pub fn size(&self) -> usize {
         self.planes.iter().map(|plane| plane.penalty.len()).sum()
     }
@@ -161,13 +186,18 @@ impl Oracle {
     }
 }
 
-/// Penalty weight of every position: the map itself, or its value at the sample nearest to the centre of the patch.
+/// Penalty weight of every position: the map itself, or its value at the sample nearest to the
+/// centre of the patch.
 fn position_weights<T: Real>(domain: &Domain, observed: &Observed<T>) -> Vec<f64> {
     let positions = domain.positions();
     let Some(map) = &observed.penalty_map else { return vec![1.0; positions.len()] };
     if map.data().len() == positions.len() {
         return map.data().iter().map(|w| w.to_f64()).collect();
     }
-    assert_eq!(map.extent(), observed.signal.extent(), "a map has the shape of the positions or of the signal");
+    assert_eq!(
+        map.extent(),
+        observed.signal.extent(),
+        "a map has the shape of the positions or of the signal"
+    );
     positions.iter().map(|&position| map.data()[domain.centre(position)].to_f64()).collect()
 }

@@ -1,6 +1,7 @@
-//! Seeded small problems: every rank, border, mask and option, and the sizes at which code breaks.
+//! Seeded small problems: every rank, border, mask and option, and edge-case sizes.
 
-use lobcod::{Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Real, Signal, Start};
+use lobcod::pursuit::Start;
+use lobcod::{Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Real, Signal};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -22,12 +23,19 @@ pub struct Shape {
     pub tile: usize,
 }
 
-const fn shape(signal: &'static [usize], atom: &'static [usize], channels: (usize, usize), atoms: usize, tile: usize) -> Shape {
+const fn shape(
+    signal: &'static [usize],
+    atom: &'static [usize],
+    channels: (usize, usize),
+    atoms: usize,
+    tile: usize,
+) -> Shape {
     Shape { signal, atom, channels, atoms, tile }
 }
 
-/// The shapes of [`all`]: fewer and more atoms than samples of one, signals smaller than an atom, rows of one pixel, axes as long as
-/// an atom, sizes that are no multiple of the tile, periodic axes with an odd number of tiles, atoms of one sample, one atom, and 512.
+/// The shapes of [`all`]: fewer and more atoms than samples of one, signals smaller than an atom,
+/// rows of one pixel, axes as long as an atom, sizes that are no multiple of the tile, periodic
+/// axes with an odd number of tiles, atoms of one sample, one atom, and 512.
 pub const SHAPES: [Shape; 23] = [
     shape(&[40], &[5], (1, 1), 4, 7),
     shape(&[21], &[3], (1, 1), 7, 7),
@@ -59,13 +67,13 @@ pub const SHAPES: [Shape; 23] = [
 pub enum Observation {
     /// All of them.
     Full,
-    /// Some, by a mask of zeros and ones that serves all channels.
+    /// Some, by a mask of zeros and ones that applies to all channels.
     Known,
     /// By weights between 0 and 1, drawn for every channel.
     Fractional,
 }
 
-/// What is asked of the codes besides sparsity.
+/// Options besides sparsity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
     /// Nothing.
@@ -80,10 +88,10 @@ pub enum Extra {
     Everything,
 }
 
-/// One problem, made in `f64`.
+/// One problem, generated in `f64`.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Seed of all its numbers.
+    /// Seed of all its random numbers.
     pub seed: u64,
     /// Its sizes.
     pub shape: Shape,
@@ -91,7 +99,7 @@ pub struct Problem {
     pub observation: Observation,
     /// Its options.
     pub extra: Extra,
-    /// Parameters; tolerance and sweeps are left to the test.
+    /// Parameters; tolerance and sweeps are set by the test.
     pub params: PursuitParams,
     /// The signal.
     pub observed: Observed<f64>,
@@ -100,20 +108,32 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem of this shape and kind; `None` where the border rule refuses the shape.
-    pub fn new(seed: u64, shape: Shape, border: Border, observation: Observation, extra: Extra) -> Option<Self> {
-        let (signal, atom) = (Extent::new(shape.signal).expect("a shape"), Extent::new(shape.atom).expect("a shape"));
+    /// The problem of this shape and kind; `None` if the border condition does not allow the shape.
+    pub fn new(
+        seed: u64,
+        shape: Shape,
+        border: Border,
+        observation: Observation,
+        extra: Extra,
+    ) -> Option<Self> {
+        let (signal, atom) = (
+            Extent::new(shape.signal).expect("a shape"),
+            Extent::new(shape.atom).expect("a shape"),
+        );
         if border == Border::Periodic && shape.signal.iter().zip(shape.atom).any(|(l, h)| l < h) {
             return None;
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (channels, atom_channels) = shape.channels;
-        let dictionary = Dictionary::random(atom, atom_channels, shape.atoms, seed).expect("atoms with energy");
+        let dictionary =
+            Dictionary::random(atom, atom_channels, shape.atoms, seed).expect("atoms with energy");
         let noise = (0..signal.volume() * channels).map(|i| {
             let wave = ((i % shape.signal[shape.signal.len() - 1]) as f64 * 0.9).sin();
             2.0 * wave + rng.sample::<f64, _>(StandardNormal)
         });
-        let mut observed = Observed::from(Signal::from_planar(signal, channels, noise.collect()).expect("a sample each"));
+        let mut observed = Observed::from(
+            Signal::from_planar(signal, channels, noise.collect()).expect("one value per sample"),
+        );
         observed.mask = match observation {
             Observation::Full => None,
             Observation::Known => Some(known(signal, 1, &mut rng)),
@@ -121,12 +141,15 @@ impl Problem {
         };
         let mut params = PursuitParams::new(Penalty::Relative(rng.random_range(0.1..0.4)));
         if matches!(extra, Extra::AtomWeights | Extra::Everything) {
-            params.atom_weights = Some((0..shape.atoms).map(|_| rng.random_range(0.5..2.0)).collect());
+            params.atom_weights =
+                Some((0..shape.atoms).map(|_| rng.random_range(0.5..2.0)).collect());
         }
         if matches!(extra, Extra::PositionWeights | Extra::Everything) {
-            let grown = |(l, h): (&usize, &usize)| if border == Border::Periodic { *l } else { l + h - 1 };
+            let grown =
+                |(l, h): (&usize, &usize)| if border == Border::Periodic { *l } else { l + h - 1 };
             let axes: Vec<usize> = shape.signal.iter().zip(shape.atom).map(grown).collect();
-            observed.penalty_map = Some(uniform(Extent::new(&axes).expect("a shape"), 1, 0.5..2.0, &mut rng));
+            observed.penalty_map =
+                Some(uniform(Extent::new(&axes).expect("a shape"), 1, 0.5..2.0, &mut rng));
         }
         params.nonnegative = matches!(extra, Extra::Nonnegative | Extra::Everything);
         params.border = border;
@@ -138,7 +161,11 @@ impl Problem {
     pub fn observed<T: Real>(&self) -> Observed<T> {
         Observed {
             signal: self.observed.signal.cast(),
-            mask: self.observed.mask.as_ref().map(|m| Mask::new(m.weights().cast()).expect("weights stay in their range")),
+            mask: self
+                .observed
+                .mask
+                .as_ref()
+                .map(|m| Mask::new(m.weights().cast()).expect("weights stay in their range")),
             penalty_map: self.observed.penalty_map.as_ref().map(Signal::cast),
             max_nonzeros_map: self.observed.max_nonzeros_map.as_ref().map(Signal::cast),
             start: Start::Zero,
@@ -151,35 +178,56 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, shape, observation, extra, params, .. } = self;
         let border = params.border;
-        write!(f, "problem with seed {seed}, border {border}, {observation:?}, {extra:?}, {:?}, {shape:?}", params.penalty)
+        write!(
+            f,
+            "problem with seed {seed}, border {border}, {observation:?}, {extra:?}, {:?}, {shape:?}",
+            params.penalty
+        )
     }
 }
 
-/// Every shape under every border it allows with every kind of mask; the options take turns.
+/// Every shape with every border it allows and every kind of mask; the options alternate.
 pub fn all() -> Vec<Problem> {
-    const OBSERVATIONS: [Observation; 3] = [Observation::Full, Observation::Known, Observation::Fractional];
-    const EXTRAS: [Extra; 5] = [Extra::Plain, Extra::AtomWeights, Extra::PositionWeights, Extra::Nonnegative, Extra::Everything];
+    const OBSERVATIONS: [Observation; 3] =
+        [Observation::Full, Observation::Known, Observation::Fractional];
+    const EXTRAS: [Extra; 5] = [
+        Extra::Plain,
+        Extra::AtomWeights,
+        Extra::PositionWeights,
+        Extra::Nonnegative,
+        Extra::Everything,
+    ];
     let mut problems = Vec::new();
     for shape in SHAPES {
         for border in Border::ALL {
             for observation in OBSERVATIONS {
                 let seed = problems.len() as u64;
-                problems.extend(Problem::new(seed, shape, border, observation, EXTRAS[seed as usize % EXTRAS.len()]));
+                problems.extend(Problem::new(
+                    seed,
+                    shape,
+                    border,
+                    observation,
+                    EXTRAS[seed as usize % EXTRAS.len()],
+                ));
             }
         }
     }
     problems
 }
 
-/// Every `step`-th of [`all`]: for checks that need a sample only.
+/// Every `step`-th of [`all`], for checks that only need a sample.
 pub fn some(step: usize) -> Vec<Problem> {
     all().into_iter().step_by(step).collect()
 }
 
-/// A mask of zeros and ones, about two thirds known and the first sample surely.
+/// A mask of zeros and ones, about two thirds known, always including the first sample.
 pub fn known(extent: Extent, channels: usize, rng: &mut ChaCha8Rng) -> Mask<f64> {
-    let weights = (0..extent.volume() * channels).map(|i| if i == 0 || rng.random_bool(0.65) { 1.0 } else { 0.0 });
-    Mask::new(Signal::from_planar(extent, channels, weights.collect()).expect("a weight each")).expect("one known sample")
+    let weights = (0..extent.volume() * channels)
+        .map(|i| if i == 0 || rng.random_bool(0.65) { 1.0 } else { 0.0 });
+    Mask::new(
+        Signal::from_planar(extent, channels, weights.collect()).expect("one weight per sample"),
+    )
+    .expect("one known sample")
 }
 
 /// A mask of weights between 0 and 1, about one in five 0.
@@ -190,7 +238,13 @@ pub fn fractional(extent: Extent, channels: usize, rng: &mut ChaCha8Rng) -> Mask
 }
 
 /// Independent uniform numbers.
-pub fn uniform(extent: Extent, channels: usize, range: std::ops::Range<f64>, rng: &mut ChaCha8Rng) -> Signal<f64> {
-    let numbers = (0..extent.volume() * channels).map(|_| rng.random_range(range.clone())).collect();
-    Signal::from_planar(extent, channels, numbers).expect("a number each")
+pub fn uniform(
+    extent: Extent,
+    channels: usize,
+    range: std::ops::Range<f64>,
+    rng: &mut ChaCha8Rng,
+) -> Signal<f64> {
+    let numbers =
+        (0..extent.volume() * channels).map(|_| rng.random_range(range.clone())).collect();
+    Signal::from_planar(extent, channels, numbers).expect("one value per sample")
 }

@@ -1,4 +1,4 @@
-//! Ranks that are threads of one process: what the engine over ranks is tested on where there is no MPI.
+//! Ranks that are threads of one process, for tests of the rank engine without MPI.
 
 use lobcod::engine::ranks::World;
 use std::cell::{Cell, RefCell};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// One of several ranks.
 pub struct LocalWorld {
     rank: usize,
-    /// Messages to every rank, and from every rank; then the same for what all ranks do together.
+    /// Messages to and from every rank; then the same for collective operations.
     to: Vec<Sender<Vec<u8>>>,
     from: Vec<Receiver<Vec<u8>>>,
     to_all: Vec<Sender<Vec<u8>>>,
@@ -27,7 +27,8 @@ impl LocalWorld {
 
 type Ends = (Vec<Vec<Sender<Vec<u8>>>>, Vec<Vec<Receiver<Vec<u8>>>>);
 
-/// Channels from every rank to every rank: senders by the rank that sends, receivers by the rank that receives.
+/// Channels from every rank to every rank: senders by the rank that sends, receivers by the rank
+/// that receives.
 fn channels(ranks: usize) -> Ends {
     let mut senders: Vec<Vec<Sender<Vec<u8>>>> = (0..ranks).map(|_| Vec::new()).collect();
     let mut receivers = Vec::new();
@@ -43,7 +44,7 @@ fn channels(ranks: usize) -> Ends {
     (senders, receivers)
 }
 
-/// Does the same work on every rank, each a thread; gives what each gave.
+/// Runs the same work on every rank, each a thread; returns all results.
 pub fn on_ranks<R: Send>(ranks: usize, work: impl Fn(Rc<LocalWorld>) -> R + Sync) -> Vec<R> {
     let ((to, from), (to_all, from_all)) = (channels(ranks), channels(ranks));
     let ends = to.into_iter().zip(from).zip(to_all.into_iter().zip(from_all)).enumerate();
@@ -52,8 +53,17 @@ pub fn on_ranks<R: Send>(ranks: usize, work: impl Fn(Rc<LocalWorld>) -> R + Sync
         let threads: Vec<_> = ends
             .map(|(rank, ((to, from), (to_all, from_all)))| {
                 scope.spawn(move || {
-                    let (sent, before_sending) = (Cell::new(0), RefCell::new(Box::new(|| ()) as Box<dyn Fn()>));
-                    work(Rc::new(LocalWorld { rank, to, from, to_all, from_all, sent, before_sending }))
+                    let (sent, before_sending) =
+                        (Cell::new(0), RefCell::new(Box::new(|| ()) as Box<dyn Fn()>));
+                    work(Rc::new(LocalWorld {
+                        rank,
+                        to,
+                        from,
+                        to_all,
+                        from_all,
+                        sent,
+                        before_sending,
+                    }))
                 })
             })
             .collect();
@@ -77,28 +87,36 @@ impl World for LocalWorld {
     fn send(&self, to: usize, message: Vec<u8>) {
         self.before_sending.borrow()();
         self.sent.set(self.sent.get() + message.len());
-        self.to[to].send(message).expect("the rank is there");
+        self.to[to].send(message).expect("the rank is running");
     }
 
     fn receive(&self, from: usize) -> Vec<u8> {
-        self.from[from].recv().expect("the rank is there")
+        self.from[from].recv().expect("the rank is running")
     }
 
     fn reduce(&self, sums: &mut [i64], maxima: &mut [f64]) {
-        let own = sums.iter().flat_map(|x| x.to_le_bytes()).chain(maxima.iter().flat_map(|x| x.to_le_bytes()));
+        let own = sums
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .chain(maxima.iter().flat_map(|x| x.to_le_bytes()));
         let all = self.gather(own.collect());
         sums.fill(0);
         for part in all {
             let (theirs, behind) = part.split_at(8 * sums.len());
             let bytes = |x: &[u8]| -> [u8; 8] { x.try_into().expect("eight bytes") };
-            sums.iter_mut().zip(theirs.chunks_exact(8)).for_each(|(sum, x)| *sum += i64::from_le_bytes(bytes(x)));
-            maxima.iter_mut().zip(behind.chunks_exact(8)).for_each(|(most, x)| *most = most.max(f64::from_le_bytes(bytes(x))));
+            sums.iter_mut()
+                .zip(theirs.chunks_exact(8))
+                .for_each(|(sum, x)| *sum += i64::from_le_bytes(bytes(x)));
+            maxima
+                .iter_mut()
+                .zip(behind.chunks_exact(8))
+                .for_each(|(most, x)| *most = most.max(f64::from_le_bytes(bytes(x))));
         }
     }
 
     fn gather(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
-        self.to_all.iter().for_each(|rank| rank.send(own.clone()).expect("the rank is there"));
-        self.from_all.iter().map(|rank| rank.recv().expect("the rank is there")).collect()
+        self.to_all.iter().for_each(|rank| rank.send(own.clone()).expect("the rank is running"));
+        self.from_all.iter().map(|rank| rank.recv().expect("the rank is running")).collect()
     }
 
     fn gather_at_first(&self, own: Vec<u8>) -> Vec<Vec<u8>> {

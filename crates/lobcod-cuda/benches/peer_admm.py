@@ -1,6 +1,6 @@
 """The peer on the same GPU: convolutional sparse coding by ADMM in the Fourier domain, in PyTorch.
 
-Solves 1/2 ||Y - sum_k d_k * x_k||^2 + penalty sum_k ||x_k||_1 on the picture padded by zeros (what the zero border of
+Solves 1/2 ||Y - sum_k d_k * x_k||^2 + penalty sum_k ||x_k||_1 on the image padded by zeros (what the zero border of
 lobcod solves), float32: x-step by the Sherman-Morrison formula at every frequency, over-relaxed (1.8), the best of several rho.
 Reads what `LOBCOD_EXPORT=FOLDER` makes the bench `device` write; prints the time until the objective is within 0.1 % and
 0.01 % of the least, by events, median of three runs, and the card's ceilings.
@@ -79,8 +79,8 @@ def main():
     ceilings()
     atoms = torch.from_numpy(np.load(f"{folder}/dictionary.npy")).cuda()
     for side, optimum in zip(sys.argv[2::2], sys.argv[3::2], strict=True):
-        picture = np.load(f"{folder}/picture_{side}.npy")
-        data = torch.from_numpy(np.pad(picture, 7)).cuda()
+        image = np.load(f"{folder}/image_{side}.npy")
+        data = torch.from_numpy(np.pad(image, 7)).cuda()
         best = None
         for rho in (0.5, 1.0, 2.0, 4.0) if int(side) <= 512 else (1.0, 2.0):
             torch.cuda.reset_peak_memory_stats()

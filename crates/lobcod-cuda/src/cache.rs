@@ -1,30 +1,35 @@
-//! Machine code kept between runs.
+//! Cache of compiled kernels.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-/// The file of some text: `LOBCOD_CACHE`, or the user's cache folder. `None`: nothing is kept.
+/// The cache file for a key: in `LOBCOD_CACHE`, or the user's cache folder. `None`: no caching.
 fn file(text: &str) -> Option<PathBuf> {
     let own = env::var_os("LOBCOD_CACHE").map(PathBuf::from);
     let usual = || {
         let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        base.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"))).map(|base| base.join("lobcod"))
+        base.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
+            .map(|base| base.join("lobcod"))
     };
-    own.or_else(usual).map(|folder| folder.join(format!("{:016x}{:016x}.cubin", hash(text, 0), hash(text, 1))))
+    own.or_else(usual)
+        .map(|folder| folder.join(format!("{:016x}{:016x}.cubin", hash(text, 0), hash(text, 1))))
 }
 
-/// What was kept under this text.
+/// The cached code for this key.
 pub(crate) fn load(text: &str) -> Option<Vec<u8>> {
     fs::read(file(text)?).ok()
 }
 
-/// Keeps machine code; where that is not possible nothing is lost but time.
-pub(crate) fn keep(text: &str, code: &[u8]) {
+/// Stores compiled code; errors are ignored, since they only cost time.
+pub(crate) fn store(text: &str, code: &[u8]) {
     let Some(file) = file(text) else { return };
     let Some(folder) = file.parent() else { return };
     let draft = file.with_extension(format!("{}.tmp", std::process::id()));
-    if fs::create_dir_all(folder).is_ok() && fs::write(&draft, code).is_ok() && fs::rename(&draft, &file).is_err() {
+    if fs::create_dir_all(folder).is_ok()
+        && fs::write(&draft, code).is_ok()
+        && fs::rename(&draft, &file).is_err()
+    {
         let _ = fs::remove_file(&draft);
     }
 }
@@ -41,7 +46,8 @@ mod tests {
 
     #[test]
     fn texts_that_differ_have_different_names() {
-        let texts: Vec<String> = (0..1000).map(|i| format!("-DM={i} -DHX={}", i * 7 % 13)).collect();
+        let texts: Vec<String> =
+            (0..1000).map(|i| format!("-DM={i} -DHX={}", i * 7 % 13)).collect();
         let mut names: Vec<(u64, u64)> = texts.iter().map(|t| (hash(t, 0), hash(t, 1))).collect();
         names.sort_unstable();
         names.dedup();

@@ -1,24 +1,25 @@
 //! The engine: a device on which sessions are opened.
 
+use crate::code_store::LISTS;
 use crate::device::{self, DeviceFacts, attribute, failed};
+use crate::kernel_args::DeviceCode;
 use crate::layout::Layout;
 use crate::program::{Program, architecture};
 use crate::recipe::Recipe;
-use crate::rooms::REGIONS;
 use crate::session::CudaSession;
-use crate::sizes::{OpenPositions, Sizes, frames};
+use crate::sizes::{Sizes, tilings};
 use crate::state::SHUTTLE;
-use crate::world::DeviceCode;
 use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use lobcod::engine::{Engine, Problem, Session};
-use lobcod::{Error, Local, Real, Result};
+use lobcod::geometry::{InSignal, Region};
+use lobcod::pursuit::Local;
+use lobcod::{Error, Real, Result, parallel};
 use std::any::Any;
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A GPU of NVIDIA. Works in single precision; its answers are the same from run to run, bit for bit.
+/// An NVIDIA GPU. Works in single precision; its answers are bit-identical from run to run.
 #[derive(Clone)]
 pub struct CudaEngine {
     pub(crate) device: Arc<Device>,
@@ -30,13 +31,17 @@ pub(crate) struct Device {
     pub(crate) stream: Arc<CudaStream>,
     pub(crate) facts: DeviceFacts,
     architecture: String,
-    /// Bytes on chip that a block may take.
+    /// Maximum shared memory of a block in bytes.
     pub(crate) chip: usize,
-    programs: Arc<Programs>,
+    programs: Arc<Mutex<Programs>>,
 }
 
-/// The kernels of every recipe, loaded once, by whoever needs them first.
-type Programs = Mutex<HashMap<Recipe, Arc<OnceLock<Result<Arc<Program>>>>>>;
+/// The kernels of every recipe, loaded on first use.
+type Programs = HashMap<Recipe, Arc<Mutex<Option<Arc<Program>>>>>;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl CudaEngine {
     /// Opens the first device of this machine.
@@ -44,31 +49,43 @@ impl CudaEngine {
         let context = device::open()?;
         let facts = DeviceFacts::of(&context)?;
         let architecture = architecture(facts.capability)?;
-        let chip = attribute(&context, sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        // SAFETY: all work of an engine goes to one stream, in order; nothing needs events to wait for.
+        let chip = attribute(
+            &context,
+            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?;
+        // SAFETY: all work of an engine goes to one stream, in order, so events are not needed.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed)?;
         keep_memory(&context);
-        let device = Device { context, stream, facts, architecture, chip, programs: Arc::default() };
+        let device =
+            Device { context, stream, facts, architecture, chip, programs: Arc::default() };
         Ok(Self { device: Arc::new(device) })
     }
 
-    /// An engine on the same device whose work waits for nobody else's: for threads that solve small problems at once.
+    /// An engine on the same device with a separate stream, for threads that solve small problems
+    /// concurrently.
     pub fn another(&self) -> Result<Self> {
         let Device { context, facts, architecture, chip, programs, .. } = &*self.device;
         let stream = context.new_stream().map_err(failed)?;
         let (context, programs) = (Arc::clone(context), Arc::clone(programs));
-        let device = Device { context, stream, facts: facts.clone(), architecture: architecture.clone(), chip: *chip, programs };
+        let device = Device {
+            context,
+            stream,
+            facts: facts.clone(),
+            architecture: architecture.clone(),
+            chip: *chip,
+            programs,
+        };
         Ok(Self { device: Arc::new(device) })
     }
 
-    /// What there is to say of the device.
+    /// Properties of the device.
     pub fn facts(&self) -> &DeviceFacts {
         &self.device.facts
     }
 }
 
-/// Where the memory of sessions comes from, and goes back to.
+/// The memory pool of sessions.
 fn pool(context: &CudaContext) -> Option<sys::CUmemoryPool> {
     if !context.has_async_alloc() {
         return None;
@@ -79,37 +96,49 @@ fn pool(context: &CudaContext) -> Option<sys::CUmemoryPool> {
     found.is_ok().then_some(pool)
 }
 
-/// Memory that a session gives back stays at hand for the next one. Where the driver does not want that, only time is lost.
+/// Keeps memory released by a session for the next one. Errors are ignored, since they only cost
+/// time.
 fn keep_memory(context: &CudaContext) {
     let mut all = u64::MAX;
     let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     if let Some(pool) = pool(context) {
-        // SAFETY: the attribute is one number of 64 bits.
-        let _ = unsafe { sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast()) }.result();
+        // SAFETY: the attribute is one 64-bit number.
+        let _ = unsafe {
+            sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut all).cast())
+        }
+        .result();
     }
 }
 
-/// Bytes that sessions gave back and the driver counts as taken.
+/// Bytes released by sessions that the driver counts as used.
 fn kept_memory(context: &CudaContext) -> u64 {
-    use sys::CUmemPool_attribute::{CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT};
+    use sys::CUmemPool_attribute::{
+        CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+    };
     let Some(pool) = pool(context) else { return 0 };
-    let [reserved, used] = [CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT].map(|attribute| {
-        let mut bytes = 0u64;
-        // SAFETY: both attributes are one number of 64 bits.
-        let asked = unsafe { sys::cuMemPoolGetAttribute(pool, attribute, std::ptr::from_mut(&mut bytes).cast()) };
-        if asked.result().is_ok() { bytes } else { 0 }
-    });
+    let [reserved, used] = [CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT]
+        .map(|attribute| {
+            let mut bytes = 0u64;
+            // SAFETY: both attributes are 64-bit numbers.
+            let read = unsafe {
+                sys::cuMemPoolGetAttribute(pool, attribute, std::ptr::from_mut(&mut bytes).cast())
+            };
+            if read.result().is_ok() { bytes } else { 0 }
+        });
     reserved.saturating_sub(used)
 }
 
 impl Device {
     /// The kernels of a recipe.
     pub(crate) fn program(&self, recipe: &Recipe) -> Result<Arc<Program>> {
-        let mut programs = self.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let program = Arc::clone(programs.entry(recipe.clone()).or_default());
-        // Compiling takes a second or two; other threads may compile something else meanwhile.
-        drop(programs);
-        program.get_or_init(|| Program::load(&self.context, recipe, &self.architecture, self.chip).map(Arc::new)).clone()
+        // Compiling takes a second or two; other threads may compile other kernels meanwhile.
+        let place = Arc::clone(locked(&self.programs).entry(recipe.clone()).or_default());
+        let mut program = locked(&place);
+        if let Some(program) = &*program {
+            return Ok(Arc::clone(program));
+        }
+        let loaded = Arc::new(Program::load(&self.context, recipe, &self.architecture, self.chip)?);
+        Ok(Arc::clone(program.insert(loaded)))
     }
 }
 
@@ -119,56 +148,68 @@ impl<T: Real> Engine<T> for CudaEngine {
     }
 
     fn threads(&self) -> usize {
-        1
+        parallel::count(0)
     }
 
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
         let any: &dyn Any = problem;
         let problem = any.downcast_ref::<Problem<f32>>().ok_or_else(not_single)?;
-        let sizes = Sizes::of(problem, &frames(problem, None)?);
+        let sizes = Sizes::of(problem, &tilings(problem, None)?);
         let (n, m) = (problem.dictionary.atom_len(), problem.dictionary.len());
         let layout = Layout::new(&sizes, n, m, self.device.chip);
         let fields = 2 + usize::from(problem.planes.iter().any(|p| p.weights.is_some()));
         let maps = 1 + usize::from(problem.planes.iter().any(|p| p.position_weights.is_some()));
-        let capacity = CudaSession::first_capacity(&sizes).max((density * 1.5 * sizes.most_needles as f64) as usize);
-        // Some tiles have more codes than most, and leave the room behind that they had first.
+        let capacity = CudaSession::first_capacity(&sizes)
+            .max((density * 1.5 * sizes.most_needles as f64) as usize);
+        // Some tiles have more codes than most, and leave their initial memory unused.
+        let shuttle = SHUTTLE.min(capacity * sizes.tiles).max(capacity);
         let codes =
-            size_of::<DeviceCode>() * (REGIONS * (capacity + capacity / 2) * sizes.tiles + SHUTTLE.min(capacity * sizes.tiles));
-        let places = if problem.learning { (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles } else { 0 };
-        let tables = 4 * layout.scratch * sizes.tiles + 160 * sizes.tiles + 4 * (6 * m * n + m * m);
+            size_of::<DeviceCode>() * (LISTS * (capacity + capacity / 2) * sizes.tiles + shuttle);
+        let places = if problem.learning {
+            (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles
+        } else {
+            0
+        };
+        let neighbours = 3usize.pow(problem.dictionary.extent().rank() as u32) - 1;
+        let tables =
+            (4 * layout.scratch + 128 + 4 * neighbours) * sizes.tiles + 4 * (6 * m * n + m * m);
         let scaled = 4 * (sizes.plane_samples + sizes.plane_positions);
-        Ok((4 * fields * sizes.samples + 4 * maps * sizes.positions + codes + places + tables + scaled) as u64)
+        Ok((4 * fields * sizes.samples
+            + 4 * maps * sizes.positions
+            + codes
+            + places
+            + tables
+            + scaled) as u64)
     }
 
-    /// Most of what is free, for blocks do not lie without gaps.
+    /// Most of the free memory, to allow for fragmentation.
     fn own_memory(&self) -> Option<u64> {
         let context = &self.device.context;
         let free = context.bind_to_thread().and_then(|()| mem_get_info()).ok();
         free.map(|(free, _)| (free as u64 + kept_memory(context)) / 4 * 3)
     }
 
-    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
-        self.open_session(problem, None)
-    }
-
-    fn open_part(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
-        self.open_session(problem, Some(positions))
-    }
-}
-
-impl CudaEngine {
-    fn open_session<T: Real>(&self, problem: Problem<T>, positions: OpenPositions) -> Result<Box<dyn Session<T>>> {
+    fn open(
+        &self,
+        problem: Problem<T>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Box<dyn Session<T>>> {
         let problem: Box<dyn Any> = Box::new(problem);
         let problem = *problem.downcast::<Problem<f32>>().map_err(|_| not_single())?;
         if problem.local == Local::Lars {
-            return Err(Error::Unavailable("the CUDA engine has no LARS; use the coordinate solver or the cpu engine".into()));
+            return Err(Error::Unavailable(
+                "the CUDA engine does not support LARS; use the coordinate solver or the cpu engine".into(),
+            ));
         }
-        let session: Box<dyn Session<f32>> = Box::new(CudaSession::open(self.device.clone(), problem, positions)?);
+        let session: Box<dyn Session<f32>> =
+            Box::new(CudaSession::open(self.device.clone(), problem, positions)?);
         let session: Box<dyn Any> = Box::new(session);
-        Ok(*session.downcast::<Box<dyn Session<T>>>().expect("the problem was in single precision"))
+        Ok(*session.downcast::<Box<dyn Session<T>>>().expect("the problem is in single precision"))
     }
 }
 
 fn not_single() -> Error {
-    Error::Unavailable("the CUDA engine works in single precision; use the precision f32 or the cpu engine".into())
+    Error::Unavailable(
+        "the CUDA engine works in single precision; use the precision f32 or the cpu engine".into(),
+    )
 }

@@ -1,142 +1,291 @@
-//! Kernels over the tiles of a session, and what they tell.
+//! Kernels over the tiles of a session, and their counters.
 
-use crate::buffers::{Address, up};
+use crate::code_store::LISTS;
+use crate::device::failed;
+use crate::kernel_args::{Counters, DeviceCode, VisitArgs};
 use crate::layout::Blocks;
-use crate::rooms::REGIONS;
-use crate::session::{CudaSession, launch, must};
-use crate::world::{DeviceCode, MAIL, MAIL_CHANGE, MAIL_OVERFLOW, MAIL_VISITED, VisitSweep};
+use crate::session::{CudaSession, Standing, launch};
 use cudarc::driver::result::mem_get_info;
-use lobcod::engine::Sweep;
+use lobcod::Result;
+use lobcod::engine::{Context, Sweep};
 
-/// Tiles of which a sweep takes a tenth of a second or more.
+/// Number of tiles for which a sweep takes a tenth of a second or more.
 const MANY_TILES: usize = 1 << 20;
-/// Codes of a needle among dense first codes, with some to spare.
+/// Codes per needle of a dense start, with some headroom.
 const DENSE_CODES: usize = 16;
 
+/// A launch over some tiles of a list.
+pub(crate) struct TileLaunch {
+    /// Address of the first tile in the list, and the number of tiles.
+    pub(crate) list: u64,
+    pub(crate) tiles: i32,
+    pub(crate) blocks: usize,
+    pub(crate) threads: usize,
+    /// Shared memory in bytes.
+    pub(crate) bytes: usize,
+}
+
+/// Combines the statistics of two sweeps.
+pub(crate) fn together(a: Sweep, b: Sweep) -> Sweep {
+    Sweep { largest_change: a.largest_change.max(b.largest_change), visited: a.visited + b.visited }
+}
+
 impl CudaSession {
-    /// Runs a kernel over the tiles, colour after colour: `run(list, tiles, blocks, threads, bytes on chip)`.
-    pub(crate) fn colours(&self, blocks: Blocks, run: impl FnMut(u64, i32, u32, u32, u32)) {
-        self.parts(Address(&self.device).of(&self.buffers.coloured), &self.schedule.colours, blocks, run);
-    }
-
-    /// Is the rest of a sweep still wanted? Where colours take long, waits for those on their way before it looks.
-    pub(crate) fn goes_on(&self) -> bool {
-        if self.schedule.tiles.len() < MANY_TILES {
-            return true;
-        }
-        must(self.device.stream.synchronize());
-        !self.stop.is_due()
-    }
-
-    /// The same over parts of a list of tiles, each up to the next end.
-    fn parts(&self, list: u64, ends: &[usize], blocks: Blocks, mut run: impl FnMut(u64, i32, u32, u32, u32)) {
-        for ends in ends.windows(2) {
+    /// Launches over a list of tiles, split at `ends`.
+    fn tile_launches(&self, list: u64, ends: &[usize], blocks: Blocks) -> Vec<TileLaunch> {
+        let launch = |ends: &[usize]| {
             let tiles = ends[1] - ends[0];
-            if tiles > 0 {
-                let (grid, threads, bytes) = blocks.cut(tiles, self.device.facts.multiprocessors);
-                run(list + 4 * ends[0] as u64, tiles as i32, grid, threads, bytes);
+            let (blocks, threads, bytes) = blocks.cut(tiles, self.device.facts.multiprocessors);
+            TileLaunch {
+                list: list + 4 * ends[0] as u64,
+                tiles: tiles as i32,
+                blocks,
+                threads,
+                bytes,
             }
+        };
+        ends.windows(2).filter(|ends| ends[1] > ends[0]).map(launch).collect()
+    }
+
+    /// Launches over all tiles, colour by colour.
+    pub(crate) fn colour_launches(&self, blocks: Blocks) -> Vec<TileLaunch> {
+        self.tile_launches(self.buffers.coloured, &self.schedule.colours, blocks)
+    }
+
+    /// Whether to stop the rest of a sweep. If colours take long, waits for the running ones before
+    /// checking.
+    pub(crate) fn is_stopped(&self, context: &Context) -> Result<bool> {
+        if self.schedule.tiles.len() < MANY_TILES {
+            return Ok(false);
         }
+        self.device.wait()?;
+        Ok(context.stop.is_due())
     }
 
-    /// Takes what the codes make of atoms (packed) off the residual.
-    pub(crate) fn synthesise(&mut self, rows: u64) {
-        let (world, tile, kept) = (self.world, self.layout.support.tile as i32, self.layout.kept_codes as i32);
-        self.colours(self.layout.support, |list, tiles, grid, threads, bytes| {
-            launch!(self, "synthesise", grid, threads, bytes, world, list, tiles, rows, tile, kept);
-        });
+    /// Subtracts the contribution of the codes from the signal.
+    pub(crate) fn synthesise(&mut self) -> Result<()> {
+        self.synthesise_from(self.args.packed_rows, false)?;
+        self.standing = Standing::Synthesised;
+        Ok(())
     }
 
-    pub(crate) fn reset_residual(&mut self, to_zero: bool) {
-        let (world, samples, to_zero) = (self.world, self.schedule.sizes.samples as i64, i32::from(to_zero));
-        let grid = self.schedule.sizes.samples.div_ceil(1024).min(8 * self.device.facts.multiprocessors) as u32;
-        launch!(self, "reset_residual", grid, 256, 0, world, samples, to_zero);
-        self.known.reach = false;
-    }
-
-    /// Largest correlations of all needles, unless they are known.
-    pub(crate) fn find_reach(&mut self, recipe_memory: (usize, usize)) {
-        if self.known.reach {
-            return;
+    /// Subtracts the contribution of the codes with (packed) atoms from the signal or from zero.
+    pub(crate) fn synthesise_from(&mut self, rows: u64, from_zero: bool) -> Result<()> {
+        self.standing = Standing::Foreign;
+        let samples = self.schedule.sizes.samples;
+        let blocks = samples.div_ceil(1024).min(8 * self.device.facts.multiprocessors);
+        launch!(
+            self,
+            "reset_residual",
+            blocks,
+            256,
+            0,
+            self.args,
+            samples as i64,
+            i32::from(from_zero)
+        );
+        let (tile, kept) = (self.layout.support.tile as i32, self.layout.kept_codes as i32);
+        for part in self.colour_launches(self.layout.support) {
+            let TileLaunch { list, tiles, blocks, threads, bytes } = part;
+            launch!(
+                self,
+                "synthesise",
+                blocks,
+                threads,
+                bytes,
+                self.args,
+                list,
+                tiles,
+                rows,
+                tile,
+                kept
+            );
         }
-        must(self.device.stream.memset_zeros(&mut self.buffers.plane_largest));
-        let (world, at) = (self.world, Address(&self.device));
-        let b = &self.buffers;
-        let (regions, taps, largest) = (at.of(&b.regions), at.of(&b.taps), at.of(&b.plane_largest));
-        let (threads, bytes) = (recipe_memory.0 as u32, recipe_memory.1 as u32);
-        launch!(self, "find_reach", b.regions.len() as u32, threads, bytes, world, regions, taps, largest);
-        self.known.reach = true;
+        Ok(())
     }
 
-    pub(crate) fn reach(&mut self) {
-        let (threads, bytes) = self.recipe.region();
-        self.find_reach((threads.iter().product(), bytes));
+    /// Synthesises the residual if it does not belong to codes and dictionary.
+    pub(crate) fn follow(&mut self) -> Result<()> {
+        if self.standing == Standing::Foreign { self.synthesise() } else { Ok(()) }
     }
 
-    pub(crate) fn clear_mail(&mut self) {
-        must(self.device.stream.memset_zeros(&mut self.buffers.mail));
+    /// Computes the largest correlations of all needles, unless known.
+    pub(crate) fn correlate(&mut self) -> Result<()> {
+        if self.standing == Standing::Correlated {
+            return Ok(());
+        }
+        self.device.clear(&mut self.buffers.plane_largest)?;
+        let (b, (threads, bytes)) = (&self.buffers, self.recipe.reach_threads());
+        let largest = self.device.at(&b.plane_largest);
+        launch!(
+            self,
+            "find_reach",
+            self.reach_blocks,
+            threads,
+            bytes,
+            self.args,
+            b.reach_blocks,
+            b.taps,
+            largest
+        );
+        if self.standing == Standing::Synthesised {
+            self.standing = Standing::Correlated;
+        }
+        Ok(())
     }
 
-    /// What the kernels have to tell.
-    pub(crate) fn read_mail(&mut self) -> [u64; MAIL] {
-        must(self.device.stream.memcpy_dtoh(&self.buffers.mail, &mut self.letters));
-        must(self.device.stream.synchronize());
-        let letters = must(self.letters.as_slice());
-        std::array::from_fn(|i| letters[i])
+    /// Computes the curvatures of the codes, unless known.
+    pub(crate) fn find_curvatures(&mut self) -> Result<()> {
+        if !self.known.curvature {
+            launch!(
+                self,
+                "find_curvatures",
+                self.schedule.tiles.len().div_ceil(4),
+                128,
+                0,
+                self.args
+            );
+            self.known.curvature = true;
+        }
+        Ok(())
     }
 
-    pub(crate) fn sweep_of(mail: &[u64; MAIL]) -> Sweep {
-        Sweep { largest_change: f64::from(f32::from_bits(mail[MAIL_CHANGE] as u32)), visited: mail[MAIL_VISITED] as usize }
+    /// Discards what is known about changes: every tile is swept again.
+    pub(crate) fn forget(&mut self) -> Result<()> {
+        launch!(self, "forget", self.schedule.tiles.len().div_ceil(256), 256, 0, self.args);
+        Ok(())
     }
 
-    /// Visits needles of the tiles in these parts of the list, and again where there was no room for what was found.
-    pub(crate) fn visit(&mut self, ends: &[usize], told: VisitSweep) -> [u64; MAIL] {
-        self.visit_listed(Address(&self.device).of(&self.buffers.coloured), ends, told);
-        let mut mail = self.read_mail();
-        while mail[MAIL_OVERFLOW] != 0 && self.goes_on() {
-            // Tiles that found more codes than they have room for did nothing; they get another turn.
-            let wanted = must(self.device.stream.clone_dtoh(&self.buffers.wanted));
-            let (tiles, ends) = self.without_room(&wanted, ends);
-            if !self.make_room(&wanted, false) {
+    /// Sums residuals and codes on the device.
+    pub(crate) fn add_up(&mut self) -> Result<()> {
+        let (args, b) = (self.args, &self.buffers);
+        let (sums, largest) = (self.device.at(&b.plane_sums), self.device.at(&b.plane_largest));
+        launch!(self, "tally_parts", self.schedule.runs.len(), 256, 0, args, b.runs, b.run_sums);
+        launch!(
+            self,
+            "tally_tiles",
+            self.schedule.tiles.len().div_ceil(8),
+            256,
+            0,
+            args,
+            b.tile_sums
+        );
+        let planes = self.schedule.planes.len();
+        launch!(
+            self,
+            "tally_planes",
+            planes,
+            256,
+            0,
+            args,
+            b.run_sums,
+            b.first_run,
+            b.tile_sums,
+            largest,
+            sums
+        );
+        Ok(())
+    }
+
+    /// For every plane: `||r||^2`, `<A (Y - B), r>`, l1 norm, energy and number of the codes, and
+    /// the largest correlation.
+    pub(crate) fn tally(&mut self) -> Result<Vec<[f64; 6]>> {
+        self.add_up()?;
+        Ok(self.device.down(&self.buffers.plane_sums)?.as_chunks().0.to_vec())
+    }
+
+    pub(crate) fn clear_counters(&mut self) -> Result<()> {
+        self.device.clear(&mut self.buffers.counters)
+    }
+
+    pub(crate) fn read_counters(&mut self) -> Result<Counters> {
+        self.device
+            .stream
+            .memcpy_dtoh(&self.buffers.counters, &mut self.host_counters)
+            .map_err(failed)?;
+        self.device.wait()?;
+        Ok(self.host_counters.as_slice().map_err(failed)?[0])
+    }
+
+    /// Visits needles of the tiles between these ends of the list of colours; repeats it for tiles
+    /// that ran out of memory.
+    pub(crate) fn visit(
+        &mut self,
+        ends: &[usize],
+        args: VisitArgs,
+        context: &Context,
+    ) -> Result<Sweep> {
+        let (mut sum, mut overflows) =
+            self.visit_listed(self.buffers.coloured, ends, args, context)?;
+        while overflows != 0 && !self.is_stopped(context)? {
+            // Tiles that found more codes than they have memory for made no changes; they are
+            // visited again.
+            let wanted = self.device.down(&self.buffers.wanted)?;
+            let (tiles, ends) = self.overflowing(&wanted, ends);
+            self.reserve(&wanted, context.max_memory)?;
+            let list = self.device.up(&tiles)?;
+            let (more, again) = self.visit_listed(self.device.at(&list), &ends, args, context)?;
+            (sum, overflows) = (together(sum, more), again);
+        }
+        Ok(sum)
+    }
+
+    /// Visits the listed tiles once; returns how many ran out of memory.
+    fn visit_listed(
+        &mut self,
+        list: u64,
+        ends: &[usize],
+        args: VisitArgs,
+        context: &Context,
+    ) -> Result<(Sweep, u64)> {
+        self.clear_counters()?;
+        let (group, on_chip) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32);
+        for part in self.tile_launches(list, ends, self.layout.visit) {
+            if self.is_stopped(context)? {
                 break;
             }
-            let kept = [mail[MAIL_CHANGE], mail[MAIL_VISITED], 0, 0, 0, 0, 0, 0];
-            must(self.device.stream.memcpy_htod(&kept[..], &mut self.buffers.mail));
-            let list = must(up(&self.device.stream, &tiles));
-            self.visit_listed(Address(&self.device).of(&list), &ends, told);
-            mail = self.read_mail();
+            let TileLaunch { list, tiles, blocks, threads, bytes } = part;
+            launch!(
+                self, "visit", blocks, threads, bytes, self.args, list, tiles, args, group, on_chip
+            );
         }
-        mail
+        let counters = self.read_counters()?;
+        Ok((counters.sweep(), counters.overflows))
     }
 
-    fn visit_listed(&self, list: u64, ends: &[usize], told: VisitSweep) {
-        let (group, on_chip, world) = (self.layout.visit.tile as i32, self.layout.atoms_on_chip as i32, self.world);
-        self.parts(list, ends, self.layout.visit, |list, tiles, grid, threads, bytes| {
-            if self.goes_on() {
-                launch!(self, "visit", grid, threads, bytes, world, list, tiles, told, group, on_chip);
-            }
-        });
-    }
-
-    /// Of the tiles in parts of the list, those that want more codes than they have room for, and where the parts of these end.
-    fn without_room(&self, wanted: &[i32], ends: &[usize]) -> (Vec<i32>, Vec<usize>) {
+    /// Of the tiles between these ends of the list of colours, those that need more memory, and
+    /// their ends.
+    fn overflowing(&self, wanted: &[i32], ends: &[usize]) -> (Vec<i32>, Vec<usize>) {
         let (mut tiles, mut own_ends) = (Vec::new(), vec![0]);
-        let ledger = &self.buffers.rooms.ledger;
+        let capacities = &self.buffers.codes.capacities;
         for part in ends.windows(2) {
             let listed = self.schedule.coloured[part[0]..part[1]].iter().copied();
-            tiles.extend(listed.filter(|&t| wanted[t as usize] as usize > ledger.capacity(t as usize)));
+            tiles.extend(
+                listed.filter(|&t| wanted[t as usize] as usize > capacities.of(t as usize)),
+            );
             own_ends.push(tiles.len());
         }
         (tiles, own_ends)
     }
 
-    /// Where there is memory enough, room for as many codes as dense first ones usually are: a tile without room works in vain.
-    pub(crate) fn make_room_for_dense_codes(&mut self) {
-        let room = DENSE_CODES * self.schedule.sizes.most_needles;
+    /// Reserves memory for as many codes as a dense start usually has, if available: the work of a
+    /// tile that overflows is lost.
+    pub(crate) fn reserve_dense(&mut self, context: &Context) {
+        let codes = DENSE_CODES * self.schedule.sizes.most_needles;
         let tiles = self.schedule.tiles.len();
-        let bytes = REGIONS * tiles * room * size_of::<DeviceCode>();
+        let bytes = LISTS * tiles * codes * size_of::<DeviceCode>();
         if mem_get_info().is_ok_and(|(free, _)| bytes <= free / 4) {
-            self.make_room(&vec![(room * 2 / 3) as i32; tiles], false);
+            // On failure, tiles grow on demand.
+            let _ = self.reserve(&vec![(codes * 2 / 3) as i32; tiles], context.max_memory);
+        }
+    }
+}
+
+impl Counters {
+    pub(crate) fn sweep(&self) -> Sweep {
+        Sweep {
+            largest_change: f64::from(f32::from_bits(self.change as u32)),
+            visited: self.visited as usize,
         }
     }
 }

@@ -1,106 +1,250 @@
-//! Passes over the atoms, and the gradient in the dictionary.
+//! Updates of the dictionary, and its gradient.
 
-use crate::buffers::{Address, Sorted, empty};
-use crate::session::{CudaSession, launch, must};
-use crate::world::{Course, MAIL_MOVE};
-use lobcod::Dictionary;
-use lobcod::engine::PlaneLayer;
+use crate::buffers::OwnedBuffers;
+use crate::kernel_args::{AtomPassArgs, Place};
+use crate::session::{CudaSession, Standing, launch};
+use cudarc::driver::CudaSlice;
+use lobcod::engine::{Context, Learning, PlaneLayer, Session, State};
+use lobcod::geometry::volume;
+use lobcod::{Dictionary, Result};
 
-/// Numbers a block of the scan adds up.
+/// Numbers that a block of the scan adds.
 const SCAN_PART: usize = 4096;
-/// Warps of a block that looks at an atom.
+/// Warps of a block that processes an atom.
 const LOOK_WARPS: usize = 8;
 
+/// Codes sorted by atom, and the sums of a pass over the atoms.
+pub(crate) struct Sorted {
+    pub(crate) owned: OwnedBuffers,
+    first: CudaSlice<i32>,
+    next: CudaSlice<i32>,
+    gradient: CudaSlice<i64>,
+    correlation: CudaSlice<i64>,
+    improved: CudaSlice<f32>,
+    /// Capacity in codes.
+    capacity: usize,
+    /// Address of the sums of a scan.
+    sums: u64,
+    args: AtomPassArgs,
+}
+
 impl CudaSession {
-    /// Sorts the codes by atom, unless they are; gives what the kernels are to be told.
-    fn sort_codes(&mut self) -> Course {
-        let (m, n, tiles) = (self.dictionary.len(), self.dictionary.atom_len(), self.schedule.tiles.len());
-        let cells = m * tiles;
-        let span: usize = self.dictionary.extent().padded().iter().map(|h| 2 * h - 1).product();
-        let stream = self.device.stream.clone();
-        if !self.known.sorted {
-            let counts = must(stream.clone_dtoh(&self.buffers.counts));
-            let total = counts.iter().map(|&c| c as usize).sum::<usize>();
-            if self.buffers.sorted.as_ref().is_none_or(|s| s.values.len() < total) {
-                let room = (total + total / 4).max(1024);
-                self.buffers.sorted = Some(Sorted {
-                    first: must(empty(&stream, cells + 1)),
-                    next: must(empty(&stream, cells + 1)),
-                    sums: must(empty(&stream, cells.div_ceil(SCAN_PART))),
-                    places: must(empty(&stream, room)),
-                    values: must(empty(&stream, room)),
-                    numbers: must(empty(&stream, room)),
-                    gradient: must(empty(&stream, m * n)),
-                    correlation: must(empty(&stream, m * span)),
-                    improved: must(empty(&stream, m * n)),
-                });
-            }
+    /// Copies the dictionary to the device.
+    pub(crate) fn take_dictionary(&mut self) -> Result<()> {
+        self.device.write(self.dictionary.data(), &mut self.buffers.atoms)?;
+        self.prepare_atoms()
+    }
+
+    /// Derives the layouts used by kernels from the atoms on the device, and discards what belongs
+    /// to other atoms.
+    fn prepare_atoms(&mut self) -> Result<()> {
+        (self.known.curvature, self.known.candidates) = (false, None);
+        let (args, recipe) = (self.args, &self.recipe);
+        self.pack_rows(args.atoms, args.packed_rows)?;
+        let most = recipe.columns().max(recipe.taps());
+        launch!(
+            self,
+            "pack_columns",
+            most.div_ceil(256),
+            256,
+            0,
+            args,
+            args.columns,
+            self.buffers.taps
+        );
+        launch!(
+            self,
+            "make_gram",
+            (recipe.atoms * recipe.stride()).div_ceil(256),
+            256,
+            0,
+            args,
+            args.gram
+        );
+        self.forget()
+    }
+
+    fn pack_rows(&self, rows: u64, packed: u64) -> Result<()> {
+        launch!(
+            self,
+            "pack_rows",
+            self.recipe.packed_rows().div_ceil(256),
+            256,
+            0,
+            self.args,
+            rows,
+            packed
+        );
+        Ok(())
+    }
+
+    fn replace_dictionary(
+        &mut self,
+        dictionary: Dictionary<f32>,
+        standing: Standing,
+    ) -> Result<()> {
+        self.dictionary = dictionary;
+        self.standing = self.standing.min(standing);
+        self.take_dictionary()
+    }
+
+    /// Allocates memory for this many codes sorted by atom.
+    fn new_sorted(&self, codes: usize) -> Result<Sorted> {
+        let (m, n) = (self.dictionary.len(), self.dictionary.atom_len());
+        let cells = m * self.schedule.tiles.len();
+        let span = volume(self.dictionary.extent().padded().map(|h| 2 * h - 1));
+        let device = &self.device;
+        let mut owned = OwnedBuffers::default();
+        let capacity = (codes + codes / 4).max(1024);
+        let (first, next) = (device.empty(cells + 1)?, device.empty(cells + 1)?);
+        let (gradient, correlation, improved) =
+            (device.empty(m * n)?, device.empty(m * span)?, device.empty(m * n)?);
+        let args = AtomPassArgs {
+            first: device.at(&first),
+            places: owned.add(device, device.empty::<Place>(capacity)?),
+            values: owned.add(device, device.empty::<f32>(capacity)?),
+            numbers: owned.add(device, device.empty::<u32>(capacity)?),
+            planes: device.at(&self.buffers.plane_sums),
+            plane_count: self.schedule.planes.len() as i32,
+            gradient: device.at(&gradient),
+            correlation: device.at(&correlation),
+            improved: device.at(&improved),
+        };
+        let sums = owned.add(device, device.empty::<i32>(cells.div_ceil(SCAN_PART))?);
+        owned.bytes += 2 * first.num_bytes()
+            + gradient.num_bytes()
+            + correlation.num_bytes()
+            + improved.num_bytes();
+        Ok(Sorted { owned, first, next, gradient, correlation, improved, capacity, sums, args })
+    }
+
+    /// Takes the codes sorted by atom, sorting them if necessary. Unless they are put back, they
+    /// are sorted again next time.
+    fn sort_codes(&mut self) -> Result<Sorted> {
+        let is_sorted = std::mem::take(&mut self.known.sorted);
+        let mut old = self.buffers.sorted.take();
+        if let Some(sorted) = old.take_if(|_| is_sorted) {
+            return Ok(sorted);
         }
-        let sorted = self.buffers.sorted.as_mut().expect("made when the codes were first sorted");
-        let at = Address(&self.device);
-        let (first, next, sums) = (at.of(&sorted.first), at.of(&sorted.next), at.of(&sorted.sums));
-        let (places, values, numbers) = (at.of(&sorted.places), at.of(&sorted.values), at.of(&sorted.numbers));
-        let course = Course {
-            first,
+        let total =
+            self.device.down(&self.buffers.counts)?.iter().map(|&count| count as usize).sum();
+        let mut sorted = match old.filter(|old| old.capacity >= total) {
+            Some(old) => old,
+            None => self.new_sorted(total)?,
+        };
+        let tiles = self.schedule.tiles.len();
+        let cells = self.dictionary.len() * tiles;
+        self.device.clear(&mut sorted.first)?;
+        let AtomPassArgs { first, places, values, numbers, .. } = sorted.args;
+        let (parts, length) = (cells.div_ceil(SCAN_PART), cells as i64);
+        launch!(self, "count_atoms", tiles, 128, 0, self.args, first);
+        launch!(self, "scan_parts", parts, 256, 0, first, length, sorted.sums);
+        launch!(self, "scan_sums", 1, 1024, 0, sorted.sums, parts as i32);
+        launch!(self, "scan_within", parts, 256, 0, first, length, sorted.sums);
+        self.device.copy(&sorted.first, &mut sorted.next)?;
+        let next = self.device.at(&sorted.next);
+        launch!(
+            self,
+            "place_codes",
+            tiles.div_ceil(4),
+            128,
+            0,
+            self.args,
+            next,
             places,
             values,
-            numbers,
-            planes: at.of(&self.buffers.plane_sums),
-            plane_count: self.schedule.planes.len() as i32,
-            gradient: at.of(&sorted.gradient),
-            correlation: at.of(&sorted.correlation),
-            improved: at.of(&sorted.improved),
-        };
-        if !self.known.sorted {
-            must(stream.memset_zeros(&mut sorted.first));
-            let (world, length) = (self.world, cells as i64);
-            let blocks = cells.div_ceil(SCAN_PART);
-            let count = blocks as i32;
-            launch!(self, "count_atoms", tiles as u32, 128, 0, world, first);
-            launch!(self, "scan_parts", blocks as u32, 256, 0, first, length, sums);
-            launch!(self, "scan_sums", 1, 1024, 0, sums, count);
-            launch!(self, "scan_within", blocks as u32, 256, 0, first, length, sums);
-            let sorted = self.buffers.sorted.as_mut().expect("as above");
-            must(stream.memcpy_dtod(&sorted.first, &mut sorted.next));
-            launch!(self, "place_codes", tiles.div_ceil(4) as u32, 128, 0, world, next, places, values, numbers);
-            self.known.sorted = true;
-        }
-        course
+            numbers
+        );
+        Ok(sorted)
     }
 
-    pub(crate) fn pass_over_atoms(&mut self) -> f64 {
-        let course = self.sort_codes();
-        self.add_up();
-        self.clear_mail();
-        let stream = self.device.stream.clone();
-        let sorted = self.buffers.sorted.as_mut().expect("just sorted");
-        must(stream.memset_zeros(&mut sorted.gradient));
-        must(stream.memset_zeros(&mut sorted.correlation));
-        must(stream.memcpy_dtod(&self.buffers.atoms, &mut sorted.improved));
-        let world = self.world;
-        let grid = self.device.facts.multiprocessors as u32;
+    fn put_back(&mut self, sorted: Sorted) {
+        self.buffers.sorted = Some(sorted);
+        self.known.sorted = true;
+    }
+}
+
+impl Learning<f32> for CudaSession {
+    fn set_dictionary(&mut self, dictionary: Dictionary<f32>) -> Result<()> {
+        self.replace_dictionary(dictionary, Standing::Foreign)
+    }
+
+    fn step_dictionary(&mut self, dictionary: Dictionary<f32>) -> Result<()> {
+        self.replace_dictionary(dictionary, Standing::Swept)
+    }
+
+    fn remember(&mut self) -> Result<()> {
+        self.remembered = Some((self.dictionary.clone(), State::of_codes(self.fetch_codes()?)));
+        Ok(())
+    }
+
+    fn take_back(&mut self) -> Result<()> {
+        let Some((dictionary, state)) = self.remembered.take() else { return Ok(()) };
+        let taken = self.restore(&state).and_then(|()| self.set_dictionary(dictionary.clone()));
+        self.remembered = Some((dictionary, state));
+        taken
+    }
+
+    fn improve_atoms(&mut self, _: &Context) -> Result<f64> {
+        self.follow()?;
+        let mut sorted = self.sort_codes()?;
+        self.add_up()?;
+        self.clear_counters()?;
+        self.device.clear(&mut sorted.gradient)?;
+        self.device.clear(&mut sorted.correlation)?;
+        self.device.copy(&self.buffers.atoms, &mut sorted.improved)?;
+        // Until all atoms have moved, the residual belongs to neither dictionary.
+        self.standing = Standing::Foreign;
+        let blocks = self.device.facts.multiprocessors;
         for k in 0..self.dictionary.len() as i32 {
-            launch!(self, "look_at_atom", grid, 32 * LOOK_WARPS as u32, 0, world, course, k);
-            launch!(self, "move_atom", grid, 32 * LOOK_WARPS as u32, 0, world, course, k);
+            launch!(self, "look_at_atom", blocks, 32 * LOOK_WARPS, 0, self.args, sorted.args, k);
+            launch!(self, "move_atom", blocks, 32 * LOOK_WARPS, 0, self.args, sorted.args, k);
         }
-        let sorted = self.buffers.sorted.as_ref().expect("just sorted");
-        must(stream.memcpy_dtod(&sorted.improved, &mut self.buffers.atoms));
-        let data = must(stream.clone_dtoh(&self.buffers.atoms));
-        let (extent, channels) = (self.dictionary.extent(), self.dictionary.channels());
-        self.dictionary = Dictionary::new(extent, channels, data).expect("atoms of unit norm");
-        self.prepare_atoms();
-        self.forget();
-        f64::from_bits(self.read_mail()[MAIL_MOVE])
+        let data = self.device.down(&sorted.improved)?;
+        let moved = f64::from_bits(self.read_counters()?.atom_move);
+        let dictionary =
+            Dictionary::new(self.dictionary.extent(), self.dictionary.channels(), data)?;
+        self.device.copy(&sorted.improved, &mut self.buffers.atoms)?;
+        self.dictionary = dictionary;
+        self.prepare_atoms()?;
+        self.standing = Standing::Swept;
+        self.put_back(sorted);
+        Ok(moved)
     }
 
-    pub(crate) fn gradient_of(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
-        let course = self.sort_codes();
+    fn layers(&mut self, plane: usize) -> usize {
+        self.schedule.layers(plane)
+    }
+
+    fn gradient(&mut self, of: Option<PlaneLayer>) -> Result<Vec<f64>> {
+        self.follow()?;
+        let sorted = self.sort_codes()?;
         let (m, n) = (self.dictionary.len(), self.dictionary.atom_len());
-        let out = must(empty::<f64>(&self.device.stream, m * n));
-        let out_at = Address(&self.device).of(&out);
+        let out = self.device.empty::<f64>(m * n)?;
         let (plane, layer) = of.map_or((0, -1), |of| (of.plane as i32, of.layer as i32));
-        let (world, bytes) = (self.world, (LOOK_WARPS * n * 8) as u32);
-        launch!(self, "gradient", m as u32, 32 * LOOK_WARPS as u32, bytes, world, course, plane, layer, out_at);
-        must(self.device.stream.clone_dtoh(&out))
+        let (bytes, at) = (LOOK_WARPS * n * 8, self.device.at(&out));
+        launch!(
+            self,
+            "gradient",
+            m,
+            32 * LOOK_WARPS,
+            bytes,
+            self.args,
+            sorted.args,
+            plane,
+            layer,
+            at
+        );
+        self.put_back(sorted);
+        self.device.down(&out)
+    }
+
+    fn energy_along(&mut self, direction: &[f64]) -> Result<f64> {
+        let rows = self.device.up(&direction.iter().map(|&x| x as f32).collect::<Vec<f32>>())?;
+        let packed = self.device.empty::<f32>(self.recipe.packed_rows())?;
+        let (rows_at, packed_at) = (self.device.at(&rows), self.device.at(&packed));
+        self.pack_rows(rows_at, packed_at)?;
+        self.synthesise_from(packed_at, true)?;
+        Ok(self.tally()?.iter().map(|sums| sums[0]).sum())
     }
 }

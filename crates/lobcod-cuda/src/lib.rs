@@ -1,8 +1,9 @@
 //! lobcod on NVIDIA GPUs.
 //!
-//! The driver and NVRTC, NVIDIA's run-time compiler, are loaded when an engine is made, so this crate builds and links on machines
-//! without either; [`CudaEngine::new`] says in one sentence what is missing. Kernels (`kernels/*.cu`) are compiled for the device
-//! found and for the shape of the atoms, and kept in a cache.
+//! The driver and NVRTC, NVIDIA's run-time compiler, are loaded when an engine is created, so this
+//! crate builds and links on machines without either; the error of [`CudaEngine::new`] states what
+//! is missing. Kernels (`kernels/*.cu`) are compiled for the device and the shape of the atoms, and
+//! cached.
 //!
 //! ```no_run
 //! use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
@@ -10,35 +11,30 @@
 //! let image = Signal::from_planar(Extent::new(&[64, 64])?, 1, (0..4096).map(|i| (i as f32 * 0.1).sin()).collect())?;
 //! let dictionary = Dictionary::dct(Extent::new(&[8, 8])?, 1, 64)?;
 //! let pursuit = PursuitParams::new(Penalty::Relative(0.1)).check()?;
-//! let answer = pursuit.run_on(&engine, &[image.into()], &dictionary, &mut ())?;
+//! let answer = pursuit.run(&engine, &[image.into()], &dictionary, &mut ())?;
 //! println!("{}", answer.report.total.objective);
 //! # Ok::<(), lobcod::Error>(())
 //! ```
 
-mod atoms;
 mod buffers;
 mod cache;
+mod code_store;
 mod device;
 mod engine;
-mod fields;
+mod kernel_args;
 mod launches;
 mod layout;
 mod learning;
 mod libraries;
-mod neighbours;
 mod opening;
-mod parallel;
 mod program;
 mod recipe;
-mod rooms;
 mod scaled;
 mod schedule;
 mod session;
 mod sizes;
 mod state;
-mod tally;
 mod transfer;
-mod world;
 
 pub use device::DeviceFacts;
 pub use engine::CudaEngine;

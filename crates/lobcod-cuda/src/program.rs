@@ -37,7 +37,7 @@ const KERNELS: [&str; 26] = [
     "move_atom",
     "gradient",
 ];
-/// Kernels that take memory on chip.
+/// Kernels that use dynamic shared memory.
 const WITH_MEMORY: [&str; 5] = ["visit", "support", "synthesise", "find_reach", "gradient"];
 
 /// The kernels of one recipe.
@@ -46,15 +46,21 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Loads the kernels, compiled now or in an earlier run; blocks may take `memory` bytes on chip.
-    pub(crate) fn load(context: &Arc<CudaContext>, recipe: &Recipe, architecture: &str, memory: usize) -> Result<Self> {
+    /// Loads the kernels, compiled now or cached; blocks may use `memory` bytes of shared memory.
+    pub(crate) fn load(
+        context: &Arc<CudaContext>,
+        recipe: &Recipe,
+        architecture: &str,
+        memory: usize,
+    ) -> Result<Self> {
         let name = format!("{} {}", compiler(), recipe.text(architecture));
-        let module = cache::load(&name).and_then(|code| context.load_module(Ptx::from_binary(code)).ok());
+        let module =
+            cache::load(&name).and_then(|code| context.load_module(Ptx::from_binary(code)).ok());
         let module = match module {
             Some(module) => module,
             None => {
                 let code = recipe.compile(architecture)?;
-                cache::keep(&name, &code);
+                cache::store(&name, &code);
                 context.load_module(Ptx::from_binary(code)).map_err(failed)?
             }
         };
@@ -63,7 +69,8 @@ impl Program {
             let function = module.load_function(kernel).map_err(failed)?;
             if WITH_MEMORY.contains(&kernel) {
                 let own = function.shared_size_bytes().map_err(failed)? as usize;
-                let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                let most =
+                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
                 function.set_attribute(most, memory.saturating_sub(own) as i32).map_err(failed)?;
             }
             functions.insert(kernel, function);
@@ -80,7 +87,8 @@ impl Program {
 fn compiler() -> String {
     let (mut major, mut minor) = (0, 0);
     // SAFETY: the library is loaded and writes two numbers.
-    let known = unsafe { nvrtc::nvrtcVersion(&mut major, &mut minor) } == nvrtc::nvrtcResult::NVRTC_SUCCESS;
+    let known =
+        unsafe { nvrtc::nvrtcVersion(&mut major, &mut minor) } == nvrtc::nvrtcResult::NVRTC_SUCCESS;
     if known { format!("nvrtc {major}.{minor}") } else { "nvrtc".into() }
 }
 

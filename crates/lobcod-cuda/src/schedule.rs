@@ -1,55 +1,56 @@
-//! The schedule in tables: tiles, their needles in the order of the layers, colours, and the parts that measurements work on.
+//! The schedule as tables: tiles, their needles in the order of the layers, colours, and the runs
+//! of samples for sums.
 
-use crate::neighbours::all_neighbours;
-use crate::parallel;
-use crate::recipe::Recipe;
-use crate::sizes::{OpenPositions, Sizes, frames};
-use crate::world::{Part, Plane, Region, Shape, Tile};
-use lobcod::engine::Problem;
-use lobcod::grid::{AxisLayers, Grid, Grouping};
-use lobcod::{Border, Error, Result};
+use crate::kernel_args::{Plane, ReachBlock, SampleRun, Shape, Tile};
+use crate::sizes::{Sizes, tilings};
+use lobcod::engine::{self, Problem};
+use lobcod::geometry::{InSignal, Region, cell, volume};
+use lobcod::grid::{self, Grid, Grouping, Layers, Neighbours};
+use lobcod::{Error, Result, parallel};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use std::array::from_fn;
 
-/// Positions of a tile along an axis, by rank: about as many as an atom has samples. A device has many tiles to work on at once, and the
-/// codes of a tile are worked on one after the other.
+/// Positions of a tile along an axis, by rank: about as many as an atom has samples. A device
+/// processes many tiles at once, and the codes of a tile sequentially.
 const TILE: [usize; 3] = [64, 8, 4];
-/// Samples in a part of a field.
-const PART: usize = 8192;
+/// Samples in a run, as the kernels are compiled.
+const RUN: usize = 8192;
+/// Minimum number of table entries per thread.
+const LEAST: usize = 1 << 14;
+/// Maximum number of threads: work on tables is bound by memory.
+const MOST_THREADS: usize = 16;
 
-/// Size of a tile, distance between the needles of a layer, axes on which it closes on itself.
+/// Size of a tile, distance between the needles of a layer, axes along which it wraps around.
 type ShapeKey = ([usize; 3], [usize; 3], [bool; 3]);
 
-/// What is listed so far: shapes of tiles, samples and positions.
-#[derive(Default)]
-struct Lists {
-    shapes: Vec<(ShapeKey, i32)>,
-    samples: usize,
-    positions: usize,
-}
-
 /// All tables of a problem.
+#[derive(Default)]
 pub(crate) struct Schedule {
     pub(crate) grids: Vec<Grid>,
+    /// The samples of every signal, without the padding of the zero border.
+    pub(crate) signals: Vec<Region<InSignal>>,
     pub(crate) planes: Vec<Plane>,
     pub(crate) tiles: Vec<Tile>,
     pub(crate) shapes: Vec<Shape>,
-    /// Where the patches of needles begin in a footprint, shape after shape, and the layers they belong to.
+    shape_keys: Vec<ShapeKey>,
+    /// Offsets of the patches of needles in a footprint, shape by shape, and the layers they belong
+    /// to.
     pub(crate) needles: Vec<u32>,
     pub(crate) needle_layers: Vec<u32>,
     /// First needle of every layer of every shape, and the end.
     pub(crate) layers: Vec<i32>,
-    pub(crate) neighbours: Vec<i32>,
-    /// Tiles of every colour, one after the other, and where each begins.
+    pub(crate) neighbours: Vec<u32>,
+    /// Tiles of every colour, consecutively, and the start of each colour.
     pub(crate) coloured: Vec<i32>,
     pub(crate) colours: Vec<usize>,
     pub(crate) sizes: Sizes,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) first_part: Vec<i32>,
+    pub(crate) runs: Vec<SampleRun>,
+    pub(crate) first_run: Vec<i32>,
 }
 
-/// The grouping of a problem with tiles of a size that suits a device.
+/// The grouping of a problem, with a tile size suitable for a device.
 pub(crate) fn own_grouping(grouping: Grouping, rank: usize) -> Grouping {
     match grouping {
         Grouping::Tiles(target) => Grouping::Tiles(target.min(TILE[rank - 1])),
@@ -57,15 +58,33 @@ pub(crate) fn own_grouping(grouping: Grouping, rank: usize) -> Grouping {
     }
 }
 
+/// Number of threads that work on tables.
+pub(crate) fn table_threads() -> usize {
+    parallel::count(0).min(MOST_THREADS)
+}
+
+/// Calls `work(i, entry)` for every entry of a table, on several threads.
+pub(crate) fn each<T: Send>(table: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+    let entries = table.len();
+    parallel::groups(
+        table,
+        entries,
+        |i| i,
+        LEAST,
+        table_threads(),
+        |range, part| range.zip(part).for_each(|(i, entry)| work(i, entry)),
+    );
+}
+
 impl Schedule {
-    /// Layers of a plane.
+    /// Number of layers of a plane.
     pub(crate) fn layers(&self, plane: usize) -> usize {
         let plane = &self.planes[plane];
         let tiles = &self.tiles[plane.first_tile as usize..][..plane.tile_count as usize];
         tiles.iter().map(|t| self.shapes[t.shape as usize].layer_count as usize).max().unwrap_or(0)
     }
 
-    /// The order of the layers of every plane that a seed makes, and where each begins.
+    /// The order of the layers of every plane for a seed, and the start of each plane.
     pub(crate) fn layer_order(&self, seed: u64) -> (Vec<i32>, Vec<i32>) {
         let (mut order, mut starts) = (Vec::new(), vec![0]);
         for plane in 0..self.planes.len() {
@@ -79,133 +98,109 @@ impl Schedule {
         (order, starts)
     }
 
-    pub(crate) fn new(problem: &Problem<f32>, positions: OpenPositions) -> Result<Self> {
-        let frames = frames(problem, positions)?;
-        let sizes = Sizes::of(problem, &frames);
-        let most = sizes.samples.max(sizes.positions).max(sizes.footprint);
-        if [sizes.tiles, sizes.footprint].iter().any(|&size| i32::try_from(size).is_err()) || i64::try_from(most).is_err() {
-            return Err(Error::Shape("the signals are too large for the device; code them one by one".into()));
+    pub(crate) fn new(
+        problem: &Problem<f32>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Self> {
+        let tilings = tilings(problem, positions)?;
+        let sizes = Sizes::of(problem, &tilings);
+        let footprint = sizes.strides[3];
+        let most = sizes.samples.max(sizes.positions).max(footprint);
+        if [sizes.tiles, footprint].iter().any(|&size| i32::try_from(size).is_err())
+            || i64::try_from(most).is_err()
+        {
+            return Err(Error::Shape(
+                "the signals are too large for the device; code them separately".into(),
+            ));
         }
-        let grids: Vec<Grid> = frames.iter().map(|frame| frame.block(&frame.all())).collect();
-        let mut schedule = Self {
-            planes: Vec::new(),
-            tiles: Vec::new(),
-            shapes: Vec::new(),
-            needles: Vec::new(),
-            needle_layers: Vec::new(),
-            layers: Vec::new(),
-            neighbours: Vec::new(),
-            coloured: Vec::new(),
-            colours: Vec::new(),
-            sizes,
-            parts: Vec::new(),
-            first_part: vec![0],
-            grids: Vec::new(),
-        };
-        let mut lists = Lists::default();
-        for (grid, plane) in grids.iter().zip(&problem.planes) {
-            let channels = problem.dictionary.channels();
-            schedule.add_plane(grid, plane.weights.is_some(), channels, problem.border, &mut lists);
+        let mut schedule = Self { sizes, first_run: vec![0], ..Self::default() };
+        for (tiling, plane) in tilings.iter().zip(&problem.planes) {
+            schedule.add_plane(tiling.block(&tiling.all()), plane, problem.dictionary.channels());
         }
-        schedule.colour(&grids);
-        schedule.grids = grids;
+        schedule.colour();
         Ok(schedule)
     }
 
-    fn add_plane(&mut self, grid: &Grid, weighted: bool, channels: usize, border: Border, lists: &mut Lists) {
-        let number = self.planes.len() as i32;
-        let first_tile = self.tiles.len();
-        let whole = |x: [usize; 3]| x.map(|x| x as i32);
-        let samples = channels * grid.domain.iter().product::<usize>();
-        let shape_of = |tile: &lobcod::grid::Tile| (tile.size, grid.period, grid.wraps);
+    fn add_plane(&mut self, grid: Grid, plane: &engine::Plane<f32>, channels: usize) {
+        let (number, first_tile) = (self.planes.len() as i32, self.tiles.len());
+        let shape_key = |tile: &grid::Tile| (tile.region.size, grid.period, grid.wraps);
         for tile in &grid.tiles {
-            let key = shape_of(tile);
-            if !lists.shapes.iter().any(|(known, _)| *known == key) {
-                let shape = self.add_shape(tile.size, grid);
-                lists.shapes.push((key, shape));
+            let key = shape_key(tile);
+            if !self.shape_keys.contains(&key) {
+                self.shape_keys.push(key);
+                self.add_shape(&Layers::of(&grid, tile));
             }
         }
-        let shapes = &lists.shapes;
-        let (at, near) = all_neighbours(grid, first_tile, self.neighbours.len());
-        self.neighbours.extend(near);
+        let Neighbours { starts, list } = grid.neighbours(first_tile, table_threads());
+        let neighbours_at = self.neighbours.len() as u32;
+        if self.neighbours.is_empty() {
+            self.neighbours = list
+        } else {
+            self.neighbours.extend(list)
+        }
+        let (keys, domain) = (&self.shape_keys, grid.raster(1).region);
         self.tiles.resize(first_tile + grid.tiles.len(), Tile::default());
-        parallel::parts(&mut self.tiles[first_tile..], |range, tiles| {
-            for (index, out) in range.zip(tiles) {
-                let tile = &grid.tiles[index];
-                let cut = border == Border::Free
-                    && (0..3).any(|a| {
-                        let end = tile.origin[a] + (tile.size[a] + grid.atom[a]) as i64 - 1;
-                        tile.origin[a] < 0 || end > grid.domain[a] as i64
-                    });
-                let key = shape_of(tile);
-                *out = Tile {
-                    plane: number,
-                    shape: shapes.iter().find(|(known, _)| *known == key).expect("just listed").1,
-                    neighbours_at: at[index],
-                    neighbour_count: at[index + 1] - at[index],
-                    origin: tile.origin.map(|x| x as i32),
-                    size: whole(tile.size),
-                    cut: i32::from(cut),
-                    unused: 0,
-                };
-            }
+        each(&mut self.tiles[first_tile..], |index, out| {
+            let (tile, key) = (&grid.tiles[index], shape_key(&grid.tiles[index]));
+            *out = Tile {
+                plane: number,
+                shape: keys.iter().position(|known| *known == key).unwrap_or_default() as i32,
+                neighbours_at: (neighbours_at + starts[index]) as i32,
+                neighbour_count: (starts[index + 1] - starts[index]) as i32,
+                origin: tile.region.start.map(|x| x as i32),
+                size: tile.region.size.map(|x| x as i32),
+                cut: i32::from(
+                    grid.periodic == [false; 3] && !domain.holds(&tile.region.touched(grid.atom)),
+                ),
+                unused: 0,
+            };
         });
+        let samples_at = self.runs.last().map_or(0, |run| run.from + i64::from(run.length));
         self.planes.push(Plane {
-            samples_at: lists.samples as i64,
-            positions_at: lists.positions as i64,
-            domain: whole(grid.domain),
-            positions: whole(grid.positions),
-            first: grid.first.map(|x| x as i32),
+            samples_at,
+            positions_at: self.grids.iter().map(Grid::position_count).sum::<usize>() as i64,
+            domain: grid.domain.map(|x| x as i32),
+            positions: grid.positions.size.map(|x| x as i32),
+            first: grid.positions.start.map(|x| x as i32),
             wraps: grid.wraps.map(i32::from),
-            weighted: i32::from(weighted),
+            weighted: i32::from(plane.weights.is_some()),
             first_tile: first_tile as i32,
             tile_count: grid.tiles.len() as i32,
             wraps_any: i32::from(grid.wraps != [false; 3]),
         });
-        for from in (0..samples).step_by(PART) {
-            let length = PART.min(samples - from) as i32;
-            self.parts.push(Part { plane: number, length, from: (lists.samples + from) as i64 });
-        }
-        self.first_part.push(self.parts.len() as i32);
-        lists.samples += samples;
-        lists.positions += grid.position_count();
+        let samples = grid.raster(channels).len();
+        let run = |from: usize| (from as i64 + samples_at, RUN.min(samples - from) as i32);
+        let runs = (0..samples).step_by(RUN).map(run);
+        self.runs.extend(runs.map(|(from, length)| SampleRun { plane: number, length, from }));
+        self.first_run.push(self.runs.len() as i32);
+        self.signals.push(plane.extent.region());
+        self.grids.push(grid);
     }
 
-    /// Lists the needles of tiles of one size, layer after layer.
-    fn add_shape(&mut self, size: [usize; 3], grid: &Grid) -> i32 {
-        let axes: [_; 3] = std::array::from_fn(|a| AxisLayers::new(size[a], grid.period[a], grid.wraps[a]));
+    /// Lists the needles of tiles of one size, layer by layer.
+    fn add_shape(&mut self, layers: &Layers) {
         let (needles_at, layers_at) = (self.needles.len(), self.layers.len());
-        let [row, slice, _] = self.sizes.strides;
-        for lz in axes[0].iter() {
-            for ly in axes[1].iter() {
-                for lx in axes[2].iter() {
-                    let layer = (self.layers.len() - layers_at) as u32;
-                    self.layers.push((self.needles.len() - needles_at) as i32);
-                    for z in (0..lz.count).map(|i| lz.start + i * lz.step) {
-                        for y in (0..ly.count).map(|i| ly.start + i * ly.step) {
-                            let line = z * slice + y * row + lx.start;
-                            self.needles.extend((0..lx.count).map(|i| (line + i * lx.step) as u32));
-                        }
-                    }
-                    self.needle_layers.resize(self.needles.len(), layer);
-                }
-            }
+        let [row, slice, ..] = self.sizes.strides;
+        layers.all_needles([row, slice], &mut self.needles);
+        let mut end = 0;
+        for layer in 0..layers.count() {
+            self.layers.push(end as i32);
+            end += layers.size(layer);
+            self.needle_layers.resize(needles_at + end, layer as u32);
         }
-        self.layers.push((self.needles.len() - needles_at) as i32);
-        let (needle_count, layer_count) = (self.needles.len() - needles_at, self.layers.len() - layers_at - 1);
+        self.layers.push(end as i32);
         self.shapes.push(Shape {
             needles_at: needles_at as i32,
-            needle_count: needle_count as i32,
+            needle_count: end as i32,
             layers_at: layers_at as i32,
-            layer_count: layer_count as i32,
+            layer_count: layers.count() as i32,
         });
-        (self.shapes.len() - 1) as i32
     }
 
-    /// For every shape, the number of the needle whose patch begins at a place of the footprint.
+    /// For every shape, the index of the needle whose patch begins at an offset of the footprint.
     pub(crate) fn needle_numbers(&self) -> Vec<Vec<u32>> {
         let numbers = |shape: &Shape| {
-            let mut numbers = vec![0; self.sizes.strides[2]];
+            let mut numbers = vec![0; volume(self.sizes.footprint)];
             let needles = &self.needles[shape.needles_at as usize..][..shape.needle_count as usize];
             needles.iter().zip(0..).for_each(|(&place, number)| numbers[place as usize] = number);
             numbers
@@ -214,29 +209,28 @@ impl Schedule {
     }
 
     /// Lists the tiles of every colour, planes in order.
-    fn colour(&mut self, grids: &[Grid]) {
-        let colours = grids.iter().map(|g| g.colours).max().unwrap_or(1);
-        let all: Vec<usize> = grids.iter().flat_map(|g| g.tiles.iter().map(|t| t.colour)).collect();
+    fn colour(&mut self) {
+        let all: Vec<usize> =
+            self.grids.iter().flat_map(|g| g.tiles.iter().map(|t| t.colour)).collect();
         self.colours.push(0);
-        for colour in 0..colours {
-            self.coloured.extend(all.iter().enumerate().filter(|(_, c)| **c == colour).map(|(t, _)| t as i32));
+        for colour in 0..self.grids.iter().map(|g| g.colours).max().unwrap_or(1) {
+            self.coloured
+                .extend(all.iter().zip(0..).filter(|(c, _)| **c == colour).map(|(_, tile)| tile));
             self.colours.push(self.coloured.len());
         }
     }
 
-    /// Regions of positions for the reach kernel.
-    pub(crate) fn regions(&self, recipe: &Recipe) -> Vec<Region> {
-        let step = recipe.region_step();
-        let mut regions = Vec::new();
-        for (plane, grid) in self.grids.iter().enumerate() {
-            for z in (0..grid.positions[0]).step_by(step[0]) {
-                for y in (0..grid.positions[1]).step_by(step[1]) {
-                    let at = |x: usize| [z as i32, y as i32, x as i32];
-                    regions.extend((0..grid.positions[2]).step_by(step[2]).map(|x| Region { plane: plane as i32, at: at(x) }));
-                }
-            }
-        }
-        regions
+    /// Blocks of the reach kernel, with this many positions along each axis, that cover a plane.
+    pub(crate) fn reach_blocks(
+        &self,
+        plane: usize,
+        step: [usize; 3],
+    ) -> impl ExactSizeIterator<Item = ReachBlock> {
+        let counts = from_fn(|a| self.grids[plane].positions.size[a].div_ceil(step[a]));
+        (0..volume(counts)).map(move |i| {
+            let at = cell(i, counts);
+            ReachBlock { plane: plane as i32, at: from_fn(|a| (at[a] * step[a]) as i32) }
+        })
     }
 }
 

@@ -1,11 +1,11 @@
-//! Arrays as they lie in files: a data type, a shape, and bytes.
+//! Arrays as stored in files: a data type, a shape and bytes.
 
 use lobcod::Real;
 
 /// Data type of an array on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataType {
-    /// Truth values, one byte each.
+    /// Booleans, one byte each.
     Bool,
     /// Signed bytes.
     I8,
@@ -23,16 +23,16 @@ pub enum DataType {
     I64,
     /// Unsigned 64-bit integers.
     U64,
-    /// Single-precision numbers.
+    /// Single-precision floats.
     F32,
-    /// Double-precision numbers.
+    /// Double-precision floats.
     F64,
-    /// Texts of at most this many code points, four bytes each.
+    /// Strings of at most this many code points, four bytes each.
     Text(usize),
 }
 
 impl DataType {
-    /// Bytes of one item.
+    /// Size of one item in bytes.
     pub fn size(self) -> usize {
         use DataType::*;
         match self {
@@ -44,7 +44,7 @@ impl DataType {
         }
     }
 
-    /// Whether the numbers are of floating point.
+    /// Whether the items are floating-point numbers.
     pub fn is_float(self) -> bool {
         matches!(self, DataType::F32 | DataType::F64)
     }
@@ -70,7 +70,7 @@ macro_rules! element {
 }
 element!(i8 I8, u8 U8, i16 I16, u16 U16, i32 I32, u32 U32, i64 I64, u64 U64, f32 F32, f64 F64);
 
-/// An array of numbers or texts, last axis fastest, least significant byte first.
+/// An array of numbers or strings, in C order and little-endian.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     dtype: DataType,
@@ -82,22 +82,22 @@ impl Array {
     /// An array of numbers.
     ///
     /// # Panics
-    /// If the shape does not hold exactly that many numbers.
+    /// If the number of values does not match the shape.
     pub fn new<E: Element>(shape: &[usize], values: impl IntoIterator<Item = E>) -> Self {
         let mut bytes = Vec::with_capacity(shape.iter().product::<usize>() * E::TYPE.size());
         values.into_iter().for_each(|value| value.append_to(&mut bytes));
         Self::from_bytes(E::TYPE, shape.to_vec(), bytes)
     }
 
-    /// An array of one number and no axes.
+    /// A scalar.
     pub fn scalar<E: Element>(value: E) -> Self {
         Self::new(&[], [value])
     }
 
-    /// An array of `f32` or `f64`, as the samples are.
+    /// An array of `f32` or `f64`, the type of the samples.
     ///
     /// # Panics
-    /// If the shape does not hold exactly that many numbers.
+    /// If the number of values does not match the shape.
     pub fn from_reals<T: Real>(shape: &[usize], values: &[T]) -> Self {
         if size_of::<T>() == 4 {
             Self::new(shape, values.iter().map(|x| x.to_f64() as f32))
@@ -106,16 +106,17 @@ impl Array {
         }
     }
 
-    /// A text without axes.
+    /// A scalar string.
     pub fn from_text(text: &str) -> Self {
-        // numpy has no strings of length 0 on disk; it drops trailing zeros, so one zero stands for the empty text.
+        // numpy has no strings of length 0 on disk and drops trailing zeros, so one zero represents
+        // the empty string.
         let points = text.chars().count().max(1);
         let mut bytes: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
         bytes.resize(4 * points, 0);
         Self::from_bytes(DataType::Text(points), vec![], bytes)
     }
 
-    /// The caller vouches that the bytes fill the shape.
+    /// The bytes must fill the shape.
     pub(crate) fn from_bytes(dtype: DataType, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
         let needed = shape.iter().try_fold(dtype.size(), |n, &axis| n.checked_mul(axis));
         assert_eq!(needed, Some(bytes.len()), "an array's bytes must fill its shape");
@@ -137,12 +138,12 @@ impl Array {
         &self.bytes
     }
 
-    /// The same items under another shape of the same volume.
+    /// The same items with another shape of the same volume.
     pub(crate) fn reshaped(self, shape: Vec<usize>) -> Self {
         Self::from_bytes(self.dtype, shape, self.bytes)
     }
 
-    /// Every number times `factor`; `None` for texts.
+    /// All numbers times `factor`; `None` for strings.
     pub fn to_reals<T: Real>(&self, factor: f64) -> Option<Vec<T>> {
         macro_rules! read {
             ($number:ident) => {
@@ -165,7 +166,7 @@ impl Array {
         })
     }
 
-    /// Every integer; `None` if there is anything else, or an integer that `i64` does not hold.
+    /// All integers; `None` for other types, or if an integer does not fit in `i64`.
     pub fn to_integers(&self) -> Option<Vec<i64>> {
         macro_rules! read {
             ($number:ident) => {
@@ -180,14 +181,15 @@ impl Array {
             DataType::I32 => read!(i32),
             DataType::U32 => read!(u32),
             DataType::I64 => read!(i64),
-            DataType::U64 => {
-                items(&self.bytes, u64::from_le_bytes).into_iter().map(|x| x.try_into().ok()).collect::<Option<_>>()?
-            }
+            DataType::U64 => items(&self.bytes, u64::from_le_bytes)
+                .into_iter()
+                .map(|x| x.try_into().ok())
+                .collect::<Option<_>>()?,
             _ => return None,
         })
     }
 
-    /// The text of an array of one text.
+    /// The value of a scalar string.
     pub fn to_text(&self) -> Option<String> {
         if !matches!(self.dtype, DataType::Text(_)) || self.shape.iter().product::<usize>() != 1 {
             return None;

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Atomic writing of files.
 
 use crate::error::{Error, Result};
 use atomic_write_file::AtomicWriteFile;
@@ -6,9 +6,10 @@ use std::fs;
 use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
+/// Writes a file atomically: to a temporary file next to it, which is then renamed.
 ///
-/// A link is followed; a device or pipe (`/dev/null`) is written straight, for it must not be replaced.
+/// Symbolic links are followed. Devices and pipes (`/dev/null`) are written directly, because they
+/// must not be replaced.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let (target, special) = target(path)?;
     let written = if special {
@@ -22,7 +23,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|source| Error::write(path, source))
 }
 
-/// Writes a file whole or not at all, by a function that is free to go back in it. What goes to a device or pipe waits on disk until it is whole.
+/// Writes a file atomically, with a function that may seek in it. Output to a device or pipe is
+/// buffered on disk until it is complete.
 pub(crate) fn write_atomically_with<E: From<std::io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut fs::File) -> std::result::Result<(), E>,
@@ -40,25 +42,28 @@ pub(crate) fn write_atomically_with<E: From<std::io::Error>>(
     Ok(file.commit()?)
 }
 
-/// Error if a file of this name could not be written: no such folder, a folder of that name, a protected file, or a folder in
-/// which no file can be made.
+/// Error if this file could not be written: its folder does not exist, it is a folder itself, it is
+/// protected, or no file can be created in its folder.
 ///
-/// Worth asking before long work whose answer goes there.
+/// Call it before long work whose result is written there.
 pub fn check_writable(path: &Path) -> Result<()> {
     let (target, special) = target(path)?;
     if !special {
-        // Permissions do not tell all (read-only disks, full tables of files), so a file is begun, and dropped.
-        AtomicWriteFile::open(&target).and_then(AtomicWriteFile::discard).map_err(|source| Error::write(path, source))?;
+        // Permissions are not sufficient (read-only disks, no free inodes), so a file is created
+        // and removed.
+        AtomicWriteFile::open(&target)
+            .and_then(AtomicWriteFile::discard)
+            .map_err(|source| Error::write(path, source))?;
     }
     Ok(())
 }
 
-/// The file that a path leads to, and whether it is a device or pipe.
+/// The file a path resolves to, and whether it is a device or pipe.
 fn target(path: &Path) -> Result<(PathBuf, bool)> {
     let refused = |kind: ErrorKind| Err(Error::write(path, kind.into()));
     let special = match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => return refused(ErrorKind::IsADirectory),
-        // Renaming replaces a protected file without asking, so the question is asked here.
+        // Renaming would replace a protected file, so permissions are checked here.
         Ok(meta) if meta.permissions().readonly() => return refused(ErrorKind::PermissionDenied),
         Ok(meta) => !meta.is_file(),
         Err(_) => false,
@@ -69,7 +74,7 @@ fn target(path: &Path) -> Result<(PathBuf, bool)> {
     Ok((fs::canonicalize(path).unwrap_or_else(|_| path.into()), special))
 }
 
-/// Whether the folder of a file is there.
+/// Whether the folder of a file exists.
 pub(crate) fn has_folder(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir())
 }

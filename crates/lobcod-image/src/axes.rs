@@ -1,4 +1,4 @@
-//! Order of the axes of a picture in a file.
+//! Order of the axes of an image in a file.
 
 use crate::error::{Error, Result};
 use crate::npy::shape_words;
@@ -10,14 +10,14 @@ use std::str::FromStr;
 /// Meaning of the axes of an array, slowest first: `t`ime, `d`epth, `h`eight, `w`idth, `c`hannels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Axes {
-    /// A sequence; several channels are the last axis.
+    /// A sequence; multiple channels are the last axis.
     T,
-    /// A grey picture.
+    /// A greyscale image.
     #[default]
     Hw,
-    /// A colour picture, channels last.
+    /// A colour image, channels last.
     Hwc,
-    /// A colour picture, channels first.
+    /// A colour image, channels first.
     Chw,
     /// A volume.
     Dhw,
@@ -45,7 +45,8 @@ impl Axes {
         }
     }
 
-    /// The order for a signal of this rank and number of channels: this one where it fits, otherwise the usual one.
+    /// The order for a signal of this rank and number of channels: this one if it fits, otherwise
+    /// the default.
     pub fn fitting(self, rank: usize, channels: usize) -> Self {
         let usual = match (rank, channels) {
             (1, _) => Axes::T,
@@ -54,7 +55,11 @@ impl Axes {
             (_, 1) => Axes::Dhw,
             _ => Axes::Dhwc,
         };
-        if self.rank() == rank && (channels == 1 || self.channels() != Channels::None) { self } else { usual }
+        if self.rank() == rank && (channels == 1 || self.channels() != Channels::None) {
+            self
+        } else {
+            usual
+        }
     }
 
     fn channels(self) -> Channels {
@@ -65,7 +70,7 @@ impl Axes {
         }
     }
 
-    /// Shape of the array that holds a signal.
+    /// Shape of the array for a signal.
     pub(crate) fn shape(self, extent: Extent, channels: usize) -> Vec<usize> {
         let mut shape = extent.axes().to_vec();
         match self.channels() {
@@ -76,7 +81,8 @@ impl Axes {
         shape
     }
 
-    /// Extent and channels of an array of this shape; an array without the axis of channels has one channel.
+    /// Extent and number of channels of an array of this shape; an array without a channel axis has
+    /// one channel.
     pub(crate) fn split(self, path: &Path, shape: &[usize]) -> Result<(Extent, usize)> {
         let rank = self.rank();
         let (axes, channels) = match self.channels() {
@@ -84,21 +90,32 @@ impl Axes {
             Channels::Last if shape.len() == rank + 1 => (&shape[..rank], shape[rank]),
             Channels::First if shape.len() == rank + 1 => (&shape[1..], shape[0]),
             _ => {
-                let reason = format!("holds an array of shape {}, which does not fit the axes {self}", shape_words(shape));
-                return Err(Error::shape(path, format!("{reason}; say what its axes are with --axes")));
+                let reason = format!(
+                    "contains an array of shape {}, which does not fit the axes {self}",
+                    shape_words(shape)
+                );
+                return Err(Error::shape(path, format!("{reason}; set its axes with --axes")));
             }
         };
         if channels == 0 {
             return Err(Error::shape(
                 path,
-                format!("has the shape {} and so no channels; there is nothing to code", shape_words(shape)),
+                format!(
+                    "has the shape {} and no channels; there is nothing to code",
+                    shape_words(shape)
+                ),
             ));
         }
         Ok((Extent::new(axes).map_err(Error::content(path))?, channels))
     }
 
     /// Samples of an array in C order, as a signal.
-    pub(crate) fn to_signal<T: Real>(self, path: &Path, shape: &[usize], samples: Vec<T>) -> Result<Signal<T>> {
+    pub(crate) fn to_signal<T: Real>(
+        self,
+        path: &Path,
+        shape: &[usize],
+        samples: Vec<T>,
+    ) -> Result<Signal<T>> {
         let (extent, channels) = self.split(path, shape)?;
         let signal = if self.channels() == Channels::Last && channels > 1 {
             Signal::from_interleaved(extent, channels, &samples)
@@ -110,7 +127,11 @@ impl Axes {
 
     /// Samples of a signal in C order.
     pub(crate) fn samples<T: Real>(self, signal: &Signal<T>) -> Vec<T> {
-        if self.channels() == Channels::Last { signal.to_interleaved() } else { signal.data().to_vec() }
+        if self.channels() == Channels::Last {
+            signal.to_interleaved()
+        } else {
+            signal.data().to_vec()
+        }
     }
 }
 

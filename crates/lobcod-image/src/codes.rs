@@ -1,4 +1,4 @@
-//! Codes on disk: needles, and all it takes to make a picture of them.
+//! Codes files: the codes and everything needed to reconstruct the image.
 
 use crate::array::Array;
 use crate::axes::Axes;
@@ -7,38 +7,38 @@ use crate::depth::Depth;
 use crate::dictionary;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
-use crate::notes::Notes;
-use crate::notes_npz;
+use crate::metadata::Metadata;
+use crate::metadata_npz;
 use crate::npz::Npz;
 use crate::source::{Allowance, load};
 use lobcod::{Border, Code, Dictionary, Extent, Needles, Real, Signal};
 use std::ops::Range;
 use std::path::Path;
 
-/// What a codes file holds.
+/// Contents of a codes file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodesFile<T> {
     /// The non-zero codes.
     pub needles: Needles<T>,
-    /// Order of the axes of the coded picture.
+    /// Order of the axes of the coded image.
     pub axes: Axes,
-    /// Penalty the codes were found with, in units of the signal.
+    /// Penalty of the pursuit, in signal units.
     pub penalty: f64,
-    /// What the full range of integers stands for.
+    /// Signal value of the full integer range.
     pub scale: f64,
-    /// Type of the samples of the coded picture.
+    /// Type of the samples of the coded image.
     pub depth: Depth,
-    /// Samples a second, if sound was coded.
+    /// Sample rate, if a sound was coded.
     pub sample_rate: Option<u32>,
     /// The dictionary the codes belong to.
     pub dictionary: Dictionary<T>,
-    /// The base layer that was not coded.
+    /// The base layer.
     pub base: Option<Signal<T>>,
-    /// What the file of the coded picture said beside.
-    pub notes: Notes,
+    /// Metadata of the coded image.
+    pub metadata: Metadata,
 }
 
-/// Writes codes as a `.npz` file that numpy reads without pickle; equal codes make equal bytes.
+/// Writes codes as a `.npz` file that numpy reads without pickle; equal codes give equal bytes.
 pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
     let needles = &codes.needles;
     let of = CodesFacts {
@@ -51,12 +51,12 @@ pub fn write_codes<T: Real>(path: &Path, codes: &CodesFile<T>) -> Result<()> {
         depth: codes.depth,
         sample_rate: codes.sample_rate,
         dictionary: &codes.dictionary,
-        notes: &codes.notes,
+        metadata: &codes.metadata,
     };
     write_codes_of(path, &of, needles, codes.base.as_ref())
 }
 
-/// Writes codes and base layer that are in memory.
+/// Writes codes and a base layer from memory.
 pub fn write_codes_of<T: Real>(
     path: &Path,
     of: &CodesFacts<T>,
@@ -68,7 +68,7 @@ pub fn write_codes_of<T: Real>(
     stream_codes(path, of, &mut needles, rows.as_mut().map(|rows| rows as _))
 }
 
-/// What stands beside the codes.
+/// The arrays other than the codes.
 pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
     let axes = of.axes.fitting(of.extent.rank(), of.channels);
     let shape = axes.shape(of.extent, of.channels);
@@ -81,37 +81,46 @@ pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
         ("depth", Array::from_text(&of.depth.to_string())),
         ("dictionary", dictionary::to_array(of.dictionary).0),
     ];
-    facts.extend(notes_npz::arrays(of.notes));
+    facts.extend(metadata_npz::arrays(of.metadata));
     facts
 }
 
-/// Whether a file is one that [`write_codes`] makes, judged by the names of its arrays; `false` if it cannot be read.
+/// Whether a file was written by [`write_codes`], judged by its array names; `false` if it cannot
+/// be read.
 pub fn is_codes(path: &Path) -> bool {
     let allowance = Allowance::new::<f64>(None);
     let named = load(path, allowance).ok().filter(|file| file.starts_with(b"PK"));
     let npz = named.and_then(|file| Npz::new(path, file, allowance.on_disk()).ok());
-    npz.is_some_and(|npz| ["position", "atom", "value"].iter().all(|name| npz.names().any(|n| n == *name)))
+    npz.is_some_and(|npz| {
+        ["position", "atom", "value"].iter().all(|name| npz.names().any(|n| n == *name))
+    })
 }
 
-/// Reads and checks codes; `max_bytes` limits the picture they stand for
+/// Reads and checks codes; `max_bytes` limits the size of the coded image
 /// ([`DEFAULT_MAX_BYTES`](crate::DEFAULT_MAX_BYTES) if `None`).
 pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesFile<T>> {
     let allowance = Allowance::new::<T>(max_bytes);
     let file = load(path, allowance)?;
     if !file.starts_with(b"PK") {
-        return Err(Error::format(path, "is not a codes file; give a .npz file made by encode"));
+        return Err(Error::format(path, "is not a codes file; use a .npz file written by encode"));
     }
     let fields = Fields { path, npz: Npz::new(path, file, allowance.on_disk())? };
 
     let axes: Axes = fields.word("axes")?;
-    let shape = fields.integers("shape", None)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>();
+    let shape = fields
+        .integers("shape", None)?
+        .into_iter()
+        .map(usize::try_from)
+        .collect::<Result<Vec<_>, _>>();
     let shape = shape.map_err(|_| fields.unsound("shape"))?;
     allowance.check(path, &shape)?;
     let (extent, channels) = axes.split(path, &shape)?;
     let atoms = fields.npz.get("dictionary")?;
     let with_channels = atoms.shape().len() == extent.rank() + 2;
-    let dictionary = dictionary::from_array(path, &atoms, dictionary::axes_name(extent.rank(), with_channels))?;
-    let needles = Needles::new(extent, channels, fields.word::<Border>("border")?, fields.codes(extent)?);
+    let dictionary =
+        dictionary::from_array(path, &atoms, dictionary::axes_name(extent.rank(), with_channels))?;
+    let needles =
+        Needles::new(extent, channels, fields.word::<Border>("border")?, fields.codes(extent)?);
     let base = match fields.npz.find("base")? {
         Some(array) => {
             let samples = array.to_reals(1.0).ok_or_else(|| fields.unsound("base"))?;
@@ -120,8 +129,13 @@ pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesF
         None => None,
     };
     check(path, &needles, &dictionary, base.as_ref())?;
-    if needles.codes().windows(2).any(|w| (w[0].position, w[0].atom, w[0].channel) == (w[1].position, w[1].atom, w[1].channel)) {
-        return Err(Error::format(path, "holds two codes of one atom at one position; make the file again"));
+    if needles.codes().windows(2).any(|w| {
+        (w[0].position, w[0].atom, w[0].channel) == (w[1].position, w[1].atom, w[1].channel)
+    }) {
+        return Err(Error::format(
+            path,
+            "contains two codes of one atom at the same position; recreate the file",
+        ));
     }
     Ok(CodesFile {
         needles,
@@ -132,28 +146,42 @@ pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesF
         sample_rate: fields.sample_rate()?,
         dictionary,
         base,
-        notes: fields.notes()?,
+        metadata: fields.metadata()?,
     })
 }
 
-/// Error unless the parts belong together.
-fn check<T: Real>(path: &Path, needles: &Needles<T>, dictionary: &Dictionary<T>, base: Option<&Signal<T>>) -> Result<()> {
+/// Error unless the parts are consistent.
+fn check<T: Real>(
+    path: &Path,
+    needles: &Needles<T>,
+    dictionary: &Dictionary<T>,
+    base: Option<&Signal<T>>,
+) -> Result<()> {
     let (extent, channels) = (needles.extent(), needles.channels());
     let atoms = (dictionary.extent(), dictionary.channels());
     if atoms.0.rank() != extent.rank() || (atoms.1 != 1 && atoms.1 != channels) {
-        let reason = format!("pairs a {extent} picture of {channels} channels with atoms of {} and {}", atoms.0, atoms.1);
-        return Err(Error::shape(path, format!("{reason}; encode again with a dictionary that fits")));
+        let reason = format!(
+            "combines a {extent} image with {channels} channels and atoms of {} with {}",
+            atoms.0, atoms.1
+        );
+        return Err(Error::shape(
+            path,
+            format!("{reason}; encode again with a matching dictionary"),
+        ));
     }
     if let Some(base) = base.filter(|b| (b.extent(), b.channels()) != (extent, channels)) {
         let reason = format!(
-            "has a base layer of {} and {} channels for a picture of {extent} and {channels}",
+            "has a base layer of {} with {} channels for an image of {extent} with {channels}",
             base.extent(),
             base.channels()
         );
         return Err(Error::shape(path, format!("{reason}; encode again")));
     }
     if base.is_some_and(|b| b.data().iter().any(|x| !x.is_finite())) {
-        return Err(Error::data(path, "the base layer is not finite; encode again"));
+        return Err(Error::data(
+            path,
+            "the base layer contains NaN or infinite values; encode again",
+        ));
     }
     needles.check_fits(dictionary).map_err(Error::content(path))
 }
@@ -170,7 +198,10 @@ impl Fields<'_> {
     fn codes<T: Real>(&self, extent: Extent) -> Result<Vec<Code<T>>> {
         let value = self.npz.get("value")?;
         let [count] = value.shape()[..] else { return Err(self.unsound("value")) };
-        let values: Vec<T> = value.to_reals(1.0).filter(|_| value.dtype().is_float()).ok_or_else(|| self.unsound("value"))?;
+        let values: Vec<T> = value
+            .to_reals(1.0)
+            .filter(|_| value.dtype().is_float())
+            .ok_or_else(|| self.unsound("value"))?;
         let rank = extent.rank();
         let position = self.npz.get("position")?;
         if position.shape() != [count, rank] {
@@ -178,8 +209,11 @@ impl Fields<'_> {
         }
         let positions = position.to_integers().ok_or_else(|| self.unsound("position"))?;
         let atoms = self.integers("atom", Some(count))?;
-        let channels =
-            if self.npz.names().any(|n| n == "channel") { self.integers("channel", Some(count))? } else { vec![0; count] };
+        let channels = if self.npz.names().any(|n| n == "channel") {
+            self.integers("channel", Some(count))?
+        } else {
+            vec![0; count]
+        };
         let code = |i: usize| {
             let mut at = [0; 3];
             for (axis, &p) in at[3 - rank..].iter_mut().zip(&positions[i * rank..]) {

@@ -1,4 +1,4 @@
-//! Codes written by several ranks, each its own.
+//! Codes written by several ranks at once.
 
 use crate::array::{Array, DataType};
 use crate::axes::Axes;
@@ -10,9 +10,10 @@ use lobcod::engine::ranks::World;
 use lobcod::{Code, Real, Signal};
 use std::path::Path;
 
-/// Writes the codes file that [`write_codes`](crate::write_codes) would make of those of all ranks. Ranks have codes in the order of the
-/// file: all of one rank before those of the next. `base`: the rows of the base layer that are this rank's, also in order; `Some(None)`
-/// where there is a layer but no rows of it are this rank's.
+/// Writes the same codes file as [`write_codes`](crate::write_codes) for the codes of all ranks.
+/// Ranks hold codes in file order: all codes of one rank precede those of the next. `base` contains
+/// this rank's rows of the base layer, also in order; `Some(None)` if there is a layer but this
+/// rank has no rows.
 pub fn write_codes_together<T: Real>(
     path: &Path,
     of: &CodesFacts<T>,
@@ -33,35 +34,50 @@ pub fn write_codes_together<T: Real>(
         column("position", DataType::I32, &[count, rank], &|code, out| {
             code.position[3 - rank..].iter().for_each(|p| out.extend(p.to_le_bytes()));
         }),
-        column("atom", DataType::I32, &[count], &|code, out| out.extend((code.atom as i32).to_le_bytes())),
-        column("value", real, &[count], &|code, out| T::append_bytes(&[code.value], out)),
+        column("atom", DataType::I32, &[count], &|code, out| {
+            out.extend((code.atom as i32).to_le_bytes())
+        }),
+        column("value", real, &[count], &|code, out| append_reals(&[code.value], out)),
     ];
-    let from_first = |name, array: Array| {
-        let own = if world.rank() == 0 { array.bytes().to_vec() } else { Vec::new() };
-        SharedArray { name, dtype: array.dtype(), shape: array.shape().to_vec(), own: vec![own] }
-    };
-    arrays.extend(facts(of).into_iter().map(|(name, array)| from_first(name, array)));
+    arrays.extend(
+        facts(of).into_iter().map(|(name, array)| SharedArray::of_first(name, &array, world)),
+    );
     if of.channels > 1 && of.dictionary.channels() == 1 {
-        arrays.push(column("channel", DataType::I32, &[count], &|code, out| out.extend((code.channel as i32).to_le_bytes())));
+        arrays.push(column("channel", DataType::I32, &[count], &|code, out| {
+            out.extend((code.channel as i32).to_le_bytes())
+        }));
     }
     if let Some(rate) = of.sample_rate {
-        arrays.push(from_first("sample_rate", Array::scalar(i64::from(rate))));
+        arrays.push(SharedArray::of_first("sample_rate", &Array::scalar(i64::from(rate)), world));
     }
     if let Some(own) = base {
         let axes = of.axes.fitting(rank, of.channels);
-        // One channel after the other where the file wants it so, otherwise all at once.
+        // Channel by channel if the file format requires it, otherwise all at once.
         let planes = if axes == Axes::Chw { of.channels } else { 1 };
         let bytes = |plane: usize| {
             let Some(layer) = own else { return Vec::new() };
             let mut bytes = Vec::new();
             match axes {
-                Axes::Chw => T::append_bytes(layer.channel(plane), &mut bytes),
-                _ => T::append_bytes(&axes.samples(layer), &mut bytes),
+                Axes::Chw => append_reals(layer.channel(plane), &mut bytes),
+                _ => append_reals(&axes.samples(layer), &mut bytes),
             }
             bytes
         };
         let shape = axes.shape(of.extent, of.channels);
-        arrays.push(SharedArray { name: "base", dtype: real, shape, own: (0..planes).map(bytes).collect() });
+        arrays.push(SharedArray {
+            name: "base",
+            dtype: real,
+            shape,
+            own: (0..planes).map(bytes).collect(),
+        });
     }
     write_together(path, &arrays, world).map_err(|source| Error::write(path, source))
+}
+
+/// Appends numbers in the precision of the signal.
+fn append_reals<T: Real>(numbers: &[T], into: &mut Vec<u8>) {
+    let wide = size_of::<T>() == 8;
+    for x in numbers.iter().map(|x| x.to_f64()) {
+        if wide { into.extend(x.to_le_bytes()) } else { into.extend((x as f32).to_le_bytes()) }
+    }
 }

@@ -1,13 +1,13 @@
-//! Type of the samples of a picture in a file.
+//! Sample types of image files.
 
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Type of the samples of a picture in a file.
+/// Sample types of image files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Depth {
-    /// 8-bit integers, 0 to 255 (in sound, -128 to 127).
+    /// 8-bit integers, 0 to 255 (in sounds, -128 to 127).
     #[default]
     U8,
     /// 16-bit integers, 0 to 65535.
@@ -18,15 +18,16 @@ pub enum Depth {
     I24,
     /// 32-bit sound.
     I32,
-    /// Single-precision numbers, taken as they are.
+    /// Single-precision floats, used unchanged.
     F32,
-    /// Double-precision numbers, taken as they are.
+    /// Double-precision floats, used unchanged.
     F64,
 }
 
 impl Depth {
     /// All depths.
-    pub const ALL: [Depth; 7] = [Depth::U8, Depth::U16, Depth::I16, Depth::I24, Depth::I32, Depth::F32, Depth::F64];
+    pub const ALL: [Depth; 7] =
+        [Depth::U8, Depth::U16, Depth::I16, Depth::I24, Depth::I32, Depth::F32, Depth::F64];
 }
 
 impl fmt::Display for Depth {
@@ -47,8 +48,12 @@ impl FromStr for Depth {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self, Error> {
         Depth::ALL.into_iter().find(|d| d.to_string() == text).ok_or_else(|| {
-            lobcod::Error::Parameter { name: "the depth", value: text.into(), allowed: "u8, u16, i16, i24, i32, f32 or f64" }
-                .into()
+            lobcod::Error::Parameter {
+                name: "the depth",
+                value: text.into(),
+                allowed: "u8, u16, i16, i24, i32, f32 or f64",
+            }
+            .into()
         })
     }
 }

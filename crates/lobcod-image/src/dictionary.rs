@@ -1,4 +1,4 @@
-//! Dictionaries on disk.
+//! Dictionary files.
 
 use crate::array::Array;
 use crate::atomic::write_atomically;
@@ -10,14 +10,14 @@ use crate::source::{Allowance, load};
 use lobcod::{Dictionary, Extent, Real};
 use std::path::Path;
 
-/// A remark on how a dictionary was learnt.
+/// A metadata value of a dictionary.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetaValue {
-    /// Words.
+    /// A string.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A float.
     Number(f64),
 }
 
@@ -31,10 +31,24 @@ impl MetaValue {
     }
 }
 
+/// The penalty with which the atoms of a `.npz` file were learnt, if it is recorded.
+pub fn dictionary_penalty(path: &Path) -> Result<Option<f64>> {
+    let allowance = Allowance::new::<f64>(None);
+    let file = load(path, allowance)?;
+    if FileKind::of_content(path, &file)? != FileKind::Npz {
+        return Ok(None);
+    }
+    let penalty = Npz::new(path, file, allowance.on_disk())?.find("penalty")?;
+    let number = penalty
+        .and_then(|array| array.to_reals::<f64>(1.0))
+        .and_then(|values| values.first().copied());
+    Ok(number.filter(|penalty| penalty.is_finite() && *penalty > 0.0))
+}
+
 /// Reads a dictionary.
 ///
-/// `.npy`: (m, t), (m, h, w), (m, c, h, w) or (m, c, d, h, w). `.npz`: the array `atoms`, with its `axes` (`mt`, `mct`, `mhw`,
-/// `mchw`, `mdhw`, `mcdhw`) if they are not those of `.npy`.
+/// `.npy`: (m, t), (m, h, w), (m, c, h, w) or (m, c, d, h, w). `.npz`: the array `atoms`, with its
+/// `axes` (`mt`, `mct`, `mhw`, `mchw`, `mdhw`, `mcdhw`) if they are not those of `.npy`.
 pub fn read_dictionary<T: Real>(path: &Path) -> Result<Dictionary<T>> {
     let allowance = Allowance::new::<T>(None);
     let file = load(path, allowance)?;
@@ -42,11 +56,17 @@ pub fn read_dictionary<T: Real>(path: &Path) -> Result<Dictionary<T>> {
         FileKind::Npy => (npy::decode(path, &file)?, None),
         FileKind::Npz => {
             let npz = Npz::new(path, file, allowance.on_disk())?;
-            let unclear = || Error::format(path, "names its axes by something other than a text; write mhw or the like");
+            let unclear =
+                || Error::format(path, "has axes that are not a string; use a string such as mhw");
             let axes = npz.find("axes")?.map(|a| a.to_text().ok_or_else(unclear)).transpose()?;
             (npz.get("atoms")?, axes)
         }
-        other => return Err(Error::format(path, format!("is a {other} file, not a dictionary; give .npy or .npz"))),
+        other => {
+            return Err(Error::format(
+                path,
+                format!("is a {other} file, not a dictionary; use .npy or .npz"),
+            ));
+        }
     };
     let axes = match (&axes, atoms.shape().len()) {
         (Some(axes), _) => axes,
@@ -55,18 +75,25 @@ pub fn read_dictionary<T: Real>(path: &Path) -> Result<Dictionary<T>> {
         (None, 4) => "mchw",
         (None, 5) => "mcdhw",
         _ => {
-            let reason = format!("holds an array of shape {}", shape_words(atoms.shape()));
+            let reason = format!("contains an array of shape {}", shape_words(atoms.shape()));
             return Err(Error::shape(
                 path,
-                format!("{reason}, but a dictionary is (m, t), (m, h, w) or (m, c, h, w); reshape it"),
+                format!(
+                    "{reason}, but a dictionary has the shape (m, t), (m, h, w) or (m, c, h, w); reshape it"
+                ),
             ));
         }
     };
     from_array(path, &atoms, axes)
 }
 
-/// Writes a dictionary, with remarks on how it was learnt if the file is `.npz` (`.npy` has no room for them).
-pub fn write_dictionary<T: Real>(path: &Path, dictionary: &Dictionary<T>, remarks: &[(&str, MetaValue)]) -> Result<()> {
+/// Writes a dictionary, with metadata about how it was learnt if the file is `.npz` (`.npy` has no
+/// metadata).
+pub fn write_dictionary<T: Real>(
+    path: &Path,
+    dictionary: &Dictionary<T>,
+    remarks: &[(&str, MetaValue)],
+) -> Result<()> {
     let (atoms, axes) = to_array(dictionary);
     let file = match FileKind::from_path(path)? {
         FileKind::Npy => npy::encode(&plain_array(path, atoms, axes)?),
@@ -74,13 +101,21 @@ pub fn write_dictionary<T: Real>(path: &Path, dictionary: &Dictionary<T>, remark
             let mut arrays = vec![("atoms", atoms), ("axes", Array::from_text(axes))];
             for (name, value) in remarks {
                 if arrays.iter().any(|(other, _)| other == name) {
-                    return Err(Error::format(path, format!("would hold two arrays called {name}; rename the remark")));
+                    return Err(Error::format(
+                        path,
+                        format!("would contain two arrays named {name}; rename the metadata entry"),
+                    ));
                 }
                 arrays.push((name, value.to_array()));
             }
             npz::encode(&arrays)
         }
-        _ => return Err(Error::format(path, "cannot hold a dictionary; end its name in .npz or .npy")),
+        _ => {
+            return Err(Error::format(
+                path,
+                "cannot store a dictionary; use a file name that ends in .npz or .npy",
+            ));
+        }
     };
     write_atomically(path, &file)
 }
@@ -106,10 +141,10 @@ pub(crate) fn axes_name(rank: usize, has_channels: bool) -> &'static str {
     }
 }
 
-/// The array for `.npy`, whose axes are told by their number alone.
+/// The array for `.npy`, whose axes are implied by their number.
 fn plain_array(path: &Path, atoms: Array, axes: &str) -> Result<Array> {
     match axes {
-        "mct" => Err(Error::shape(path, "cannot hold atoms of one axis and several channels; use .npz")),
+        "mct" => Err(Error::shape(path, "cannot store 1-D atoms with several channels; use .npz")),
         "mdhw" => {
             let mut shape = atoms.shape().to_vec();
             shape.insert(1, 1);
@@ -129,15 +164,24 @@ pub(crate) fn from_array<T: Real>(path: &Path, atoms: &Array, axes: &str) -> Res
         "mchw" => (true, 2),
         "mdhw" => (false, 3),
         "mcdhw" => (true, 3),
-        other => return Err(Error::format(path, format!("calls its axes {other}; use mt, mct, mhw, mchw, mdhw or mcdhw"))),
+        other => {
+            return Err(Error::format(
+                path,
+                format!("has the axes {other}; use mt, mct, mhw, mchw, mdhw or mcdhw"),
+            ));
+        }
     };
     if shape.len() != 1 + usize::from(has_channels) + rank {
-        let reason =
-            format!("holds atoms of shape {}, which do not fit the axes {axes}; correct one of them", shape_words(shape));
+        let reason = format!(
+            "contains atoms of shape {}, which do not fit the axes {axes}; correct one of them",
+            shape_words(shape)
+        );
         return Err(Error::shape(path, reason));
     }
     let channels = if has_channels { shape[1] } else { 1 };
     let extent = Extent::new(&shape[shape.len() - rank..]).map_err(Error::content(path))?;
-    let data = atoms.to_reals(1.0).ok_or_else(|| Error::format(path, "holds texts where atoms should be; give numbers"))?;
+    let data = atoms
+        .to_reals(1.0)
+        .ok_or_else(|| Error::format(path, "contains strings instead of atoms; use numbers"))?;
     Dictionary::new(extent, channels, data).map_err(Error::content(path))
 }

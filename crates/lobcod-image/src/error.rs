@@ -1,53 +1,53 @@
-//! What can go wrong with files, split by who is at fault.
+//! Errors of file access, by cause.
 
 use crate::atomic::has_folder;
 use lobcod::memory::words;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Result of every fallible call of this crate.
+/// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What was being done to a file.
+/// The kind of access to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The file was read.
+    /// Reading.
     Read,
-    /// The file was written.
+    /// Writing.
     Write,
 }
 
-/// One sentence that names the file, what is wrong with it, and what to do about it.
+/// A one-sentence error that names the file, the problem and a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// An I/O error of the operating system.
     #[error("{}", io_sentence(.path, *.access, .source))]
     Io {
         /// The file.
         path: PathBuf,
         /// Whether it was read or written.
         access: Access,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Not an image, truncated, damaged, or of a kind that is not supported.
+    /// Not an image, truncated, damaged or unsupported.
     #[error("{} {reason}", .path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong and what to do, said of the file.
+        /// The problem and a remedy, as the predicate of the file.
         reason: String,
     },
-    /// The file is sound, but of the wrong shape for its purpose.
+    /// The file is valid but has the wrong shape for its purpose.
     #[error("{} {reason}", .path.display())]
     Shape {
         /// The file.
         path: PathBuf,
-        /// What is wrong and what to do, said of the file.
+        /// The problem and a remedy, as the predicate of the file.
         reason: String,
     },
-    /// The file would need more memory than was allowed.
+    /// The file needs more memory than allowed.
     #[error(
         "{} needs about {} of memory, but the limit is {}; raise the limit or use a smaller file",
         .path.display(), words(*.needed), words(*.limit)
@@ -55,20 +55,20 @@ pub enum Error {
     Limits {
         /// The file.
         path: PathBuf,
-        /// Bytes it would need.
+        /// Bytes needed.
         needed: u64,
-        /// Bytes that are allowed.
+        /// Bytes allowed.
         limit: u64,
     },
-    /// The numbers in the file cannot be worked with.
+    /// The values in the file are invalid.
     #[error("{}: {source}", .path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What the solver's library says about them.
+        /// The error of the solver library.
         source: lobcod::Error,
     },
-    /// A fault that belongs to no file, such as a wrong parameter.
+    /// An error that concerns no file, such as an invalid parameter.
     #[error(transparent)]
     Core(#[from] lobcod::Error),
 }
@@ -83,7 +83,7 @@ impl Error {
     }
 
     pub(crate) fn format(path: &Path, reason: impl Into<String>) -> Self {
-        // Decoders may say what they have to say in several lines.
+        // Messages of decoders may have several lines.
         let words: Vec<String> = reason.into().split('\n').map(|line| line.trim().into()).collect();
         Error::Format { path: path.into(), reason: words.join(" ") }
     }
@@ -92,7 +92,7 @@ impl Error {
         Error::Shape { path: path.into(), reason: reason.into() }
     }
 
-    /// For `map_err`: names the file that made the library complain.
+    /// For `map_err`: adds the file name to an error of the library.
     pub(crate) fn content(path: &Path) -> impl Fn(lobcod::Error) -> Self {
         move |source| Error::Content { path: path.into(), source }
     }
@@ -105,18 +105,32 @@ impl Error {
 fn io_sentence(path: &Path, access: Access, source: &io::Error) -> String {
     let file = path.display();
     match (access, source.kind()) {
-        (Access::Read, ErrorKind::NotFound) => format!("there is no file {file}; check its name and folder"),
-        (Access::Read, ErrorKind::PermissionDenied) => format!("{file} may not be read; change its permissions"),
-        (_, ErrorKind::IsADirectory) => format!("{file} is a folder; name a file"),
+        (Access::Read, ErrorKind::NotFound) => {
+            format!("the file {file} does not exist; check its name and folder")
+        }
+        (Access::Read, ErrorKind::PermissionDenied) => {
+            format!("{file} cannot be read: permission denied; change its permissions")
+        }
+        (_, ErrorKind::IsADirectory) => format!("{file} is a folder; use a file"),
         (Access::Write, ErrorKind::NotFound | ErrorKind::NotADirectory) if !has_folder(path) => {
             let folder = path.parent().unwrap_or(path).display();
-            format!("{file} cannot be written because there is no folder {folder}; make it first")
+            format!(
+                "{file} cannot be written because the folder {folder} does not exist; create it first"
+            )
         }
         (Access::Write, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
-            format!("{file} may not be written; change the permissions of the file and its folder, or name another place")
+            format!(
+                "{file} cannot be written: permission denied; change the permissions of the file and its folder, or choose another location"
+            )
         }
-        (Access::Write, ErrorKind::StorageFull) => format!("{file} cannot be written because the disk is full; free some space"),
-        (Access::Read, _) => format!("{file} cannot be read ({source}); check the file and its disk"),
-        (Access::Write, _) => format!("{file} cannot be written ({source}); name another place"),
+        (Access::Write, ErrorKind::StorageFull) => {
+            format!("{file} cannot be written because the disk is full; free some space")
+        }
+        (Access::Read, _) => {
+            format!("{file} cannot be read ({source}); check the file and its disk")
+        }
+        (Access::Write, _) => {
+            format!("{file} cannot be written ({source}); choose another location")
+        }
     }
 }

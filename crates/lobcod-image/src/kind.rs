@@ -1,4 +1,4 @@
-//! File formats, told apart by content when read and by name when written.
+//! File formats, recognized by content when reading and by name when writing.
 
 use crate::depth::Depth;
 use crate::error::{Error, Result};
@@ -7,30 +7,31 @@ use crate::source::STANDARD;
 use std::fmt;
 use std::path::Path;
 
-/// Format of a file.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// PNG pictures.
+    /// PNG images.
     Png,
-    /// JPEG pictures.
+    /// JPEG images.
     Jpeg,
-    /// TIFF pictures and stacks.
+    /// TIFF images and stacks.
     Tiff,
     /// One numpy array.
     Npy,
     /// Named numpy arrays.
     Npz,
-    /// Sound.
+    /// WAV sounds.
     Wav,
 }
 
 impl FileKind {
-    /// The format a file name asks for; `-`, standard output, gets a png.
+    /// The format of a file extension; `-`, standard output, is png.
     pub fn from_path(path: &Path) -> Result<Self> {
         if path.as_os_str() == STANDARD {
             return Ok(FileKind::Png);
         }
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        let extension =
+            path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
         Ok(match extension.as_str() {
             "png" => FileKind::Png,
             "jpg" | "jpeg" => FileKind::Jpeg,
@@ -39,30 +40,38 @@ impl FileKind {
             "npz" => FileKind::Npz,
             "wav" => FileKind::Wav,
             _ => {
-                return Err(Error::format(path, "does not say its format; end its name in .png, .jpg, .tif, .npy, .npz or .wav"));
+                return Err(Error::format(
+                    path,
+                    "has no known file extension; use .png, .jpg, .tif, .npy, .npz or .wav",
+                ));
             }
         })
     }
 
-    /// The format of a file's content, whatever its name.
+    /// The format of the contents of a file, whatever its name.
     pub(crate) fn of_content(path: &Path, file: &[u8]) -> Result<Self> {
         Ok(match file {
-            [] => return Err(Error::format(path, "is empty; make the file again")),
+            [] => return Err(Error::format(path, "is empty; recreate the file")),
             _ if file.starts_with(b"\x89PNG\r\n\x1a\n") => FileKind::Png,
             _ if file.starts_with(b"\xff\xd8\xff") => FileKind::Jpeg,
             // The last two are TIFF with 64-bit offsets.
-            _ if [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|m| file.starts_with(*m)) => FileKind::Tiff,
+            _ if [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"].iter().any(|m| file.starts_with(*m)) => {
+                FileKind::Tiff
+            }
             _ if file.starts_with(npy::MAGIC) => FileKind::Npy,
             _ if file.starts_with(b"PK") => FileKind::Npz,
             _ if file.starts_with(b"RIFF") && file.get(8..12) == Some(b"WAVE") => FileKind::Wav,
             _ => {
-                let cure = "give a png, jpeg, tiff, npy, npz or wav file";
-                return Err(Error::format(path, format!("is not a picture, array or sound that can be read; {cure}")));
+                let cure = "use a png, jpeg, tiff, npy, npz or wav file";
+                return Err(Error::format(
+                    path,
+                    format!("is not an image, array or sound in a supported format; {cure}"),
+                ));
             }
         })
     }
 
-    /// The depth nearest to `wanted` that this format holds.
+    /// The supported depth nearest to `wanted`.
     pub fn nearest_depth(self, wanted: Depth) -> Depth {
         match (self, wanted) {
             (FileKind::Jpeg, _) => Depth::U8,

@@ -1,23 +1,25 @@
-//! Files of lobcod: pictures, masks, maps, dictionaries, codes and checkpoints.
+//! File formats of lobcod: images, masks, maps, dictionaries, codes and checkpoints.
 //!
-//! Pictures come from png, jpeg, tiff, npy, npz and wav; dictionaries from npy and npz; codes are npz files that numpy reads.
-//! A file is told by its content when read and by its name when written. Every file is written whole or not at all, and every
-//! error is one sentence that names the file and the cure.
+//! Images are read from png, jpeg, tiff, npy, npz and wav; dictionaries from npy and npz; codes are
+//! npz files that numpy reads. Formats are recognized by content when reading and by file extension
+//! when writing. Every file is written atomically, and every error is one sentence that names the
+//! file and suggests a remedy.
 //!
 //! ```
-//! use lobcod_image::{ReadOptions, WriteOptions, read_picture, write_picture};
+//! use lobcod_image::{ReadOptions, WriteOptions, read_image, write_image};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("grey.png");
 //! let signal = lobcod::Signal::<f32>::from_planar(lobcod::Extent::new(&[2, 2])?, 1, vec![0.0, 50.0, 100.0, 300.0])?;
-//! write_picture(&path, &signal, &WriteOptions::default())?;
-//! let back = read_picture::<f32>(&path, &ReadOptions::default())?;
+//! write_image(&path, &signal, &WriteOptions::default())?;
+//! let back = read_image::<f32>(&path, &ReadOptions::default())?;
 //! assert_eq!(back.signal.data(), [0.0, 50.0, 100.0, 255.0]);
 //! # Ok::<(), lobcod_image::Error>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod alpha;
 mod array;
 mod atomic;
 mod axes;
@@ -31,18 +33,22 @@ mod dictionary;
 mod error;
 mod exif;
 mod fields;
+mod free_memory;
+mod header;
+mod image_file;
+mod inversion;
 mod kind;
 mod map;
 mod mask;
-mod notes;
-mod notes_npz;
+mod metadata;
+mod metadata_npz;
 pub mod npy;
 pub mod npz;
-mod picture;
+mod orientation;
 mod raster;
 mod rows;
-mod shelf;
 mod source;
+mod store;
 mod tiff;
 mod wav;
 mod write;
@@ -52,19 +58,23 @@ pub use array::{Array, DataType, Element};
 pub use atomic::{check_writable, write_atomically};
 pub use axes::Axes;
 pub use bitmap::encode_png;
-pub use checkpoint::{Keeper, Kept, read_checkpoint, read_learn_checkpoint, write_checkpoint, write_learn_checkpoint};
+pub use checkpoint::{
+    Keeper, Kept, read_checkpoint, read_learn_checkpoint, write_checkpoint, write_learn_checkpoint,
+};
 pub use codes::{CodesFile, is_codes, read_codes, write_codes, write_codes_of};
 pub use codes_stream::{BaseRows, CodesFacts, CodesList, stream_codes};
 pub use codes_together::write_codes_together;
 pub use depth::Depth;
-pub use dictionary::{MetaValue, read_dictionary, write_dictionary};
+pub use dictionary::{MetaValue, dictionary_penalty, read_dictionary, write_dictionary};
 pub use error::{Access, Error, Result};
+pub use free_memory::free_memory;
+pub use header::read_shape;
+pub use image_file::{Image, ReadOptions, read_image};
 pub use kind::FileKind;
 pub use map::{read_map, read_vector};
-pub use mask::{Polarity, read_mask};
-pub use notes::{Dialect, Grid, Notes, PageOrder};
-pub use picture::{Picture, ReadOptions, read_picture};
-pub use rows::PictureRows;
-pub use shelf::CodesShelf;
+pub use mask::{MaskFile, MaskRule, Polarity, read_mask, read_mask_file};
+pub use metadata::{Dialect, Grid, Metadata, PageOrder};
+pub use rows::ImageRows;
 pub use source::DEFAULT_MAX_BYTES;
-pub use write::{WriteOptions, write_picture};
+pub use store::CodesOnDisk;
+pub use write::{WriteOptions, write_image};

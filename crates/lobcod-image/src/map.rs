@@ -1,4 +1,4 @@
-//! Maps and vectors of plain numbers.
+//! Maps and vectors of numbers.
 
 use crate::axes::Axes;
 use crate::error::{Error, Result};
@@ -8,7 +8,8 @@ use crate::source::Allowance;
 use lobcod::{Real, Signal};
 use std::path::Path;
 
-/// Reads a map of one number a position (penalty weights, caps) with `rank` axes, from an array or a grey picture, unscaled.
+/// Reads a map of one number per position (penalty weights, maximum non-zeros) with `rank` axes,
+/// from an array or a greyscale image, unscaled.
 pub fn read_map<T: Real>(path: &Path, rank: usize, max_bytes: Option<u64>) -> Result<Signal<T>> {
     let axes = Axes::Hw.fitting(rank, 1);
     let raster = Raster::read(path, Some(axes), Allowance::new::<T>(max_bytes))?;
@@ -16,17 +17,23 @@ pub fn read_map<T: Real>(path: &Path, rank: usize, max_bytes: Option<u64>) -> Re
         let shape = shape_words(raster.array.shape());
         return Err(Error::shape(
             path,
-            format!("holds an array of shape {shape}, but the map must have the {} axes {axes}", axes.rank()),
+            format!(
+                "contains an array of shape {shape}, but the map must have the {} axes {axes}",
+                axes.rank()
+            ),
         ));
     }
     let map = raster.to_signal::<T>(path, axes, 1.0)?;
     if !map.data().iter().all(|x| x.is_finite()) {
-        return Err(Error::data(path, "a map must hold finite numbers; replace NaN and infinities"));
+        return Err(Error::data(
+            path,
+            "a map must contain only finite numbers; replace NaN and infinities",
+        ));
     }
     Ok(map)
 }
 
-/// Reads a list of numbers (atom weights) from an array with one axis.
+/// Reads a list of numbers (atom weights) from a 1-D array.
 pub fn read_vector(path: &Path) -> Result<Vec<f64>> {
     read_map::<f64>(path, 1, None).map(Signal::into_data)
 }

@@ -1,4 +1,4 @@
-//! The `.npy` format of numpy: one array a file.
+//! The `.npy` format of numpy: one array per file.
 
 use crate::array::{Array, DataType};
 use crate::error::{Error, Result};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 /// First bytes of every `.npy` file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
-/// numpy's own limit was 32 axes for decades; more is not worth reading.
+/// The traditional axis limit of numpy.
 const MAX_AXES: usize = 32;
 
-/// The longest header that files of version 1 have, and what stands before it.
+/// Longest header of version 1 files, including the preamble.
 pub(crate) const LONGEST_HEADER: u64 = (1 << 16) + 12;
 
-/// The bytes of a `.npy` file that holds `array`.
+/// Encodes `array` as a `.npy` file.
 pub fn encode(array: &Array) -> Vec<u8> {
     let mut file = preamble(array.dtype(), array.shape());
     file.reserve_exact(array.bytes().len());
@@ -20,14 +20,16 @@ pub fn encode(array: &Array) -> Vec<u8> {
     file
 }
 
-/// What stands before the samples.
+/// Everything before the samples.
 pub(crate) fn preamble(dtype: DataType, shape: &[usize]) -> Vec<u8> {
     let axes: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let shape = if shape.len() == 1 { axes.trim_end() } else { axes.trim_end_matches(", ") };
-    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}", descr(dtype));
-    // The samples start at a multiple of 64 bytes, so that the file can be mapped into memory.
+    let mut header =
+        format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}), }}", descr(dtype));
+    // The samples start at a multiple of 64 bytes, so that the file can be memory-mapped.
     let preamble = MAGIC.len() + 4;
-    let padding = (preamble + header.len() + 1).next_multiple_of(64) - (preamble + header.len() + 1);
+    let padding =
+        (preamble + header.len() + 1).next_multiple_of(64) - (preamble + header.len() + 1);
     header.extend(std::iter::repeat_n(' ', padding).chain(['\n']));
 
     let mut file = Vec::with_capacity(preamble + header.len());
@@ -38,12 +40,12 @@ pub(crate) fn preamble(dtype: DataType, shape: &[usize]) -> Vec<u8> {
     file
 }
 
-/// The array in the bytes of a `.npy` file; `path` is the name errors give it.
+/// Decodes a `.npy` file; `path` is used in error messages.
 pub fn decode(path: &Path, file: &[u8]) -> Result<Array> {
     decode_whole(path, file.to_vec())
 }
 
-/// The array in a `.npy` file, in the memory that the file took.
+/// Decodes a `.npy` file, reusing its memory.
 pub(crate) fn decode_whole(path: &Path, mut file: Vec<u8>) -> Result<Array> {
     let header = Header::parse(path, &file)?;
     let size = header.dtype.size();
@@ -53,7 +55,7 @@ pub(crate) fn decode_whole(path: &Path, mut file: Vec<u8>) -> Result<Array> {
         return Err(Error::format(
             path,
             format!(
-                "is truncated or damaged: the header says shape {} of {size}-byte items, but {} bytes follow; make it again",
+                "is truncated or damaged: the header declares shape {} of {size}-byte items, but {} bytes follow; recreate the file",
                 shape_words(&header.shape),
                 samples.len()
             ),
@@ -68,13 +70,13 @@ pub(crate) fn decode_whole(path: &Path, mut file: Vec<u8>) -> Result<Array> {
     Ok(Array::from_bytes(header.dtype, header.shape, file))
 }
 
-/// `(480, 640)`: a shape as numpy writes it.
+/// A shape as numpy prints it: `(480, 640)`.
 pub(crate) fn shape_words(shape: &[usize]) -> String {
     let words: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("({})", words.join(", "))
 }
 
-/// What a `.npy` file says before its samples.
+/// The header of a `.npy` file.
 pub(crate) struct Header {
     pub dtype: DataType,
     pub shape: Vec<usize>,
@@ -84,7 +86,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Makes the least significant byte of samples the first.
+    /// Converts samples to little-endian.
     pub(crate) fn to_little_endian(&self, bytes: &mut [u8]) {
         if self.big_endian {
             let unit = if matches!(self.dtype, DataType::Text(_)) { 4 } else { self.dtype.size() };
@@ -93,7 +95,12 @@ impl Header {
     }
 
     pub(crate) fn parse(path: &Path, file: &[u8]) -> Result<Self> {
-        let damaged = || Error::format(path, "is not a sound npy file: its header is damaged or cut short; make the file again");
+        let damaged = || {
+            Error::format(
+                path,
+                "is not a valid npy file: its header is damaged or truncated; recreate the file",
+            )
+        };
         let (length, start) = match file.get(..8) {
             Some([magic @ .., 1, _]) if magic == MAGIC => {
                 (file.get(8..10).map(|b| usize::from(u16::from_le_bytes([b[0], b[1]]))), 10)
@@ -104,11 +111,17 @@ impl Header {
             _ => return Err(damaged()),
         };
         let offset = start + length.ok_or_else(damaged)?;
-        let text = file.get(start..offset).and_then(|b| std::str::from_utf8(b).ok()).ok_or_else(damaged)?;
+        let text = file
+            .get(start..offset)
+            .and_then(|b| std::str::from_utf8(b).ok())
+            .ok_or_else(damaged)?;
         let fields = Fields::parse(text).ok_or_else(damaged)?;
         let (dtype, big_endian) = parse_descr(&fields.descr).ok_or_else(|| {
             let cure = "save real numbers, such as float32, float64 or uint8";
-            Error::format(path, format!("holds items of type {}, which is not supported; {cure}", fields.descr))
+            Error::format(
+                path,
+                format!("contains items of type {}, which is not supported; {cure}", fields.descr),
+            )
         })?;
         if fields.shape.len() > MAX_AXES {
             return Err(damaged());
@@ -135,7 +148,7 @@ fn descr(dtype: DataType) -> String {
     }
 }
 
-/// The type, and whether its most significant byte comes first.
+/// The type, and whether it is big-endian.
 fn parse_descr(text: &str) -> Option<(DataType, bool)> {
     use DataType::*;
     let order = text.chars().next().filter(|c| "<>|=".contains(*c))?;
@@ -156,7 +169,7 @@ fn parse_descr(text: &str) -> Option<(DataType, bool)> {
     Some((dtype, order == '>'))
 }
 
-/// Items in Fortran order (first axis fastest), put into C order.
+/// Converts items from Fortran order (first axis fastest) to C order.
 fn to_c_order(shape: &[usize], size: usize, items: &[u8]) -> Vec<u8> {
     let mut strides = vec![size; shape.len()];
     for a in 1..shape.len() {
@@ -180,7 +193,7 @@ fn to_c_order(shape: &[usize], size: usize, items: &[u8]) -> Vec<u8> {
     sorted
 }
 
-/// The three entries of the Python dictionary that a header is.
+/// The three entries of the header, a Python dictionary.
 struct Fields {
     descr: String,
     fortran: bool,
@@ -211,7 +224,10 @@ impl Fields {
                 "shape" => {
                     let (inside, after) = value.strip_prefix('(')?.split_once(')')?;
                     // Python 2 wrote long integers with a final L.
-                    let numbers = inside.split(',').map(|n| n.trim().trim_end_matches('L')).filter(|n| !n.is_empty());
+                    let numbers = inside
+                        .split(',')
+                        .map(|n| n.trim().trim_end_matches('L'))
+                        .filter(|n| !n.is_empty());
                     shape = Some(numbers.map(|n| n.parse().ok()).collect::<Option<Vec<usize>>>()?);
                     after
                 }
@@ -224,7 +240,7 @@ impl Fields {
     }
 }
 
-/// A text in quotes, and what follows it.
+/// A quoted string, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| "'\"".contains(*c))?;
     text[1..].split_once(quote)

@@ -1,25 +1,26 @@
-//! Pictures read row by row, for those that do not fit into memory.
+//! Row-by-row reading of images that do not fit into memory.
 
 use crate::array::Array;
 use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
+use crate::image_file::{ReadOptions, check_not_empty, check_scale, missing_weights};
 use crate::kind::FileKind;
-use crate::notes::Notes;
+use crate::metadata::Metadata;
 use crate::npy::{self, Header};
-use crate::picture::{ReadOptions, check_scale, missing_weights};
 use crate::raster::Raster;
 use crate::tiff::TiffRows;
-use lobcod::{Extent, Piece, Real, Rows};
+use lobcod::bands::{RowSource, Strip};
+use lobcod::{Extent, Real};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A npy file, or the first page of a TIFF, whose samples are read when asked for.
-pub struct PictureRows {
+/// A npy file, or the first page of a TIFF, whose samples are read on demand.
+pub struct ImageRows {
     path: PathBuf,
-    source: RowSource,
+    source: FileRows,
     extent: Extent,
     channels: usize,
     axes: Axes,
@@ -27,13 +28,14 @@ pub struct PictureRows {
     scale: f64,
 }
 
-enum RowSource {
+enum FileRows {
     Npy { file: File, header: Header },
     Tiff(Box<TiffRows>),
 }
 
-impl PictureRows {
-    /// Opens a picture; `None` if it is of a kind that is only read as a whole. The limit of memory is not looked at.
+impl ImageRows {
+    /// Opens an image; `None` if its format can only be read as a whole. The memory limit is
+    /// ignored.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>> {
         check_scale(options.scale)?;
         let failed = |source| Error::read(path, source);
@@ -44,24 +46,39 @@ impl PictureRows {
         let mut head = Vec::new();
         (&mut file).take(npy::LONGEST_HEADER).read_to_end(&mut head).map_err(failed)?;
         let source = match FileKind::of_content(path, &head)? {
-            FileKind::Npy => npy_header(path, &head, &file)?.map(|header| RowSource::Npy { header, file }),
-            FileKind::Tiff => TiffRows::open(path, file, options.axes)?.map(|tiff| RowSource::Tiff(Box::new(tiff))),
+            FileKind::Npy => {
+                npy_header(path, &head, &file)?.map(|header| FileRows::Npy { header, file })
+            }
+            FileKind::Tiff => {
+                TiffRows::open(path, file, options.axes)?.map(|tiff| FileRows::Tiff(Box::new(tiff)))
+            }
             _ => None,
         };
         let Some(mut source) = source else { return Ok(None) };
-        // The first row tells all but the number of rows.
+        // The first row determines everything but the number of rows.
         let (raster, rows) = match &mut source {
-            RowSource::Npy { file, header } => (npy_rows(path, file, header, 0..1, options.axes)?, header.rows(options.axes)),
-            RowSource::Tiff(tiff) => (tiff.read(path, 0..1)?, tiff.height()),
+            FileRows::Npy { file, header } => {
+                (npy_rows(path, file, header, 0..1, options.axes)?, header.rows(options.axes))
+            }
+            FileRows::Tiff(tiff) => (tiff.read(path, 0..1)?, tiff.height()),
         };
         let axes = match options.axes {
             Some(axes) => axes,
             None => raster.usual_axes(path)?,
         };
         let first = raster.to_signal::<f32>(path, axes, 1.0)?;
-        let extent = Extent::new(&[&[rows], &first.extent().axes()[1..]].concat()).map_err(Error::content(path))?;
+        let extent = Extent::new(&[&[rows], &first.extent().axes()[1..]].concat())
+            .map_err(Error::content(path))?;
         let (channels, depth) = (first.channels(), raster.depth);
-        Ok(Some(Self { path: path.into(), source, extent, channels, axes, depth, scale: options.scale }))
+        Ok(Some(Self {
+            path: path.into(),
+            source,
+            extent,
+            channels,
+            axes,
+            depth,
+            scale: options.scale,
+        }))
     }
 
     /// Order of the axes in the file.
@@ -74,34 +91,34 @@ impl PictureRows {
         self.depth
     }
 
-    /// What the file says beside its samples.
-    pub fn notes(&self) -> Notes {
+    /// Metadata of the file.
+    pub fn metadata(&self) -> Metadata {
         match &self.source {
-            RowSource::Npy { .. } => Notes::default(),
-            RowSource::Tiff(tiff) => tiff.notes().clone(),
+            FileRows::Npy { .. } => Metadata::default(),
+            FileRows::Tiff(tiff) => tiff.metadata().clone(),
         }
     }
 
-    /// May pixels be transparent, and so missing?
+    /// Whether pixels may be transparent, and hence missing.
     pub fn may_be_transparent(&self) -> bool {
-        matches!(&self.source, RowSource::Tiff(tiff) if tiff.has_alpha())
+        matches!(&self.source, FileRows::Tiff(tiff) if tiff.has_alpha())
     }
 
-    /// Samples of a range of the first axis, and their weights if some are missing.
-    pub fn rows<T: Real>(&mut self, rows: Range<usize>) -> Result<Piece<T>> {
+    /// Samples in a range of the first axis, and their weights if some are missing.
+    pub fn rows<T: Real>(&mut self, rows: Range<usize>) -> Result<Strip<T>> {
         let path = &self.path;
         let raster = match &mut self.source {
-            RowSource::Npy { file, header } => npy_rows(path, file, header, rows, Some(self.axes))?,
-            RowSource::Tiff(tiff) => tiff.read(path, rows)?,
+            FileRows::Npy { file, header } => npy_rows(path, file, header, rows, Some(self.axes))?,
+            FileRows::Tiff(tiff) => tiff.read(path, rows)?,
         };
         let factor = raster.full.map_or(1.0, |full| self.scale / full);
         let mut samples = raster.to_signal::<T>(path, self.axes, factor)?;
-        let weights = missing_weights(path, &mut samples, raster.opaque.as_deref())?;
-        Ok(Piece { samples, weights })
+        let weights = missing_weights(path, &mut samples, raster.alpha.as_ref())?;
+        Ok(Strip { samples, weights })
     }
 }
 
-impl<T: Real> Rows<T> for PictureRows {
+impl<T: Real> RowSource<T> for ImageRows {
     fn extent(&self) -> Extent {
         self.extent
     }
@@ -110,24 +127,28 @@ impl<T: Real> Rows<T> for PictureRows {
         self.channels
     }
 
-    fn read(&mut self, rows: Range<usize>) -> lobcod::Result<Piece<T>> {
+    fn read(&mut self, rows: Range<usize>) -> lobcod::Result<Strip<T>> {
         self.rows(rows).map_err(|error| lobcod::Error::Data(error.to_string()))
     }
 }
 
-/// What a npy file says before its samples; `None` if its last axis is not the fastest.
+/// The header of a npy file; `None` if it is not in C order.
 fn npy_header(path: &Path, head: &[u8], file: &File) -> Result<Option<Header>> {
     let header = Header::parse(path, head)?;
     if header.shape.is_empty() || (header.fortran && header.shape.len() > 1) {
         return Ok(None);
     }
-    if header.shape.contains(&0) {
-        return Err(Error::shape(path, "has an axis of length 0, so there is nothing to code; give a picture that has samples"));
-    }
+    check_not_empty(path, &header.shape)?;
     let there = file.metadata().map_err(|source| Error::read(path, source))?.len();
-    let needed = header.shape.iter().try_fold(header.dtype.size() as u64, |n, &axis| n.checked_mul(axis as u64));
+    let needed = header
+        .shape
+        .iter()
+        .try_fold(header.dtype.size() as u64, |n, &axis| n.checked_mul(axis as u64));
     if needed.and_then(|needed| needed.checked_add(header.offset as u64)) != Some(there) {
-        return Err(Error::format(path, "is truncated or damaged: its samples do not fill its shape; make it again"));
+        return Err(Error::format(
+            path,
+            "is truncated or damaged: its samples do not fill its shape; recreate the file",
+        ));
     }
     Ok(Some(header))
 }
@@ -143,14 +164,23 @@ impl Header {
     }
 }
 
-fn npy_rows(path: &Path, file: &mut File, header: &Header, rows: Range<usize>, axes: Option<Axes>) -> Result<Raster> {
+fn npy_rows(
+    path: &Path,
+    file: &mut File,
+    header: &Header,
+    rows: Range<usize>,
+    axes: Option<Axes>,
+) -> Result<Raster> {
     let axis = header.row_axis(axes);
     let row = header.shape.iter().skip(axis + 1).product::<usize>() * header.dtype.size();
     let planes = header.shape[..axis].iter().product::<usize>();
     let mut bytes = vec![0; planes * rows.len() * row];
     for (plane, part) in bytes.chunks_exact_mut((rows.len() * row).max(1)).enumerate() {
-        let start = header.offset as u64 + (plane * header.rows(axes) + rows.start) as u64 * row as u64;
-        file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(part)).map_err(|source| Error::read(path, source))?;
+        let start =
+            header.offset as u64 + (plane * header.rows(axes) + rows.start) as u64 * row as u64;
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.read_exact(part))
+            .map_err(|source| Error::read(path, source))?;
     }
     header.to_little_endian(&mut bytes);
     let mut shape = header.shape.clone();

@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
-use crate::notes::Notes;
+use crate::metadata::Metadata;
 use crate::raster::Raster;
 use crate::source::Allowance;
 use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
@@ -11,15 +11,17 @@ use lobcod::Real;
 use std::io::Cursor;
 use std::path::Path;
 
-/// The format counts its bytes in 32 bits; some are headers.
+/// The format stores sizes in 32 bits, including headers.
 const MAX_BYTES: usize = u32::MAX as usize - 4096;
 
 pub(crate) fn decode(path: &Path, file: &[u8], allowance: Allowance) -> Result<Raster> {
     let unreadable = |e: hound::Error| match e {
         hound::Error::Unsupported => {
-            Error::format(path, "is sound packed in a way that is not supported; convert it to plain PCM")
+            Error::format(path, "is a sound with an unsupported encoding; convert it to plain PCM")
         }
-        e => Error::format(path, format!("is damaged or truncated ({e}); copy or make the file again")),
+        e => {
+            Error::format(path, format!("is damaged or truncated ({e}); copy or recreate the file"))
+        }
     };
     let mut reader = WavReader::new(Cursor::new(file)).map_err(unreadable)?;
     let WavSpec { channels, sample_rate, bits_per_sample, sample_format } = reader.spec();
@@ -28,14 +30,16 @@ pub(crate) fn decode(path: &Path, file: &[u8], allowance: Allowance) -> Result<R
         shape.push(usize::from(channels));
     }
     allowance.check(path, &shape)?;
-    // The samples are gathered before the array is made, so a lying header asks for no memory.
+    // The samples are collected before the array is allocated, so a false header allocates nothing.
     let (array, full, depth) = match sample_format {
         SampleFormat::Float => {
-            let samples: Vec<f32> = reader.samples().collect::<Result<_, _>>().map_err(unreadable)?;
+            let samples: Vec<f32> =
+                reader.samples().collect::<Result<_, _>>().map_err(unreadable)?;
             (Array::new(&[samples.len()], samples), None, Depth::F32)
         }
         SampleFormat::Int => {
-            let samples: Vec<i32> = reader.samples().collect::<Result<_, _>>().map_err(unreadable)?;
+            let samples: Vec<i32> =
+                reader.samples().collect::<Result<_, _>>().map_err(unreadable)?;
             let depth = match bits_per_sample {
                 0..=8 => Depth::U8,
                 9..=16 => Depth::I16,
@@ -46,21 +50,25 @@ pub(crate) fn decode(path: &Path, file: &[u8], allowance: Allowance) -> Result<R
         }
     };
     if array.shape()[0] != shape.iter().product() {
-        return Err(Error::format(path, "is damaged: it ends in the middle of a sample; copy or make the file again"));
+        return Err(Error::format(
+            path,
+            "is damaged: it ends in the middle of a sample; copy or recreate the file",
+        ));
     }
     Ok(Raster {
         array: array.reshaped(shape),
-        opaque: None,
+        alpha: None,
         full,
         depth,
-        is_picture: false,
+        is_image: false,
         axes: None,
         sample_rate: Some(sample_rate),
-        notes: Notes::default(),
+        metadata: Metadata::default(),
     })
 }
 
-/// A WAV file of samples whose channels vary fastest; `scale` stands for full scale unless the depth is `f32`.
+/// Encodes samples, channels fastest, as a WAV file; `scale` is full scale unless the depth is
+/// `f32`.
 pub(crate) fn encode<T: Real>(
     path: &Path,
     samples: &[T],
@@ -76,35 +84,51 @@ pub(crate) fn encode<T: Real>(
         Depth::I32 => (32, SampleFormat::Int),
         Depth::F32 => (32, SampleFormat::Float),
         Depth::U16 | Depth::F64 => {
-            return Err(Error::format(path, format!("cannot hold samples of depth {depth}; use i16 or f32")));
+            return Err(Error::format(
+                path,
+                format!("cannot store samples of depth {depth}; use i16 or f32"),
+            ));
         }
     };
-    let channels = u16::try_from(channels)
-        .map_err(|_| Error::shape(path, format!("cannot hold {channels} channels, as sound has at most 65535; use .npy")))?;
+    let channels = u16::try_from(channels).map_err(|_| {
+        Error::shape(
+            path,
+            format!(
+                "cannot store {channels} channels, because a sound has at most 65535; use .npy"
+            ),
+        )
+    })?;
     let needed = samples.len().saturating_mul(usize::from(bits_per_sample) / 8);
     if needed > MAX_BYTES {
-        return Err(Error::shape(path, "would be larger than 4 GiB, which wav cannot hold; use .npy"));
+        return Err(Error::shape(path, "would be larger than 4 GiB, the limit of wav; use .npy"));
     }
     let spec = WavSpec { channels, sample_rate, bits_per_sample, sample_format };
     let mut file = Vec::with_capacity(needed);
-    write(&mut file, spec, samples, full_scale(bits_per_sample) / scale)
-        .map_err(|e| Error::format(path, format!("cannot be written as sound ({e}); use .npy")))?;
+    write(&mut file, spec, samples, full_scale(bits_per_sample) / scale).map_err(|e| {
+        Error::format(path, format!("cannot be written as a sound ({e}); use .npy"))
+    })?;
     Ok(file)
 }
 
-fn write<T: Real>(file: &mut Vec<u8>, spec: WavSpec, samples: &[T], factor: f64) -> Result<(), hound::Error> {
+fn write<T: Real>(
+    file: &mut Vec<u8>,
+    spec: WavSpec,
+    samples: &[T],
+    factor: f64,
+) -> Result<(), hound::Error> {
     let mut writer = WavWriter::new(Cursor::new(file), spec)?;
     let full = full_scale(spec.bits_per_sample);
     for sample in samples {
         match spec.sample_format {
             SampleFormat::Float => writer.write_sample(sample.to_f64() as f32)?,
-            SampleFormat::Int => writer.write_sample((sample.to_f64() * factor).round().clamp(-full, full - 1.0) as i32)?,
+            SampleFormat::Int => writer
+                .write_sample((sample.to_f64() * factor).round().clamp(-full, full - 1.0) as i32)?,
         }
     }
     writer.finalize()
 }
 
-/// The sample value one step beyond the loudest.
+/// The sample value just above the largest.
 fn full_scale(bits: u16) -> f64 {
     f64::exp2(f64::from(bits) - 1.0)
 }

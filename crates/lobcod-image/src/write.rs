@@ -1,4 +1,4 @@
-//! Pictures written.
+//! Writing images.
 
 use crate::array::Array;
 use crate::atomic::write_atomically;
@@ -6,9 +6,9 @@ use crate::axes::Axes;
 use crate::depth::Depth;
 use crate::error::{Error, Result};
 use crate::exif::Exif;
+use crate::image_file::check_scale;
 use crate::kind::FileKind;
-use crate::notes::{Notes, PageOrder};
-use crate::picture::check_scale;
+use crate::metadata::{Metadata, PageOrder};
 use crate::source::STANDARD;
 use crate::tiff::{Pages, Written};
 use crate::{bitmap, npy, npz, tiff, wav};
@@ -16,82 +16,134 @@ use lobcod::{Real, Signal};
 use std::io::Write as _;
 use std::path::Path;
 
-/// How a picture is written.
+/// Options for writing an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriteOptions {
-    /// Order of the axes in arrays; where it does not fit the signal, the usual one is taken.
+    /// Order of the axes in arrays; if it does not fit the signal, the default order is used.
     pub axes: Axes,
-    /// Type of the samples; [`FileKind::nearest_depth`] tells what a format can hold. Arrays keep the type of the signal.
+    /// Sample type; see [`FileKind::nearest_depth`] for what a format supports. Arrays use `f64` at
+    /// depth [`Depth::F64`], and otherwise the type of the signal.
     pub depth: Depth,
-    /// What the full range of integers stands for.
+    /// Signal value of the full integer range.
     pub scale: f64,
-    /// Samples a second, for sound; `None`: 44100.
+    /// Sample rate of sounds; `None` means 44100.
     pub sample_rate: Option<u32>,
-    /// What is said beside the samples, where the format has a place for it.
-    pub notes: Notes,
+    /// Metadata, written if the format supports it.
+    pub metadata: Metadata,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { axes: Axes::Hw, depth: Depth::U8, scale: 255.0, sample_rate: None, notes: Notes::default() }
+        Self {
+            axes: Axes::Hw,
+            depth: Depth::U8,
+            scale: 255.0,
+            sample_rate: None,
+            metadata: Metadata::default(),
+        }
     }
 }
 
-/// Writes a picture in the format its name asks for, whole or not at all; `-` is standard output.
+/// Writes an image atomically, in the format of its file extension; `-` is standard output.
 ///
-/// png and jpeg hold pictures of one or three channels; tiff holds volumes too, a page a layer; wav holds sequences; npy and
-/// npz (as `signal`) hold everything, unscaled and unrounded. Integers are rounded, and clipped to their range.
-pub fn write_picture<T: Real>(path: &Path, signal: &Signal<T>, options: &WriteOptions) -> Result<()> {
+/// png and jpeg store images with one or three channels; tiff also stores volumes, one page per
+/// layer; wav stores sequences; npy and npz (as `signal`) store everything, unscaled and unrounded.
+/// Integers are rounded and clipped to their range.
+pub fn write_image<T: Real>(path: &Path, signal: &Signal<T>, options: &WriteOptions) -> Result<()> {
     check_scale(options.scale)?;
     let kind = FileKind::from_path(path)?;
     let file = match kind {
-        FileKind::Npy => npy::encode(&to_array(signal, options.axes)),
-        FileKind::Npz => npz::encode(&[("signal", to_array(signal, options.axes))]),
+        FileKind::Npy => npy::encode(&to_array_at(signal, options)),
+        FileKind::Npz => npz::encode(&[("signal", to_array_at(signal, options))]),
         FileKind::Wav => encode_sound(path, signal, options)?,
-        FileKind::Png | FileKind::Jpeg | FileKind::Tiff => encode_picture(path, kind, signal, options)?,
+        FileKind::Png | FileKind::Jpeg | FileKind::Tiff => {
+            encode_image(path, kind, signal, options)?
+        }
     };
     if path.as_os_str() == STANDARD {
         let output = &mut std::io::stdout().lock();
-        return output.write_all(&file).and_then(|()| output.flush()).map_err(|source| Error::write(path, source));
+        return output
+            .write_all(&file)
+            .and_then(|()| output.flush())
+            .map_err(|source| Error::write(path, source));
     }
     write_atomically(path, &file)
 }
 
-/// The samples as an array, in the order wanted.
+/// The samples as an array in the given order, of doubles if the signal or the depth is double.
+fn to_array_at<T: Real>(signal: &Signal<T>, options: &WriteOptions) -> Array {
+    if options.depth == Depth::F64 {
+        to_array(&signal.cast::<f64>(), options.axes)
+    } else {
+        to_array(signal, options.axes)
+    }
+}
+
+/// The samples as an array in this order.
 pub(crate) fn to_array<T: Real>(signal: &Signal<T>, axes: Axes) -> Array {
     let axes = axes.fitting(signal.extent().rank(), signal.channels());
     Array::from_reals(&axes.shape(signal.extent(), signal.channels()), &axes.samples(signal))
 }
 
-fn encode_sound<T: Real>(path: &Path, signal: &Signal<T>, options: &WriteOptions) -> Result<Vec<u8>> {
+fn encode_sound<T: Real>(
+    path: &Path,
+    signal: &Signal<T>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
     if signal.extent().rank() != 1 {
-        let reason = format!("cannot hold a signal of {}, as sound has one axis; use .tif or .npy", signal.extent());
+        let reason = format!(
+            "cannot store a signal of {}, because a sound has one axis; use .tif or .npy",
+            signal.extent()
+        );
         return Err(Error::shape(path, reason));
     }
     let rate = options.sample_rate.unwrap_or(44100);
-    wav::encode(path, &signal.to_interleaved(), signal.channels(), options.depth, options.scale, rate)
+    wav::encode(
+        path,
+        &signal.to_interleaved(),
+        signal.channels(),
+        options.depth,
+        options.scale,
+        rate,
+    )
 }
 
-fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, options: &WriteOptions) -> Result<Vec<u8>> {
+fn encode_image<T: Real>(
+    path: &Path,
+    kind: FileKind,
+    signal: &Signal<T>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
     let (depth, scale) = (options.depth, options.scale);
     let (extent, channels) = (signal.extent(), signal.channels());
     if kind.nearest_depth(depth) != depth {
         let nearest = kind.nearest_depth(depth);
         return Err(Error::format(
             path,
-            format!("cannot hold samples of depth {depth}, as it is a {kind} file; use {nearest}, .tif or .npy"),
+            format!(
+                "cannot store samples of depth {depth}, because it is a {kind} file; use {nearest}, .tif or .npy"
+            ),
         ));
     }
-    // Channels that lay in pages of their own lie there again.
-    let order =
-        options.notes.grid.as_ref().filter(|_| kind == FileKind::Tiff && channels > 1).and_then(|grid| grid.channel_pages);
+    // Channels that were separate pages become separate pages again.
+    let order = options
+        .metadata
+        .grid
+        .as_ref()
+        .filter(|_| kind == FileKind::Tiff && channels > 1)
+        .and_then(|grid| grid.channel_pages);
     if ![1, 3].contains(&channels) && order.is_none() {
-        return Err(Error::shape(path, format!("cannot hold {channels} channels, as a picture has 1 or 3; use .npy")));
+        return Err(Error::shape(
+            path,
+            format!("cannot store {channels} channels, because an image has 1 or 3; use .npy"),
+        ));
     }
     if !(extent.rank() == 2 || extent.rank() == 3 && kind == FileKind::Tiff) {
         return Err(Error::shape(
             path,
-            format!("cannot hold a signal of {extent}; use .npy, .wav for sound or .tif for volumes"),
+            format!(
+                "cannot store a signal of {extent}; use .npy, .wav for sounds or .tif for volumes"
+            ),
         ));
     }
     let [_, height, width] = extent.padded();
@@ -99,7 +151,8 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
         None => (signal.to_interleaved(), channels),
         Some(order) => (in_pages(signal, order), 1),
     };
-    let failed = |e: String| Error::format(path, format!("cannot be written as {kind} ({e}); use .npy"));
+    let failed =
+        |e: String| Error::format(path, format!("cannot be written as {kind} ({e}); use .npy"));
     match (kind, depth) {
         (FileKind::Tiff, _) => {
             let full = if depth == Depth::U8 { 255.0 } else { 65535.0 };
@@ -111,31 +164,46 @@ fn encode_picture<T: Real>(path: &Path, kind: FileKind, signal: &Signal<T>, opti
                 _ => "double",
             };
             let written = |grid| Written::of(grid, depth_pages, [height, width, channels], kind);
-            let grid = options.notes.grid.as_ref().map(written);
-            let icc = options.notes.icc.as_deref();
-            let exif = options.notes.exif.as_deref().map(Exif::read).unwrap_or_default();
-            let xmp = options.notes.xmp.as_deref();
+            let grid = options.metadata.grid.as_ref().map(written);
+            let icc = options.metadata.icc.as_deref();
+            let exif = options.metadata.exif.as_deref().map(Exif::read).unwrap_or_default();
+            let xmp = options.metadata.xmp.as_deref();
             let factor = full / scale;
-            let pages = Pages { samples: &samples, width, height, channels: in_pixel, factor, icc, exif, xmp, grid };
+            let pages = Pages {
+                samples: &samples,
+                width,
+                height,
+                channels: in_pixel,
+                factor,
+                icc,
+                exif,
+                xmp,
+                grid,
+            };
             tiff::encode(&pages, depth).map_err(|e| failed(e.to_string()))
         }
         (FileKind::Png, Depth::U16) => {
-            let bytes: Vec<u8> = samples.iter().flat_map(|x| (to_integer(*x, 65535.0, scale) as u16).to_ne_bytes()).collect();
-            bitmap::encode_png_at(&bytes, width, height, channels, depth, &options.notes).map_err(|e| failed(e.to_string()))
+            let bytes: Vec<u8> = samples
+                .iter()
+                .flat_map(|x| (to_integer(*x, 65535.0, scale) as u16).to_ne_bytes())
+                .collect();
+            bitmap::encode_png_at(&bytes, width, height, channels, depth, &options.metadata)
+                .map_err(|e| failed(e.to_string()))
         }
         (_, _) => {
-            let bytes: Vec<u8> = samples.iter().map(|x| to_integer(*x, 255.0, scale) as u8).collect();
+            let bytes: Vec<u8> =
+                samples.iter().map(|x| to_integer(*x, 255.0, scale) as u8).collect();
             let file = if kind == FileKind::Png {
-                bitmap::encode_png_at(&bytes, width, height, channels, depth, &options.notes)
+                bitmap::encode_png_at(&bytes, width, height, channels, depth, &options.metadata)
             } else {
-                bitmap::encode_jpeg(&bytes, width, height, channels, &options.notes)
+                bitmap::encode_jpeg(&bytes, width, height, channels, &options.metadata)
             };
             file.map_err(|e| failed(e.to_string()))
         }
     }
 }
 
-/// The samples page after page, a page for every channel of every slice.
+/// The samples page by page, with one page per channel and slice.
 fn in_pages<T: Real>(signal: &Signal<T>, order: PageOrder) -> Vec<T> {
     let ([slices, height, width], channels) = (signal.extent().padded(), signal.channels());
     let length = height * width;
@@ -149,7 +217,7 @@ fn in_pages<T: Real>(signal: &Signal<T>, order: PageOrder) -> Vec<T> {
     samples
 }
 
-/// A sample of `0..scale`, rounded and clipped to `0..=full`.
+/// A sample in `0..scale`, rounded and clipped to `0..=full`.
 fn to_integer<T: Real>(sample: T, full: f64, scale: f64) -> f64 {
     (sample.to_f64() * (full / scale)).round().clamp(0.0, full)
 }

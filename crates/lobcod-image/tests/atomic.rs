@@ -1,13 +1,13 @@
-//! Files are written whole or not at all.
+//! Files are written atomically.
 
 mod common;
 
 use common::{Folder, assert_refused, ramp};
-use lobcod_image::{WriteOptions, check_writable, write_atomically, write_picture};
+use lobcod_image::{WriteOptions, check_writable, write_atomically, write_image};
 use std::path::Path;
 
 #[test]
-fn a_new_file_takes_the_place_of_the_old_one() {
+fn a_new_file_replaces_the_old_one() {
     let folder = Folder::new();
     let path = folder.with("a", b"old and longer");
     write_atomically(&path, b"new").unwrap();
@@ -16,12 +16,15 @@ fn a_new_file_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn a_failed_write_leaves_the_old_file_alone() {
+fn a_failed_write_keeps_the_old_file() {
     let folder = Folder::new();
     let path = folder.with("a.png", b"old");
     let volume = ramp::<f32>(&[2, 2, 2], 1, 1.0);
-    assert_refused(write_picture(&path, &volume, &WriteOptions::default()), &["a.png"]);
-    assert_eq!((std::fs::read(&path).unwrap(), folder.names()), (b"old".to_vec(), vec!["a.png".to_string()]));
+    assert_refused(write_image(&path, &volume, &WriteOptions::default()), &["a.png"]);
+    assert_eq!(
+        (std::fs::read(&path).unwrap(), folder.names()),
+        (b"old".to_vec(), vec!["a.png".to_string()])
+    );
 }
 
 #[test]
@@ -31,16 +34,25 @@ fn a_protected_file_is_not_replaced() {
     let mut permissions = std::fs::metadata(&path).unwrap().permissions();
     permissions.set_readonly(true);
     std::fs::set_permissions(&path, permissions).unwrap();
-    assert_refused(write_atomically(&path, b"new"), &["may not be written", "permissions"]);
-    assert_eq!((std::fs::read(&path).unwrap(), folder.names()), (b"old".to_vec(), vec!["a".to_string()]));
+    assert_refused(write_atomically(&path, b"new"), &["permission denied", "permissions"]);
+    assert_eq!(
+        (std::fs::read(&path).unwrap(), folder.names()),
+        (b"old".to_vec(), vec!["a".to_string()])
+    );
 }
 
 #[test]
-fn places_where_nothing_can_be_written_are_named() {
+fn unwritable_paths_are_refused() {
     let folder = Folder::new();
-    assert_refused(write_atomically(&folder.file("none/a.png"), b""), &["none/a.png", "no folder", "make it first"]);
+    assert_refused(
+        write_atomically(&folder.file("none/a.png"), b""),
+        &["none/a.png", "does not exist", "create it first"],
+    );
     folder.with("file", b"");
-    assert_refused(write_atomically(&folder.file("file/a.png"), b""), &["file/a.png", "no folder"]);
+    assert_refused(
+        write_atomically(&folder.file("file/a.png"), b""),
+        &["file/a.png", "does not exist"],
+    );
     assert_refused(write_atomically(folder.file("a").parent().unwrap(), b""), &["is a folder"]);
     assert_refused(check_writable(Path::new("")), &["cannot be written"]);
     assert!(check_writable(Path::new("surely-not-there.png")).is_ok());
@@ -50,7 +62,7 @@ fn places_where_nothing_can_be_written_are_named() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_and_devices_stay() {
+fn links_are_followed_and_devices_are_kept() {
     let folder = Folder::new();
     let target = folder.with("target", b"old");
     std::os::unix::fs::symlink(&target, folder.file("link")).unwrap();

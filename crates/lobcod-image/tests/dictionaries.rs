@@ -1,4 +1,4 @@
-//! Dictionaries come back from `.npy` and `.npz`.
+//! Dictionaries round-trip through `.npy` and `.npz`.
 
 mod common;
 
@@ -9,7 +9,8 @@ use lobcod_image::{Array, MetaValue, npy, npz, read_dictionary, write_dictionary
 
 fn dictionary(axes: &[usize], channels: usize) -> Dictionary<f64> {
     let extent = Extent::new(axes).unwrap();
-    let numbers = (0..4 * extent.volume() * channels).map(|i| (i as f64 * 0.7).sin() + 0.1).collect();
+    let numbers =
+        (0..4 * extent.volume() * channels).map(|i| (i as f64 * 0.7).sin() + 0.1).collect();
     Dictionary::new(extent, channels, numbers).unwrap()
 }
 
@@ -35,32 +36,44 @@ fn every_shape_survives_a_round_trip() {
         }
         let file = std::fs::read(folder.file("d.npy")).unwrap();
         assert_eq!(npy::decode("d.npy".as_ref(), &file).unwrap().shape(), npy_shape);
-        let npz = Npz::new("d.npz".as_ref(), std::fs::read(folder.file("d.npz")).unwrap(), 1 << 20).unwrap();
+        let npz = Npz::new("d.npz".as_ref(), std::fs::read(folder.file("d.npz")).unwrap(), 1 << 20)
+            .unwrap();
         assert_eq!(npz.get("axes").unwrap().to_text().unwrap(), npz_axes);
     }
 }
 
 #[test]
-fn atoms_of_one_axis_and_several_channels_need_npz() {
+fn one_dimensional_atoms_with_several_channels_need_npz() {
     let folder = Folder::new();
     let dictionary = dictionary(&[5], 2);
     write_dictionary(&folder.file("d.npz"), &dictionary, &[]).unwrap();
     assert_same(&read_dictionary(&folder.file("d.npz")).unwrap(), &dictionary);
-    assert_refused(write_dictionary(&folder.file("d.npy"), &dictionary, &[]), &["d.npy", "use .npz"]);
+    assert_refused(
+        write_dictionary(&folder.file("d.npy"), &dictionary, &[]),
+        &["d.npy", "use .npz"],
+    );
 }
 
 #[test]
-fn remarks_are_kept_and_must_have_names_of_their_own() {
+fn metadata_is_kept_and_needs_distinct_names() {
     let folder = Folder::new();
-    let remarks =
-        [("method", MetaValue::Text("atomwise".into())), ("passes", MetaValue::Integer(7)), ("penalty", MetaValue::Number(0.5))];
+    let remarks = [
+        ("method", MetaValue::Text("atomwise".into())),
+        ("passes", MetaValue::Integer(7)),
+        ("penalty", MetaValue::Number(0.5)),
+    ];
     write_dictionary(&folder.file("d.npz"), &dictionary(&[2, 2], 1), &remarks).unwrap();
-    let npz = Npz::new("d.npz".as_ref(), std::fs::read(folder.file("d.npz")).unwrap(), 1 << 20).unwrap();
+    let npz =
+        Npz::new("d.npz".as_ref(), std::fs::read(folder.file("d.npz")).unwrap(), 1 << 20).unwrap();
     assert_eq!(npz.get("method").unwrap().to_text().unwrap(), "atomwise");
     assert_eq!(npz.get("passes").unwrap().to_integers().unwrap(), [7]);
     assert_eq!(npz.get("penalty").unwrap().to_reals::<f64>(1.0).unwrap(), [0.5]);
     for name in ["atoms", "axes"] {
-        let answer = write_dictionary(&folder.file("e.npz"), &dictionary(&[2, 2], 1), &[(name, MetaValue::Integer(1))]);
+        let answer = write_dictionary(
+            &folder.file("e.npz"),
+            &dictionary(&[2, 2], 1),
+            &[(name, MetaValue::Integer(1))],
+        );
         assert_refused(answer, &["e.npz", name, "rename"]);
     }
 }
@@ -82,7 +95,7 @@ fn plain_atoms_are_normalised_and_counted() {
 }
 
 #[test]
-fn files_that_are_no_dictionaries_are_refused() {
+fn files_that_are_not_dictionaries_are_refused() {
     let folder = Folder::new();
     let read = |array: Array| read_dictionary::<f32>(&folder.with("d.npy", &npy::encode(&array)));
     assert_refused(read(Array::new(&[1, 1, 2], [0.0; 2])), &["d.npy", "atom 0", "zeros"]);
@@ -92,16 +105,29 @@ fn files_that_are_no_dictionaries_are_refused() {
     assert_refused(read(Array::new(&[1, 0, 8, 8], [0.0; 0])), &["d.npy"]);
     assert_refused(read(Array::new(&[3], [1.0; 3])), &["d.npy", "(3)", "(m, h, w)"]);
     assert_refused(read(Array::from_text("x")), &["d.npy"]);
-    let read = |arrays: &[(&str, Array)]| read_dictionary::<f32>(&folder.with("d.npz", &npz::encode(arrays)));
+    let read = |arrays: &[(&str, Array)]| {
+        read_dictionary::<f32>(&folder.with("d.npz", &npz::encode(arrays)))
+    };
     let atoms = || ("atoms", Array::new(&[1, 1, 2], [1.0, 2.0]));
     assert_eq!(read(&[atoms()]).unwrap().extent().to_string(), "1x2");
-    assert_refused(read(&[("other", Array::scalar(1.0))]), &["d.npz", "lacks the array atoms", "other"]);
-    assert_refused(read(&[atoms(), ("axes", Array::from_text("mchw"))]), &["d.npz", "(1, 1, 2)", "mchw"]);
+    assert_refused(
+        read(&[("other", Array::scalar(1.0))]),
+        &["d.npz", "has no array atoms", "other"],
+    );
+    assert_refused(
+        read(&[atoms(), ("axes", Array::from_text("mchw"))]),
+        &["d.npz", "(1, 1, 2)", "mchw"],
+    );
     assert_refused(read(&[atoms(), ("axes", Array::from_text("hwm"))]), &["d.npz", "hwm", "mhw"]);
     assert_refused(read(&[atoms(), ("axes", Array::scalar(3.0))]), &["d.npz", "axes"]);
     assert_refused(
-        read_dictionary::<f32>(&folder.with("d.png", &lobcod_image::encode_png(&[1], 1, 1).unwrap())),
+        read_dictionary::<f32>(
+            &folder.with("d.png", &lobcod_image::encode_png(&[1], 1, 1).unwrap()),
+        ),
         &["d.png", ".npz"],
     );
-    assert_refused(write_dictionary(&folder.file("d.png"), &dictionary(&[2, 2], 1), &[]), &["d.png", ".npz"]);
+    assert_refused(
+        write_dictionary(&folder.file("d.png"), &dictionary(&[2, 2], 1), &[]),
+        &["d.png", ".npz"],
+    );
 }

@@ -1,20 +1,22 @@
-//! numpy reads what is written here and the other way round. Skipped, with a word, where numpy is not to be had.
+//! numpy reads files of lobcod, and lobcod reads files of numpy. Skipped if numpy is not installed.
 
 mod common;
 
 use common::{Folder, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
 use lobcod_image::{
-    Axes, CodesFile, Depth, MetaValue, Notes, ReadOptions, WriteOptions, read_codes, read_dictionary, read_picture, write_codes,
-    write_dictionary, write_picture,
+    Axes, CodesFile, Depth, MetaValue, Metadata, ReadOptions, WriteOptions, read_codes,
+    read_dictionary, read_image, write_codes, write_dictionary, write_image,
 };
 use std::process::Command;
 
 /// Runs a script inside the folder; `false` if there is no numpy.
 fn python(folder: &Folder, script: &str) -> bool {
-    let run = |script: &str| Command::new("python3").args(["-c", script]).current_dir(folder.file("")).output();
+    let run = |script: &str| {
+        Command::new("python3").args(["-c", script]).current_dir(folder.file("")).output()
+    };
     if !run("import numpy").is_ok_and(|o| o.status.success()) {
-        lobcod_conformance::skipped("python3 with numpy is not on this machine");
+        lobcod_conformance::skipped("skipped: python3 with numpy is not installed");
         return false;
     }
     let output = run(&format!("import numpy as np\n{script}")).unwrap();
@@ -33,9 +35,14 @@ fn numpy_reads_codes_without_pickle() {
         scale: 255.0,
         depth: Depth::U8,
         sample_rate: None,
-        dictionary: Dictionary::new(Extent::new(&[2, 3]).unwrap(), 1, (0..12).map(|i| (i as f32).cos()).collect()).unwrap(),
+        dictionary: Dictionary::new(
+            Extent::new(&[2, 3]).unwrap(),
+            1,
+            (0..12).map(|i| (i as f32).cos()).collect(),
+        )
+        .unwrap(),
         base: Some(ramp(&[4, 5], 1, 1.0)),
-        notes: Notes { xmp: Some(b"<a/>".to_vec()), ..Notes::default() },
+        metadata: Metadata { xmp: Some(b"<a/>".to_vec()), ..Metadata::default() },
     };
     write_codes(&folder.file("c.npz"), &file).unwrap();
     let script = "
@@ -60,13 +67,25 @@ np.savez('plain.npz', **c)
 }
 
 #[test]
-fn numpy_reads_pictures_and_dictionaries() {
+fn numpy_reads_images_and_dictionaries() {
     let folder = Folder::new();
-    write_picture(&folder.file("a.npy"), &ramp::<f64>(&[2, 3], 3, 1.0), &WriteOptions { axes: Axes::Hwc, ..Default::default() })
-        .unwrap();
-    let dictionary = Dictionary::<f32>::new(Extent::new(&[2, 2, 2]).unwrap(), 1, (1..17).map(|i| i as f32).collect()).unwrap();
-    let remarks =
-        [("method", MetaValue::Text("größer".into())), ("passes", MetaValue::Integer(3)), ("seconds", MetaValue::Number(0.5))];
+    write_image(
+        &folder.file("a.npy"),
+        &ramp::<f64>(&[2, 3], 3, 1.0),
+        &WriteOptions { axes: Axes::Hwc, ..Default::default() },
+    )
+    .unwrap();
+    let dictionary = Dictionary::<f32>::new(
+        Extent::new(&[2, 2, 2]).unwrap(),
+        1,
+        (1..17).map(|i| i as f32).collect(),
+    )
+    .unwrap();
+    let remarks = [
+        ("method", MetaValue::Text("größer".into())),
+        ("passes", MetaValue::Integer(3)),
+        ("seconds", MetaValue::Number(0.5)),
+    ];
     write_dictionary(&folder.file("d.npz"), &dictionary, &remarks).unwrap();
     python(
         &folder,
@@ -81,7 +100,7 @@ assert str(d['method']) == 'größer' and int(d['passes']) == 3 and float(d['sec
 }
 
 #[test]
-fn what_numpy_saves_is_read() {
+fn files_saved_by_numpy_are_read() {
     let folder = Folder::new();
     let script = "
 x = np.arange(6).reshape(2, 3)
@@ -97,12 +116,18 @@ np.savez('d.npz', atoms=np.eye(4).reshape(4, 2, 2), axes='mhw')
     if !python(&folder, script) {
         return;
     }
-    let read = |name: &str| read_picture::<f64>(&folder.file(name), &ReadOptions::default());
-    let names: Vec<String> = folder.names().into_iter().filter(|n| n.ends_with("C.npy") || n.ends_with("F.npy")).collect();
+    let read = |name: &str| read_image::<f64>(&folder.file(name), &ReadOptions::default());
+    let names: Vec<String> = folder
+        .names()
+        .into_iter()
+        .filter(|n| n.ends_with("C.npy") || n.ends_with("F.npy"))
+        .collect();
     assert_eq!(names.len(), 34);
     for name in names {
         let factor = if name.starts_with("u2") { 255.0 / 65535.0 } else { 1.0 };
-        let wanted: Vec<f64> = (0..6).map(|i| f64::from(if name.starts_with('b') { i.min(1) } else { i }) * factor).collect();
+        let wanted: Vec<f64> = (0..6)
+            .map(|i| f64::from(if name.starts_with('b') { i.min(1) } else { i }) * factor)
+            .collect();
         assert_eq!(read(&name).unwrap().signal.data(), wanted, "{name}");
     }
     assert_eq!(read("one.npz").unwrap().signal.data()[5], 5.0);

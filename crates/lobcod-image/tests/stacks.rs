@@ -3,7 +3,10 @@
 mod common;
 
 use common::{Folder, assert_refused, ramp};
-use lobcod_image::{Axes, Depth, Dialect, Grid, Notes, PageOrder, ReadOptions, WriteOptions, read_picture, write_picture};
+use lobcod_image::{
+    Axes, Depth, Dialect, Grid, Metadata, PageOrder, ReadOptions, WriteOptions, read_image,
+    write_image,
+};
 
 fn grid(dialect: Dialect) -> Grid {
     Grid {
@@ -13,107 +16,145 @@ fn grid(dialect: Dialect) -> Grid {
         pixel: if dialect == Dialect::Ome { [Some(0.13), Some(0.2)] } else { [None; 2] },
         spacing: (dialect != Dialect::Plain).then_some(0.5),
         unit: (dialect != Dialect::Plain).then(|| "µm".into()),
-        moments: false,
+        time_points: false,
         channel_pages: None,
     }
 }
 
 fn options(grid: Grid) -> WriteOptions {
-    let notes = Notes { grid: Some(grid), ..Notes::default() };
-    WriteOptions { axes: Axes::Dhw, depth: Depth::U16, notes, ..WriteOptions::default() }
+    let metadata = Metadata { grid: Some(grid), ..Metadata::default() };
+    WriteOptions { axes: Axes::Dhw, depth: Depth::U16, metadata, ..WriteOptions::default() }
 }
 
 #[test]
-fn stacks_say_what_they_are() {
+fn stacks_describe_their_axes() {
     let folder = Folder::new();
     let stack = ramp::<f32>(&[4, 5, 6], 1, 1.0);
     for dialect in [Dialect::ImageJ, Dialect::Ome] {
-        for moments in [false, true] {
-            let grid = Grid { moments, ..grid(dialect) };
-            write_picture(&folder.file("a.tif"), &stack, &options(grid.clone())).unwrap();
-            let back = read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
-            assert_eq!((back.axes, back.signal.extent().axes()), (Axes::Dhw, &[4, 5, 6][..]), "{dialect:?}");
-            assert_eq!(back.notes.grid, Some(grid));
-            let worst = back.signal.minus(&stack).unwrap().data().iter().fold(0.0, |w: f32, x| w.max(x.abs()));
+        for time_points in [false, true] {
+            let grid = Grid { time_points, ..grid(dialect) };
+            write_image(&folder.file("a.tif"), &stack, &options(grid.clone())).unwrap();
+            let back = read_image::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
+            assert_eq!(
+                (back.axes, back.signal.extent().axes()),
+                (Axes::Dhw, &[4, 5, 6][..]),
+                "{dialect:?}"
+            );
+            assert_eq!(back.metadata.grid, Some(grid));
+            let worst = back
+                .signal
+                .minus(&stack)
+                .unwrap()
+                .data()
+                .iter()
+                .fold(0.0, |w: f32, x| w.max(x.abs()));
             assert!(worst < 0.01);
         }
     }
     // Colour pages of a stack.
     let colours = ramp::<f32>(&[3, 5, 6], 3, 0.5);
-    write_picture(&folder.file("c.tif"), &colours, &options(grid(Dialect::Ome))).unwrap();
-    let back = read_picture::<f32>(&folder.file("c.tif"), &ReadOptions::default()).unwrap();
+    write_image(&folder.file("c.tif"), &colours, &options(grid(Dialect::Ome))).unwrap();
+    let back = read_image::<f32>(&folder.file("c.tif"), &ReadOptions::default()).unwrap();
     assert_eq!((back.axes, back.signal.channels()), (Axes::Dhwc, 3));
 }
 
 #[test]
-fn a_plain_stack_still_needs_a_word_but_keeps_its_resolution() {
+fn a_plain_stack_needs_axes_but_keeps_its_resolution() {
     let folder = Folder::new();
     let stack = ramp::<f32>(&[4, 5, 6], 1, 1.0);
-    write_picture(&folder.file("a.tif"), &stack, &options(grid(Dialect::Plain))).unwrap();
-    assert_refused(read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()), &["--axes dhw"]);
-    let asked = ReadOptions { axes: Some(Axes::Dhw), ..ReadOptions::default() };
-    let back = read_picture::<f32>(&folder.file("a.tif"), &asked).unwrap();
-    assert_eq!(back.notes.grid, Some(grid(Dialect::Plain)));
+    write_image(&folder.file("a.tif"), &stack, &options(grid(Dialect::Plain))).unwrap();
+    assert_refused(
+        read_image::<f32>(&folder.file("a.tif"), &ReadOptions::default()),
+        &["--axes dhw"],
+    );
+    let options = ReadOptions { axes: Some(Axes::Dhw), ..ReadOptions::default() };
+    let back = read_image::<f32>(&folder.file("a.tif"), &options).unwrap();
+    assert_eq!(back.metadata.grid, Some(grid(Dialect::Plain)));
 }
 
 #[test]
-fn a_word_overrules_the_file() {
+fn explicit_axes_override_the_file() {
     let folder = Folder::new();
     let stack = ramp::<f32>(&[4, 5, 6], 1, 1.0);
-    write_picture(&folder.file("a.tif"), &stack, &options(grid(Dialect::ImageJ))).unwrap();
+    write_image(&folder.file("a.tif"), &stack, &options(grid(Dialect::ImageJ))).unwrap();
     for (axes, shape, channels) in [(Axes::Chw, &[5, 6][..], 4), (Axes::Hw, &[5, 6][..], 1)] {
-        let asked = ReadOptions { axes: Some(axes), ..ReadOptions::default() };
-        let back = read_picture::<f32>(&folder.file("a.tif"), &asked).unwrap();
+        let options = ReadOptions { axes: Some(axes), ..ReadOptions::default() };
+        let back = read_image::<f32>(&folder.file("a.tif"), &options).unwrap();
         assert_eq!((back.signal.extent().axes(), back.signal.channels()), (shape, channels));
     }
 }
 
 #[test]
-fn single_pictures_and_cut_stacks() {
+fn single_images_and_cut_stacks() {
     let folder = Folder::new();
     let one = ramp::<f32>(&[5, 6], 1, 1.0);
-    write_picture(&folder.file("a.tif"), &one, &WriteOptions { axes: Axes::Hw, ..options(grid(Dialect::ImageJ)) }).unwrap();
-    let back = read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
-    assert_eq!((back.axes, back.notes.grid), (Axes::Hw, Some(grid(Dialect::ImageJ))));
-    // A note of more pages than there are (ImageJ's way with files above 4 GB) must not pass for a single picture.
+    write_image(
+        &folder.file("a.tif"),
+        &one,
+        &WriteOptions { axes: Axes::Hw, ..options(grid(Dialect::ImageJ)) },
+    )
+    .unwrap();
+    let back = read_image::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
+    assert_eq!((back.axes, back.metadata.grid), (Axes::Hw, Some(grid(Dialect::ImageJ))));
+    // A description with more pages than exist (as ImageJ writes for files above 4 GB) must not
+    // pass for a single image.
     let mut bytes = std::fs::read(folder.file("a.tif")).unwrap();
     let place = bytes.windows(9).position(|w| w == b"images=1\n").unwrap();
     bytes[place + 7] = b'3';
     std::fs::write(folder.file("a.tif"), bytes).unwrap();
-    assert_refused(read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()), &["speaks of 3 pages but holds 1"]);
+    assert_refused(
+        read_image::<f32>(&folder.file("a.tif"), &ReadOptions::default()),
+        &["declares 3 pages but contains 1"],
+    );
 }
 
 #[test]
-fn slices_and_channels_in_pages_go_round() {
+fn slices_and_channels_in_pages_round_trip() {
     let folder = Folder::new();
     for (dialect, order) in [
         (Dialect::ImageJ, PageOrder::ChannelsFirst),
         (Dialect::Ome, PageOrder::ChannelsFirst),
         (Dialect::Ome, PageOrder::SlicesFirst),
     ] {
-        for (axes, channels, said) in [(&[4, 5, 6][..], 2, Axes::Dhwc), (&[4, 5, 6], 3, Axes::Dhwc), (&[5, 6], 2, Axes::Chw)] {
+        for (axes, channels, said) in
+            [(&[4, 5, 6][..], 2, Axes::Dhwc), (&[4, 5, 6], 3, Axes::Dhwc), (&[5, 6], 2, Axes::Chw)]
+        {
             let stack = ramp::<f32>(axes, channels, 0.25);
             let grid = Grid { channel_pages: Some(order), ..grid(dialect) };
-            write_picture(&folder.file("a.tif"), &stack, &options(grid.clone())).unwrap();
-            let back = read_picture::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
+            write_image(&folder.file("a.tif"), &stack, &options(grid.clone())).unwrap();
+            let back = read_image::<f32>(&folder.file("a.tif"), &ReadOptions::default()).unwrap();
             let found = (back.axes, back.signal.extent().axes().to_vec(), back.signal.channels());
             assert_eq!(found, (said, axes.to_vec(), channels), "{dialect:?} {order:?}");
-            let worst = back.signal.minus(&stack).unwrap().data().iter().fold(0.0, |w: f32, x| w.max(x.abs()));
+            let worst = back
+                .signal
+                .minus(&stack)
+                .unwrap()
+                .data()
+                .iter()
+                .fold(0.0, |w: f32, x| w.max(x.abs()));
             assert!(worst < 0.01, "{dialect:?} {order:?}: off by {worst}");
-            assert_eq!(back.notes.grid, Some(grid));
-            // Written again it is the same file.
+            assert_eq!(back.metadata.grid, Some(grid));
+            // Written again, the file is identical.
             let before = std::fs::read(folder.file("a.tif")).unwrap();
-            let again = WriteOptions { axes: back.axes, depth: back.depth, notes: back.notes, ..WriteOptions::default() };
-            write_picture(&folder.file("b.tif"), &back.signal, &again).unwrap();
-            assert!(before == std::fs::read(folder.file("b.tif")).unwrap(), "{dialect:?} {order:?}");
+            let again = WriteOptions {
+                axes: back.axes,
+                depth: back.depth,
+                metadata: back.metadata,
+                ..WriteOptions::default()
+            };
+            write_image(&folder.file("b.tif"), &back.signal, &again).unwrap();
+            assert!(
+                before == std::fs::read(folder.file("b.tif")).unwrap(),
+                "{dialect:?} {order:?}"
+            );
         }
     }
 }
 
 #[test]
-fn pages_lie_in_the_order_that_was_said() {
+fn pages_follow_the_declared_order() {
     let folder = Folder::new();
-    // Page `k` of six holds the number `k`.
+    // Page `k` of six contains the number `k`.
     let pages = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let stack = |order: PageOrder| {
         let sample = |i: usize| pages[order_of(order, i / 3, i % 3)];
@@ -122,9 +163,14 @@ fn pages_lie_in_the_order_that_was_said() {
     };
     for order in [PageOrder::ChannelsFirst, PageOrder::SlicesFirst] {
         let grid = Grid { channel_pages: Some(order), ..grid(Dialect::Ome) };
-        write_picture(&folder.file("a.tif"), &stack(order), &WriteOptions { depth: Depth::F32, ..options(grid) }).unwrap();
+        write_image(
+            &folder.file("a.tif"),
+            &stack(order),
+            &WriteOptions { depth: Depth::F32, ..options(grid) },
+        )
+        .unwrap();
         let all = ReadOptions { axes: Some(Axes::Dhw), ..ReadOptions::default() };
-        let plain = read_picture::<f32>(&folder.file("a.tif"), &all).unwrap().signal;
+        let plain = read_image::<f32>(&folder.file("a.tif"), &all).unwrap().signal;
         let firsts: Vec<f32> = plain.data().iter().step_by(20).copied().collect();
         assert_eq!(firsts, pages, "{order:?}");
     }
@@ -135,19 +181,23 @@ fn order_of(order: PageOrder, channel: usize, slice: usize) -> usize {
 }
 
 #[test]
-fn times_beside_channels_and_several_series_are_refused() {
+fn time_points_with_channels_and_several_series_are_refused() {
     let folder = Folder::new();
     let stack = ramp::<f32>(&[4, 5, 6], 2, 1.0);
-    let said = |dialect| options(Grid { channel_pages: Some(PageOrder::ChannelsFirst), ..grid(dialect) });
+    let said =
+        |dialect| options(Grid { channel_pages: Some(PageOrder::ChannelsFirst), ..grid(dialect) });
     let edited = |name: &str, from: &[u8], to: &[u8]| {
         let mut bytes = std::fs::read(folder.file(name)).unwrap();
         let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
         bytes[at..at + to.len()].copy_from_slice(to);
         std::fs::write(folder.file(name), bytes).unwrap();
-        read_picture::<f32>(&folder.file(name), &ReadOptions::default())
+        read_image::<f32>(&folder.file(name), &ReadOptions::default())
     };
-    write_picture(&folder.file("i.tif"), &stack, &said(Dialect::ImageJ)).unwrap();
-    assert_refused(edited("i.tif", b"slices", b"frames"), &["2 channels", "4 moments", "by time"]);
-    write_picture(&folder.file("o.tif"), &stack, &said(Dialect::Ome)).unwrap();
-    assert_refused(edited("o.tif", b"</Pixels>", b"<Pixels/>"), &["2 series"]);
+    write_image(&folder.file("i.tif"), &stack, &said(Dialect::ImageJ)).unwrap();
+    assert_refused(
+        edited("i.tif", b"slices", b"frames"),
+        &["2 channels", "4 time points", "by time"],
+    );
+    write_image(&folder.file("o.tif"), &stack, &said(Dialect::Ome)).unwrap();
+    assert_refused(edited("o.tif", b"</Pixels>", b"<Pixels/>"), &["2 image series"]);
 }

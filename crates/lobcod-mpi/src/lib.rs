@@ -1,7 +1,9 @@
 //! lobcod over the ranks of MPI.
 //!
-//! The engine is [`lobcod::engine::ranks::RankEngine`]; this crate is what carries its messages. Built with the feature `mpi`, which
-//! needs an MPI library (Debian: `libopenmpi-dev openmpi-bin libclang-dev`); without it the crate is empty.
+//! The engine is [`lobcod::engine::ranks::RankEngine`]; this crate transports its messages.
+//! Requires the feature `mpi`, which needs an MPI library: Open MPI (Debian: `libopenmpi-dev
+//! openmpi-bin libclang-dev`) or MPICH (`libmpich-dev mpich libclang-dev`); without it the crate is
+//! empty.
 //!
 //! ```no_run
 //! # #[cfg(feature = "mpi")]
@@ -14,7 +16,7 @@
 //! let image = Signal::from_planar(Extent::new(&[512, 512])?, 1, vec![0.5f32; 512 * 512])?;
 //! let dictionary = Dictionary::dct(Extent::new(&[8, 8])?, 1, 64)?;
 //! let pursuit = PursuitParams::new(Penalty::Relative(0.1)).check()?;
-//! let answer = pursuit.run_on(&engine, &[image.into()], &dictionary, &mut ())?;
+//! let answer = pursuit.run(&engine, &[image.into()], &dictionary, &mut ())?;
 //! # Ok(())
 //! # }
 //! # #[cfg(not(feature = "mpi"))]
@@ -24,10 +26,14 @@
 #[cfg(feature = "mpi")]
 mod calls;
 #[cfg(feature = "mpi")]
+mod launch;
+#[cfg(feature = "mpi")]
 mod ping;
 #[cfg(feature = "mpi")]
 mod world;
 
+#[cfg(feature = "mpi")]
+pub use launch::launcher;
 #[cfg(feature = "mpi")]
 pub use ping::{Ping, ping};
 #[cfg(feature = "mpi")]

@@ -1,23 +1,24 @@
-//! How fast messages travel.
+//! Latency and bandwidth of messages.
 
 use crate::world::MpiWorld;
 use lobcod::engine::ranks::World;
-use std::time::Instant;
+use lobcod::run::Clock;
 
-/// What a message costs.
+/// Cost of messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ping {
-    /// Seconds of a short message, one way.
+    /// Latency of a short message in seconds, one way.
     pub seconds: f64,
-    /// Bytes a second of a long one.
+    /// Bandwidth of a long message in bytes per second.
     pub bytes_a_second: f64,
 }
 
-/// Sends messages to and fro between the first two ranks; `None` where there are not two. All ranks take part.
+/// Sends messages back and forth between the first two ranks; `None` with fewer than two.
+/// Collective over all ranks.
 pub fn ping(world: &MpiWorld) -> Option<Ping> {
     let times = [(8, 200), (1 << 22, 10)].map(|(bytes, rounds)| {
         world.reduce(&mut [0], &mut []);
-        let clock = Instant::now();
+        let clock = Clock::start();
         for _ in 0..rounds {
             match world.rank() {
                 0 if world.ranks() > 1 => {
@@ -33,5 +34,6 @@ pub fn ping(world: &MpiWorld) -> Option<Ping> {
         }
         clock.elapsed().as_secs_f64() / (2 * rounds) as f64
     });
-    (world.ranks() > 1).then(|| Ping { seconds: times[0], bytes_a_second: (1 << 22) as f64 / times[1] })
+    (world.ranks() > 1)
+        .then(|| Ping { seconds: times[0], bytes_a_second: (1 << 22) as f64 / times[1] })
 }

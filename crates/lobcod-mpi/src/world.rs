@@ -1,4 +1,4 @@
-//! The world of MPI.
+//! Communication by MPI.
 
 use crate::calls::{self, UnderWay, forget_sent};
 use lobcod::engine::ranks::World;
@@ -9,50 +9,61 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// All ranks that `mpirun` started. Used from the thread that joined.
+/// All ranks started by `mpirun`. Must be used on the thread that joined.
 pub struct MpiWorld {
     rank: usize,
     ranks: usize,
-    /// Messages announced by every rank.
+    /// Announced messages from every rank.
     announced: Vec<RefCell<VecDeque<UnderWay>>>,
-    /// Messages that may not have left yet.
+    /// Messages that may not have been sent yet.
     leaving: RefCell<VecDeque<UnderWay>>,
     sent: Cell<u64>,
-    /// Leaves the world when dropped.
+    /// Finalises MPI when dropped.
     _universe: Universe,
 }
 
 impl MpiWorld {
-    /// Joins the other ranks; once a process. From then on a panic of any rank ends the whole job, for the others would wait forever.
+    /// Joins the other ranks; once per process. From then on a panic of any rank ends the whole
+    /// job, since the others would wait forever.
     ///
-    /// Sets two variables of the environment for Open MPI, so call it before other threads are there.
+    /// Sets two environment variables for Open MPI, so call it before starting other threads.
     pub fn join() -> Result<Rc<Self>> {
         calls::send_borders_at_once();
         let joined = mpi::initialize_with_threading(Threading::Funneled);
         let cure = "join once, and start the program with mpirun";
         let Some((universe, threading)) = joined else {
-            return Err(Error::Unavailable(format!("MPI was joined before; {cure}")));
+            return Err(Error::Unavailable(format!("MPI was already joined; {cure}")));
         };
         if threading < Threading::Funneled {
-            return Err(Error::Unavailable("this MPI library does not allow threads; build it with them".into()));
+            return Err(Error::Unavailable(
+                "this MPI library does not support threads; use one built with thread support"
+                    .into(),
+            ));
         }
         let (rank, ranks) = calls::place();
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            eprintln!("rank {rank} of {ranks} failed, and the job ends with it:");
+            eprintln!("rank {rank} of {ranks} failed and ends the job:");
             before(panic);
             calls::abort(101);
         }));
         let announced = (0..ranks).map(|_| RefCell::default()).collect();
-        Ok(Rc::new(Self { rank, ranks, announced, leaving: RefCell::default(), sent: Cell::new(0), _universe: universe }))
+        Ok(Rc::new(Self {
+            rank,
+            ranks,
+            announced,
+            leaving: RefCell::default(),
+            sent: Cell::new(0),
+            _universe: universe,
+        }))
     }
 
-    /// Ends all ranks at once with this exit code.
+    /// Ends all ranks with this exit code.
     pub fn abort(&self, code: i32) -> ! {
         calls::abort(code)
     }
 
-    /// Bytes sent to neighbours so far.
+    /// Number of bytes sent to neighbours so far.
     pub fn sent(&self) -> u64 {
         self.sent.get()
     }
@@ -102,7 +113,11 @@ impl World for MpiWorld {
             return Vec::new();
         }
         let of_rank = |rank: usize| {
-            let length = self.receive(rank).try_into().map(u64::from_le_bytes).expect("a length comes first") as usize;
+            let length = self
+                .receive(rank)
+                .try_into()
+                .map(u64::from_le_bytes)
+                .expect("a message starts with its length") as usize;
             let mut all = Vec::with_capacity(length);
             while all.len() < length {
                 all.extend(self.receive(rank));

@@ -1,23 +1,24 @@
-//! What lies beyond the edge of the signal.
+//! Border conditions.
 
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Border rule: which positions have a needle, and where the data term is taken.
+/// Border condition: which positions have a needle, and which samples have a data term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Border {
     /// Needles at every position whose patch touches the signal; only samples of the signal count.
     #[default]
     Free,
-    /// The same positions, but the signal is padded by `h - 1` zeros on every side and the padding counts.
+    /// The same positions, but the signal is padded by `h - 1` zeros on every side and the padding
+    /// has a data term.
     Zero,
-    /// The signal repeats; needles at every sample. Refused when an axis is shorter than the atom.
+    /// The signal repeats; needles at every sample. An error if an axis is shorter than the atom.
     Periodic,
 }
 
 impl Border {
-    /// All border rules.
+    /// All border conditions.
     pub const ALL: [Border; 3] = [Border::Free, Border::Zero, Border::Periodic];
 }
 

@@ -1,45 +1,50 @@
-//! A pursuit or a learning as it stood between two passes, from which it goes on to the same answer.
+//! Checkpoints: a pursuit or a learning between two passes, to be resumed to the same answer.
+//!
+//! An [`Observer`](crate::Observer) is offered a checkpoint after every pass.
+//! [`Pursuit::resume`](crate::Pursuit::resume) and [`Learner::resume`](crate::Learner::resume)
+//! continue from it and give the answer of the uninterrupted run, bit for bit. The crate
+//! `lobcod-image` writes checkpoints to disk.
 
 use crate::dictionary::Dictionary;
 use crate::engine::State;
 use crate::error::{Error, Result};
-use crate::learn::{LearnParams, LearnPoint};
+use crate::learn::{LearnParams, LearnPoint, Method, Step};
 use crate::needles::Code;
-use crate::pursuit::{Observed, PursuitParams, Start};
+use crate::pursuit::{Local, Observed, Penalty, PursuitParams, Schedule, Start};
 use crate::real::Real;
 use crate::report::HistoryPoint;
 use std::collections::BTreeMap;
 
-/// Everything a pursuit needs to go on bit for bit: codes, what is known of every tile, and where the schedule stands. The residual is
-/// not part of it: every pass synthesises it anew. Numbers are `f64`, which holds codes of either precision exactly.
+/// A pursuit between two passes. Resuming is bit-identical. The residual is not included: every
+/// pass recomputes it. `f64` represents codes of both precisions exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Hash of signals, masks, dictionary and parameters it belongs to.
+    /// Hash of signals, masks, dictionary and parameters.
     pub fingerprint: u64,
-    /// Seconds worked so far.
+    /// Seconds spent so far.
     pub seconds: f64,
     /// Sweeps over all needles so far.
     pub discovery_sweeps: usize,
     /// Sweeps over the non-zero codes so far.
     pub support_sweeps: usize,
-    /// Where the schedule stands.
+    /// State of the schedule.
     pub schedule: ScheduleState,
     /// Codes of every plane, and the changes pending around its tiles.
     pub state: State<f64>,
-    /// Objective against time so far.
+    /// Objective over time.
     pub history: Vec<HistoryPoint>,
 }
 
-/// Where the main loop stands between two passes.
+/// State of the main loop between two passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScheduleState {
     /// Penalty of the next pass.
     pub stage_penalty: f64,
     /// Changes that end the support sweeps of the next pass.
     pub tolerance: f64,
-    /// Excess the last certificate let pass; `None`: the next pass visits all needles.
+    /// Slack of the last certificate; `None`: the next pass visits all needles.
     pub candidate_slack: Option<f64>,
-    /// Best gap and objective so far, and passes since either got better.
+    /// Best gap and objective so far, and passes since either improved.
     pub best_gap: f64,
     /// See `best_gap`.
     pub best_objective: f64,
@@ -47,12 +52,12 @@ pub struct ScheduleState {
     pub idle_passes: usize,
 }
 
-/// Everything a learning needs to go on bit for bit: dictionary, codes, and what its method remembers.
+/// Dictionary learning between two passes. Resuming is bit-identical.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LearnCheckpoint {
-    /// Hash of signals, masks, first dictionary and parameters it belongs to.
+    /// Hash of signals, masks, initial dictionary and parameters.
     pub fingerprint: u64,
-    /// Seconds worked so far.
+    /// Seconds spent so far.
     pub seconds: f64,
     /// Penalty in units of the signal.
     pub penalty: f64,
@@ -60,47 +65,167 @@ pub struct LearnCheckpoint {
     pub dictionary: Vec<f64>,
     /// Codes of every plane.
     pub codes: Vec<Vec<Code<f64>>>,
-    /// The passes so far.
+    /// One point per pass.
     pub history: Vec<LearnPoint>,
-    /// What the method remembers from pass to pass, by name.
-    pub memory: Memory,
+    /// State of the method, by name.
+    pub memory: LearnerState,
 }
 
 /// Numbers by name.
-pub type Memory = BTreeMap<String, Vec<f64>>;
+pub type LearnerState = BTreeMap<String, Vec<f64>>;
 
-/// Error unless a checkpoint of fingerprint `found` belongs to a problem of fingerprint `wanted`.
+/// Returns an error unless the checkpoint belongs to a problem with this fingerprint.
 pub(crate) fn check_fingerprint(found: u64, wanted: u64) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
     Err(Error::Data(
-        "the checkpoint belongs to other signals, another dictionary or other parameters; resume with those it was made with"
+        "the checkpoint belongs to other signals, another dictionary or other parameters; resume with the original ones"
             .into(),
     ))
 }
 
-/// Hash of all that decides the course of a pursuit; threads and limits do not.
-pub(crate) fn fingerprint<T: Real>(params: &PursuitParams, signals: &[Observed<T>], dictionary: &Dictionary<T>) -> u64 {
-    let course = PursuitParams { threads: 0, time_limit: None, max_sweeps: 1, max_memory: None, ..params.clone() };
-    hash_problem(&format!("{course:?}"), signals, dictionary)
+/// Error for a checkpoint whose parts contradict each other.
+pub(crate) fn damaged() -> Error {
+    Error::Data("the checkpoint is damaged: its parts contradict each other".into())
 }
 
-/// Hash of all that decides the course of a learning; threads and limits do not.
-pub(crate) fn learning_fingerprint<T: Real>(params: &LearnParams, signals: &[Observed<T>], first: &Dictionary<T>) -> u64 {
-    let course = LearnParams {
-        threads: 0,
-        time_limit: None,
-        passes: 1,
-        target_objective: None,
-        tolerance: 0.0,
-        max_memory: None,
-        ..params.clone()
+/// Hash of everything that affects the course of a pursuit.
+pub(crate) fn fingerprint<T: Real>(
+    params: &PursuitParams,
+    signals: &[Observed<T>],
+    dictionary: &Dictionary<T>,
+) -> u64 {
+    hash_problem(&pursuit_settings(params), signals, dictionary)
+}
+
+/// Hash of everything that affects the course of learning.
+pub(crate) fn learning_fingerprint<T: Real>(
+    params: &LearnParams,
+    signals: &[Observed<T>],
+    first: &Dictionary<T>,
+) -> u64 {
+    hash_problem(&learning_settings(params), signals, first)
+}
+
+/// Parameters as text: `name=value` for every value that is not the default.
+///
+/// The text is part of the checkpoint format. The default of a new parameter must not change the
+/// behaviour; then older checkpoints keep their fingerprint.
+#[derive(Default)]
+struct Settings(String);
+
+impl Settings {
+    fn add(&mut self, name: &str, value: impl ToString, default: impl ToString) {
+        let value = value.to_string();
+        if value != default.to_string() {
+            self.0 += &format!("{name}={value} ");
+        }
+    }
+}
+
+/// Parameters that affect the course of a pursuit. Limits do not.
+fn pursuit_settings(params: &PursuitParams) -> String {
+    let PursuitParams {
+        penalty,
+        border,
+        tolerance,
+        schedule,
+        local,
+        nonnegative,
+        atom_weights,
+        max_nonzeros,
+        tile,
+        seed,
+        max_sweeps: _,
+        time_limit: _,
+        max_memory: _,
+    } = params;
+    let mut settings = Settings::default();
+    settings.add("penalty", penalty_words(*penalty), "");
+    settings.add("border", border, "free");
+    settings.add("tolerance", tolerance, 1e-3);
+    let schedule = match schedule {
+        Schedule::Tiles => "tiles",
+        Schedule::Layers => "layers",
+        Schedule::Needles => "needles",
     };
-    hash_problem(&format!("{course:?}"), signals, first)
+    settings.add("schedule", schedule, "tiles");
+    let local = match local {
+        Local::Coordinate => "coordinate",
+        Local::Lars => "lars",
+    };
+    settings.add("local", local, "coordinate");
+    settings.add("nonnegative", nonnegative, false);
+    settings.add(
+        "atom_weights",
+        atom_weights.as_ref().map_or(String::new(), |weights| list(weights)),
+        "",
+    );
+    settings.add("max_nonzeros", max_nonzeros.unwrap_or(0), 0);
+    settings.add("tile", tile.unwrap_or(0), 0);
+    settings.add("seed", seed, 0);
+    settings.0
 }
 
-/// Hash (FNV-1a) of parameters in words, signals and dictionary.
+/// Parameters that affect the course of learning up to the final pursuit. Limits do not.
+fn learning_settings(params: &LearnParams) -> String {
+    let LearnParams {
+        penalty,
+        border,
+        method,
+        rounds,
+        stream_memory,
+        seed,
+        passes: _,
+        target_objective: _,
+        time_limit: _,
+        tolerance: _,
+        max_memory: _,
+    } = params;
+    let mut settings = Settings::default();
+    settings.add("penalty", penalty_words(*penalty), "");
+    settings.add("border", border, "free");
+    let method = match method {
+        Method::Atomwise => "atomwise".into(),
+        Method::Batch => "batch".into(),
+        Method::Stochastic { step, decay } => format!("stochastic,{},{decay}", step_words(*step)),
+    };
+    settings.add("method", method, "atomwise");
+    settings.add("rounds", rounds, 6);
+    settings.add("stream_memory", stream_memory, 32);
+    settings.add("seed", seed, 0);
+    settings.0
+}
+
+fn penalty_words(penalty: Penalty) -> String {
+    match penalty {
+        Penalty::Absolute(penalty) => format!("absolute,{penalty}"),
+        Penalty::Relative(fraction) => format!("relative,{fraction}"),
+    }
+}
+
+fn step_words(step: Step) -> String {
+    let (name, numbers) = match step {
+        Step::Paper { adam_passes, size, momentum_size, momentum } => {
+            ("paper", vec![adam_passes as f64, size, momentum_size, momentum])
+        }
+        Step::Sgd { size } => ("sgd", vec![size]),
+        Step::Momentum { size, momentum } => ("momentum", vec![size, momentum]),
+        Step::Adagrad { size, guard } => ("adagrad", vec![size, guard]),
+        Step::Adadelta { size, memory, guard } => ("adadelta", vec![size, memory, guard]),
+        Step::Adam { size, momentum, memory, guard } => {
+            ("adam", vec![size, momentum, memory, guard])
+        }
+    };
+    format!("{name},{}", list(&numbers))
+}
+
+fn list(numbers: &[f64]) -> String {
+    numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Hash (FNV-1a) of parameters as text, signals and dictionary.
 fn hash_problem<T: Real>(params: &str, signals: &[Observed<T>], dictionary: &Dictionary<T>) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     hash.text(&format!("{} {params} {} {}", T::NAME, dictionary.extent(), dictionary.channels()));
@@ -108,13 +233,18 @@ fn hash_problem<T: Real>(params: &str, signals: &[Observed<T>], dictionary: &Dic
     for observed in signals {
         hash.text(&format!("{} {}", observed.extent(), observed.signal.channels()));
         match &observed.mask {
-            // A rank knows only its part; what all measure together stands for the samples, see the solver.
+            // A rank has only its part; the solver adds what all ranks measure.
             _ if observed.part.is_some() => {}
             None => hash.numbers(observed.signal.data()),
             Some(mask) => {
                 hash.numbers(mask.weights().data());
                 for c in 0..observed.signal.channels() {
-                    let known = observed.signal.channel(c).iter().zip(mask.channel(c)).filter(|(_, w)| **w > T::ZERO);
+                    let known = observed
+                        .signal
+                        .channel(c)
+                        .iter()
+                        .zip(mask.channel(c))
+                        .filter(|(_, w)| **w > T::ZERO);
                     known.for_each(|(x, _)| hash.number(*x));
                 }
             }

@@ -1,50 +1,73 @@
-//! What can go wrong, split by who is at fault.
+//! Errors, by who can do something about them.
+//!
+//! Every error is one sentence that names what is wrong and what to do.
+
+use crate::real::Real;
 
 /// Result of every fallible call of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// One sentence that names what is wrong and what to do about it.
+/// An error whose message states what is wrong and how to fix it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Two things that must have matching shapes do not.
+    /// Shapes do not match.
     #[error("{0}")]
     Shape(String),
-    /// A parameter lies outside its allowed range.
+    /// A parameter is out of range.
     #[error("{name} is {value}, but must be {allowed}")]
     Parameter {
         /// Name of the parameter as users write it.
         name: &'static str,
         /// The offending value.
         value: String,
-        /// The allowed range, as words.
+        /// The allowed range, in words.
         allowed: &'static str,
     },
-    /// The numbers themselves cannot be worked with (NaN, nothing known, a zero atom).
+    /// The data cannot be processed (NaN, nothing known, a zero atom).
     #[error("{0}")]
     Data(String),
-    /// The work would need more memory than was allowed.
+    /// The memory limit would be exceeded.
     #[error(
         "this needs about {} of memory, but the limit is {}; raise the limit or use a smaller signal",
         crate::memory::words(*.needed),
         crate::memory::words(*.limit)
     )]
     Limits {
-        /// Bytes the work would need.
+        /// Bytes needed.
         needed: u64,
-        /// Bytes that are allowed.
+        /// Bytes allowed.
         limit: u64,
     },
-    /// The observer stopped the work before there was an answer.
-    #[error("the work was stopped before there was an answer; run it again")]
+    /// The observer stopped the run before a result was available.
+    #[error("stopped before a result was available; run it again")]
     Stopped,
-    /// An engine or feature that this build or machine does not have.
+    /// A device failed. The last checkpoint may contain the codes so far.
+    #[error("{0}")]
+    Device(String),
+    /// The engine or feature is not available in this build or on this machine.
     #[error("{0}")]
     Unavailable(String),
 }
 
 impl Error {
-    pub(crate) fn parameter(name: &'static str, value: impl ToString, allowed: &'static str) -> Self {
+    /// A parameter out of its range; `allowed` completes "must be ...".
+    pub fn parameter(name: &'static str, value: impl ToString, allowed: &'static str) -> Self {
         Error::Parameter { name, value: value.to_string(), allowed }
+    }
+
+    /// The samples of a signal, its correlations or its energy overflow.
+    pub fn overflow<T: Real>() -> Self {
+        let cure = "scale the signal down or use double precision";
+        Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
+    }
+}
+
+/// Returns an error unless a number is finite and above 0.
+pub fn check_positive(name: &'static str, x: f64) -> Result<()> {
+    if x.is_finite() && x > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter(name, x, "a number above 0"))
     }
 }

@@ -1,11 +1,12 @@
 //! Sizes of boxes along one, two or three axes.
 
 use crate::error::{Error, Result};
+use crate::geometry::{InSignal, Region};
 use std::fmt;
 
 /// Size of a signal or an atom: 1, 2 or 3 axes, slowest first (`t`, `hw` or `dhw`).
 ///
-/// Inside, every box has three axes; the leading ones of a 1-D or 2-D box have length 1.
+/// Internally every box has three axes; the leading ones of a 1-D or 2-D box have length 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Extent {
     rank: usize,
@@ -22,13 +23,22 @@ impl Extent {
     /// ```
     pub fn new(axes: &[usize]) -> Result<Self> {
         if axes.is_empty() || axes.len() > 3 {
-            return Err(Error::Shape(format!("a signal or atom has 1 to 3 axes besides channels, not {}", axes.len())));
+            return Err(Error::Shape(format!(
+                "a signal or atom has 1 to 3 axes besides channels, not {}",
+                axes.len()
+            )));
         }
         if axes.contains(&0) {
-            return Err(Error::Shape(format!("the shape {axes:?} has an axis of length 0, so there is nothing to code")));
+            return Err(Error::Shape(format!(
+                "the shape {axes:?} has an axis of length 0; every axis needs at least one sample"
+            )));
         }
-        if axes.iter().any(|&a| a > (1 << 30)) || axes.iter().try_fold(1usize, |v, &a| v.checked_mul(a)).is_none() {
-            return Err(Error::Shape(format!("the shape {axes:?} is too large; an axis may hold 2^30 samples")));
+        if axes.iter().any(|&a| a > (1 << 30))
+            || axes.iter().try_fold(1usize, |v, &a| v.checked_mul(a)).is_none()
+        {
+            return Err(Error::Shape(format!(
+                "the shape {axes:?} is too large; an axis can have up to 2^30 samples"
+            )));
         }
         let mut size = [1; 3];
         size[3 - axes.len()..].copy_from_slice(axes);
@@ -55,8 +65,13 @@ impl Extent {
         self.size.iter().product()
     }
 
-    /// Rank kept, lengths (depth, height, width) replaced.
-    pub(crate) fn with_padded(&self, size: [usize; 3]) -> Self {
+    /// The box as a region of the signal.
+    pub fn region(&self) -> Region<InSignal> {
+        Region::whole(self.size)
+    }
+
+    /// The same rank with other lengths (depth, height, width).
+    pub fn with_padded(&self, size: [usize; 3]) -> Self {
         Self { rank: self.rank, size }
     }
 }

@@ -1,39 +1,45 @@
-//! Masks: which samples are observed, and how strongly they count.
+//! Masks: which samples are observed, and their weights.
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::real::Real;
 use crate::signal::Signal;
 
-/// Weights `A` in [0, 1]: 1 = observed, 0 = missing, between = counts less. One weight a sample; a mask of one channel serves all channels.
+/// Weights `A` in [0, 1]: 1 = observed, 0 = missing. A one-channel mask applies to all channels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mask<T> {
     weights: Signal<T>,
 }
 
-/// What is less can only be meant as missing.
+/// Smaller weights are rejected: they can only be meant as missing.
 const SMALLEST_WEIGHT: f64 = 1e-16;
 
 impl<T: Real> Mask<T> {
-    /// A mask from weights; each must lie in [0, 1] and at least one must be above 0.
+    /// Creates a mask from weights; each must be in [0, 1] and at least one above 0.
     pub fn new(weights: Signal<T>) -> Result<Self> {
         if weights.data().iter().all(|&w| w == T::ZERO) {
-            return Err(Error::Data("the mask marks every sample as missing; at least one must be known".into()));
+            return Err(Error::Data(
+                "the mask marks every sample as missing; at least one must be known".into(),
+            ));
         }
         Self::of_part(weights)
     }
 
-    /// A mask of a part of a signal, where every sample may be missing.
+    /// A mask for a part of a signal, in which every sample may be missing.
     pub fn of_part(weights: Signal<T>) -> Result<Self> {
-        // Weights are squared, and the square must be of full precision.
+        // Weights are squared, and the square must not be subnormal.
         let allowed = |w: T| w == T::ZERO || (w.to_f64() >= SMALLEST_WEIGHT && w <= T::ONE);
         match weights.data().iter().find(|w| !allowed(**w)) {
-            Some(w) => Err(Error::parameter("a mask weight", w, "0 (missing) or between 1e-16 and 1 (observed)")),
+            Some(w) => Err(Error::parameter(
+                "a mask weight",
+                w,
+                "0 (missing) or between 1e-16 and 1 (observed)",
+            )),
             None => Ok(Self { weights }),
         }
     }
 
-    /// A mask from `true` = observed, one value a sample position.
+    /// A mask from `true` = observed, one value per sample position.
     pub fn from_known(extent: Extent, known: &[bool]) -> Result<Self> {
         let weights = known.iter().map(|&k| if k { T::ONE } else { T::ZERO }).collect();
         Self::new(Signal::from_planar(extent, 1, weights)?)
@@ -49,7 +55,7 @@ impl<T: Real> Mask<T> {
         self.weights.channel(if self.weights.channels() == 1 { 0 } else { c })
     }
 
-    /// Error unless the mask fits a signal of this shape.
+    /// Returns an error unless the mask fits a signal of this shape.
     pub fn check_fits(&self, signal: &Signal<T>) -> Result<()> {
         let (m, s) = (&self.weights, signal);
         if m.extent() != s.extent() || (m.channels() != 1 && m.channels() != s.channels()) {

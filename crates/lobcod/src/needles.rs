@@ -1,9 +1,10 @@
-//! Needles: the sparse answer.
+//! Needles: the sparse representation of a signal.
 
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use crate::geometry::{InSignal, Point, Raster, Region};
 use crate::real::Real;
 use crate::signal::Signal;
 
@@ -14,7 +15,7 @@ pub struct Code<T> {
     pub position: [i32; 3],
     /// Index of the atom.
     pub atom: u32,
-    /// Channel this code belongs to when a one-channel dictionary codes each channel by itself; otherwise 0.
+    /// Channel of the code with a one-channel dictionary; otherwise 0.
     pub channel: u32,
     /// The code.
     pub value: T,
@@ -30,7 +31,7 @@ pub struct Needles<T> {
 }
 
 impl<T: Real> Needles<T> {
-    /// Needles of a signal of the given shape; codes of value 0 are dropped, the rest sorted.
+    /// Creates the needles of a signal; codes of value 0 are dropped, the rest sorted.
     pub fn new(extent: Extent, channels: usize, border: Border, mut codes: Vec<Code<T>>) -> Self {
         codes.retain(|c| c.value != T::ZERO);
         codes.sort_unstable_by_key(|c| (c.position, c.atom, c.channel));
@@ -42,12 +43,12 @@ impl<T: Real> Needles<T> {
         self.extent
     }
 
-    /// Channels of the coded signal.
+    /// Number of channels of the coded signal.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// Border rule the codes belong to.
+    /// Border condition of the codes.
     pub fn border(&self) -> Border {
         self.border
     }
@@ -62,16 +63,17 @@ impl<T: Real> Needles<T> {
         self.codes.len()
     }
 
-    /// Error unless every code names a position and atom that exist for this dictionary.
+    /// Returns an error unless position and atom of every code exist.
     pub fn check_fits(&self, dictionary: &Dictionary<T>) -> Result<()> {
-        let (l, h) = (self.extent.padded(), dictionary.extent().padded());
+        let positions = self.positions(dictionary.extent());
         let planes = if dictionary.channels() == 1 { self.channels } else { 1 };
         for c in &self.codes {
-            let inside = (0..3).all(|a| {
-                let low = if self.border == Border::Periodic { 0 } else { 1 - h[a] as i64 };
-                (low..l[a] as i64).contains(&i64::from(c.position[a]))
-            });
-            if !inside || c.atom as usize >= dictionary.len() || c.channel as usize >= planes || !c.value.is_finite() {
+            let inside = positions.contains(Point::from(c.position));
+            if !inside
+                || c.atom as usize >= dictionary.len()
+                || c.channel as usize >= planes
+                || !c.value.is_finite()
+            {
                 return Err(Error::Data(format!(
                     "the code of atom {} at {:?} does not fit a {} signal with {} atoms of {}",
                     c.atom,
@@ -85,73 +87,69 @@ impl<T: Real> Needles<T> {
         Ok(())
     }
 
+    /// All positions for atoms of this size.
+    fn positions(&self, atom: Extent) -> Region<InSignal> {
+        let (all, periodic) = (self.extent.region(), self.border == Border::Periodic);
+        Region::of(|a| if periodic { 0 } else { 1 - atom.padded()[a] as i64 }..all.end(a))
+    }
+
     /// Size of the grid of positions, `(H + h - 1) x (W + w - 1)` (`H x W` when periodic).
     pub fn position_extent(&self, dictionary: &Dictionary<T>) -> Extent {
-        let (l, h) = (self.extent.padded(), dictionary.extent().padded());
-        let periodic = self.border == Border::Periodic;
-        self.extent.with_padded(std::array::from_fn(|a| if periodic { l[a] } else { l[a] + h[a] - 1 }))
+        self.extent.with_padded(self.positions(dictionary.extent()).size)
     }
 
-    /// Dense maps, one a channel coded by itself and atom: `(planes, m, positions)`, last axis fastest.
+    /// Dense maps `(planes, m, positions)`, last axis fastest; one plane for each channel that is
+    /// coded separately.
     pub fn to_maps(&self, dictionary: &Dictionary<T>) -> Vec<T> {
-        let grid = self.position_extent(dictionary).padded();
-        let shift: [i32; 3] = match self.border {
-            Border::Periodic => [0; 3],
-            _ => dictionary.extent().padded().map(|h| h as i32 - 1),
-        };
         let planes = if dictionary.channels() == 1 { self.channels } else { 1 };
-        let size: usize = grid.iter().product();
-        let mut maps = vec![T::ZERO; planes * dictionary.len() * size];
+        let maps = Raster::new(self.positions(dictionary.extent()), planes * dictionary.len());
+        let mut values = vec![T::ZERO; maps.len()];
         for c in &self.codes {
-            let at: [usize; 3] = std::array::from_fn(|a| (c.position[a] + shift[a]) as usize);
-            let map = c.channel as usize * dictionary.len() + c.atom as usize;
-            maps[map * size + (at[0] * grid[1] + at[1]) * grid[2] + at[2]] = c.value;
+            values[maps.index(
+                c.channel as usize * dictionary.len() + c.atom as usize,
+                Point::from(c.position),
+            )] = c.value;
         }
-        maps
+        values
     }
 
-    /// The signal the codes stand for, `sum_i P_i^T D a_i`: the atoms added up, unflipped, cropped to the signal (wrapped when periodic).
+    /// The signal `sum_i P_i^T D a_i`: the sum of the unflipped atoms, cropped to the signal
+    /// (wrapped when periodic).
     pub fn synthesise(&self, dictionary: &Dictionary<T>) -> Result<Signal<T>> {
         let sum = self.synthesise_exactly(dictionary)?;
         Signal::from_planar(self.extent, self.channels, sum.into_iter().map(T::from_f64).collect())
     }
 
-    /// The same samples before they are rounded, channel after channel.
+    /// The same samples before rounding, channel by channel.
     pub(crate) fn synthesise_exactly(&self, dictionary: &Dictionary<T>) -> Result<Vec<f64>> {
         self.check_fits(dictionary)?;
         let by_channel = dictionary.channels() == 1;
         if !by_channel && dictionary.channels() != self.channels {
             return Err(Error::Shape(format!(
-                "atoms of {} channels cannot make a signal of {}",
+                "atoms with {} channels cannot synthesise a signal with {}",
                 dictionary.channels(),
                 self.channels
             )));
         }
-        let (l, h) = (self.extent.padded(), dictionary.extent().padded());
         let volume = self.extent.volume();
+        let periodic = [self.border == Border::Periodic; 3];
+        let raster =
+            Raster { periodic, ..Raster::new(self.extent.region(), dictionary.channels()) };
         let mut sum = vec![0.0f64; volume * self.channels];
         for code in &self.codes {
-            let value = code.value.to_f64();
-            for (row, atom_row) in dictionary.atom(code.atom as usize).chunks_exact(h[2]).enumerate() {
-                let (c, z, y) = (row / (h[0] * h[1]), row / h[1] % h[0], row % h[1]);
-                let c = if by_channel { code.channel as usize } else { c };
-                let at = |axis: usize, offset: usize| {
-                    let p = i64::from(code.position[axis]) + offset as i64;
-                    let l = l[axis] as i64;
-                    if self.border == Border::Periodic {
-                        Some((p % l) as usize)
-                    } else {
-                        (0..l).contains(&p).then_some(p as usize)
-                    }
-                };
-                let (Some(z), Some(y)) = (at(0, z), at(1, y)) else { continue };
-                let line = c * volume + (z * l[1] + y) * l[2];
-                for (x, d) in atom_row.iter().enumerate() {
-                    if let Some(x) = at(2, x) {
-                        sum[line + x] += value * d.to_f64();
-                    }
-                }
-            }
+            let first = if by_channel { code.channel as usize * volume } else { 0 };
+            let (value, atom) = (code.value.to_f64(), dictionary.atom(code.atom as usize));
+            raster.patch(
+                Point::from(code.position),
+                dictionary.extent().padded(),
+                atom,
+                |into, atom| {
+                    sum[first + into..]
+                        .iter_mut()
+                        .zip(atom)
+                        .for_each(|(sum, d)| *sum += value * d.to_f64());
+                },
+            );
         }
         Ok(sum)
     }

@@ -1,58 +1,132 @@
-//! Coarse work on several threads: chunks of an array, each written by one thread.
+//! Multi-threading: parts of an array, and teams that synchronise at a barrier.
+//!
+//! Results are the same for any number of threads if they depend only on the index of the item.
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 
-/// Threads meant by a parameter in which 0 stands for all cores.
-pub(crate) fn count(threads: usize) -> usize {
+/// Polls at a barrier before the thread yields its core.
+const SPINS: usize = 2000;
+
+/// Number of threads for a parameter in which 0 means all cores.
+pub fn count(threads: usize) -> usize {
     if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads }
 }
 
-/// Hands every chunk of `length` items, with its number, to one of up to `threads` threads; `open` makes what a thread works with.
-///
-/// What is written to a chunk must depend on its number alone, so the answer is the same on any number of threads.
-pub(crate) fn chunks<T: Send, S>(
+/// Distributes whole groups of items over up to `threads` threads (0: all cores), at least `least`
+/// groups each. Group `g` is `start(g)..start(g + 1)`.
+pub fn groups<T: Send>(
+    data: &mut [T],
+    groups: usize,
+    start: impl Fn(usize) -> usize,
+    least: usize,
+    threads: usize,
+    work: impl Fn(Range<usize>, &mut [T]) + Sync,
+) {
+    let shares = count(threads).min(groups / least.max(1)).max(1);
+    if shares == 1 {
+        return work(0..groups, data);
+    }
+    let mut rest = data;
+    let parts = (0..shares).map(|share| {
+        let own = share * groups / shares..(share + 1) * groups / shares;
+        let items = start(own.end) - start(own.start);
+        (own, rest.split_off_mut(..items).expect("groups cover the data"))
+    });
+    let parts = Mutex::new(parts.collect::<Vec<_>>().into_iter());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || {
+        while let Some((range, part)) = next() {
+            work(range, part);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..shares {
+            // If no thread is available (limits on threads or memory), the others do its part.
+            if Builder::new().spawn_scoped(scope, run).is_err() {
+                break;
+            }
+        }
+        run();
+    });
+}
+
+/// Distributes chunks of `length` items, with their index, over up to `threads` threads, each with
+/// its own state from `open`.
+pub fn chunks<T: Send, S>(
     data: &mut [T],
     length: usize,
     threads: usize,
     open: impl Fn() -> S + Sync,
     work: impl Fn(usize, &mut [T], &mut S) + Sync,
 ) {
-    let all = data.len().div_ceil(length);
-    let share = all.div_ceil(count(threads).max(1)).max(1);
-    let run = |first: usize, part: &mut [T]| {
-        let mut own = open();
-        part.chunks_mut(length).enumerate().for_each(|(i, chunk)| work(first + i, chunk, &mut own));
-    };
-    if share >= all {
-        return run(0, data);
-    }
-    let parts = Mutex::new(data.chunks_mut(share * length).enumerate());
-    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work_off = || {
-        while let Some((i, part)) = next() {
-            run(i * share, part);
-        }
-    };
+    let items = data.len();
+    groups(
+        data,
+        items.div_ceil(length),
+        |chunk| items.min(chunk * length),
+        1,
+        threads,
+        |range, part| {
+            let mut own = open();
+            range.zip(part.chunks_mut(length)).for_each(|(i, chunk)| work(i, chunk, &mut own));
+        },
+    );
+}
+
+/// Runs one worker on each of up to `threads` threads concurrently; `split` creates the workers,
+/// which synchronise at the barrier.
+pub fn team<W: Send>(
+    threads: usize,
+    split: impl FnOnce(usize) -> Vec<W>,
+    run: impl Fn(W, &Barrier) + Sync,
+) {
     std::thread::scope(|scope| {
-        for _ in 1..all.div_ceil(share) {
-            // Where no thread is to be had (limits on threads or memory), the others do its part.
-            if Builder::new().spawn_scoped(scope, work_off).is_err() {
+        let (run, mut others) = (&run, Vec::new());
+        for _ in 1..count(threads).max(1) {
+            let (sender, receiver) = channel::<(W, Arc<Barrier>)>();
+            let work =
+                move || receiver.recv().map_or((), |(worker, barrier)| run(worker, &barrier));
+            // If no thread is available, the others do its part.
+            if Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
+            others.push(sender);
         }
-        work_off();
+        let barrier = Arc::new(Barrier { threads: others.len() + 1, ..Barrier::default() });
+        let mut workers = split(barrier.threads).into_iter();
+        let first = workers.next().expect("at least one worker");
+        for (worker, sender) in workers.zip(others) {
+            sender.send((worker, Arc::clone(&barrier))).expect("one thread per worker");
+        }
+        run(first, &barrier);
     });
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn every_chunk_is_seen_once_with_its_number() {
-        for (items, length, threads) in [(0, 3, 2), (1, 3, 2), (10, 3, 1), (10, 3, 2), (10, 3, 7), (12, 3, 4), (5, 9, 3)] {
-            let mut data = vec![0usize; items];
-            super::chunks(&mut data, length, threads, || (), |i, chunk, ()| chunk.iter_mut().for_each(|x| *x += 1 + i));
-            assert!(data.iter().enumerate().all(|(i, x)| *x == 1 + i / length), "{items} {length} {threads}");
+/// A barrier at which the threads of a team wait for each other.
+#[derive(Default)]
+pub struct Barrier {
+    threads: usize,
+    waiting: AtomicUsize,
+    round: AtomicUsize,
+}
+
+impl Barrier {
+    /// Waits for all others.
+    pub fn wait(&self) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.waiting.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut looks = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            looks += 1;
+            if looks < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 }

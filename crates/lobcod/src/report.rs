@@ -1,4 +1,4 @@
-//! What a solver says about its answer.
+//! Reports of solvers.
 
 use std::fmt;
 
@@ -7,13 +7,15 @@ use std::fmt;
 pub enum Status {
     /// The relative duality gap is at most the tolerance.
     Converged,
-    /// Nothing can change any more at this precision or cap, although the gap is above the tolerance.
+    /// All passes of learning or alternations of separation were done.
+    Completed,
+    /// No further progress at this precision or cap, but the gap is above the tolerance.
     Stalled,
-    /// The allowed number of discovery sweeps was used up.
+    /// The maximum number of discovery sweeps was reached.
     MaxSweeps,
     /// The time limit was reached.
     TimeLimit,
-    /// The observer asked to stop.
+    /// The observer stopped the run.
     Interrupted,
 }
 
@@ -21,6 +23,7 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Status::Converged => "converged",
+            Status::Completed => "completed",
             Status::Stalled => "stalled",
             Status::MaxSweeps => "max_sweeps",
             Status::TimeLimit => "time_limit",
@@ -29,33 +32,34 @@ impl fmt::Display for Status {
     }
 }
 
-/// One point of the curve objective against time.
+/// One point of the objective over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistoryPoint {
     /// Seconds since the solver began.
     pub seconds: f64,
-    /// Objective at the asked penalty, from a residual synthesised anew from the needles.
+    /// Objective at the final penalty, from a residual recomputed from the needles.
     pub objective: f64,
-    /// Non-zero codes.
+    /// Number of non-zero codes.
     pub nonzeros: usize,
-    /// Relative duality gap, where it was measured.
+    /// Relative duality gap, if measured.
     pub relative_gap: Option<f64>,
 }
 
 /// Objective and certificate of one signal, or summed over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Certificate {
     /// Data term plus penalty term.
     pub objective: f64,
     /// `1/2 || A (Y - B - sum P_i^T D a_i) ||^2`.
     pub data_term: f64,
-    /// Objective minus dual objective: no answer can be lower by more than this.
+    /// Objective minus dual objective: the optimum is lower by at most this.
     pub gap: f64,
-    /// Non-zero codes.
+    /// Number of non-zero codes.
     pub nonzeros: usize,
-    /// Samples of the signal, channels not counted.
+    /// Number of samples, without channels.
     pub pixels: usize,
-    /// The smallest penalty with an all-zero answer.
+    /// The smallest penalty for which all codes are zero.
     pub penalty_max: f64,
 }
 
@@ -75,24 +79,25 @@ impl Certificate {
     }
 }
 
-/// The report of a pursuit. Several signals are one problem: sums in `total`, each by itself in `signals`.
+/// Report of a pursuit; several signals are one problem.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// How the run ended.
     pub status: Status,
     /// Sums over all signals.
     pub total: Certificate,
-    /// Each signal by itself.
+    /// Certificates of the individual signals.
     pub signals: Vec<Certificate>,
     /// The penalty used, in units of the signal.
     pub penalty: f64,
-    /// Sweeps over all needles.
+    /// Number of sweeps over all needles.
     pub discovery_sweeps: usize,
-    /// Sweeps over the non-zero codes.
+    /// Number of sweeps over the non-zero codes.
     pub support_sweeps: usize,
-    /// Wall time of the solver, certificate included.
+    /// Wall time of the solver, including the certificate.
     pub seconds: f64,
-    /// Memory of the solver's own arrays, in bytes.
+    /// Peak size of the solver's own arrays, in bytes.
     pub working_memory_bytes: u64,
     /// Threads used.
     pub threads: usize,
@@ -100,13 +105,13 @@ pub struct Report {
     pub engine: &'static str,
     /// `"f32"` or `"f64"`.
     pub precision: &'static str,
-    /// Objective against time.
+    /// Objective over time.
     pub history: Vec<HistoryPoint>,
 }
 
 impl Report {
-    /// The report of several problems solved one after the other, as of one: objectives, gaps, sweeps and seconds added up, the
-    /// worst status; the history goes on from problem to problem. `None` if there are none.
+    /// Merges the reports of several problems solved consecutively: sums, the worst status,
+    /// concatenated histories. `None` if there are none.
     pub fn together(reports: &[Report]) -> Option<Report> {
         let mut whole = reports.first()?.clone();
         for report in &reports[1..] {
@@ -123,7 +128,8 @@ impl Report {
             whole.discovery_sweeps += report.discovery_sweeps;
             whole.support_sweeps += report.support_sweeps;
             whole.seconds += report.seconds;
-            whole.working_memory_bytes = whole.working_memory_bytes.max(report.working_memory_bytes);
+            whole.working_memory_bytes =
+                whole.working_memory_bytes.max(report.working_memory_bytes);
         }
         Some(whole)
     }

@@ -1,11 +1,12 @@
-//! Signals: what is coded.
+//! Signals: the data to be coded.
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use crate::geometry::{InSignal, Point, Raster, Region};
 use crate::real::Real;
 use std::ops::Range;
 
-/// A signal `Y`: 1 to 3 axes, one or more channels, stored channel by channel (`c`, then `dhw`, last axis fastest).
+/// A signal `Y`: 1 to 3 axes, one or more channels, stored channel by channel, last axis fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal<T> {
     extent: Extent,
@@ -14,7 +15,7 @@ pub struct Signal<T> {
 }
 
 impl<T: Real> Signal<T> {
-    /// A signal from samples stored channel after channel.
+    /// Creates a signal from samples stored channel by channel.
     pub fn from_planar(extent: Extent, channels: usize, data: Vec<T>) -> Result<Self> {
         if channels == 0 || data.len() != extent.volume() * channels {
             return Err(Error::Shape(format!(
@@ -26,7 +27,7 @@ impl<T: Real> Signal<T> {
         Ok(Self { extent, channels, data })
     }
 
-    /// A signal from samples whose channels vary fastest (`hwc`).
+    /// Creates a signal from samples whose channels vary fastest (`hwc`).
     pub fn from_interleaved(extent: Extent, channels: usize, data: &[T]) -> Result<Self> {
         if channels == 0 || data.len() != extent.volume() * channels {
             return Self::from_planar(extent, channels, data.to_vec());
@@ -43,7 +44,7 @@ impl<T: Real> Signal<T> {
         Self { extent, channels, data: vec![T::ZERO; extent.volume() * channels] }
     }
 
-    /// The samples of a range of the first axis.
+    /// The samples of a range along the first axis.
     pub fn rows(&self, rows: Range<usize>) -> Result<Self> {
         let axes = self.extent.axes();
         let line = self.extent.volume() / axes[0];
@@ -52,7 +53,12 @@ impl<T: Real> Signal<T> {
         Self::from_planar(Extent::new(&[&[rows.len()], &axes[1..]].concat())?, self.channels, data)
     }
 
-    /// Size along the axes, channels not counted.
+    /// Returns the signal, or an error if a sample became NaN or infinite in a computation.
+    pub fn finite(self) -> Result<Self> {
+        if self.data.iter().all(|x| x.is_finite()) { Ok(self) } else { Err(Error::overflow::<T>()) }
+    }
+
+    /// Size along the axes, without channels.
     pub fn extent(&self) -> Extent {
         self.extent
     }
@@ -62,17 +68,17 @@ impl<T: Real> Signal<T> {
         self.channels
     }
 
-    /// All samples, channel after channel.
+    /// All samples, channel by channel.
     pub fn data(&self) -> &[T] {
         &self.data
     }
 
-    /// All samples, channel after channel, to be written.
+    /// All samples, channel by channel, mutable.
     pub fn data_mut(&mut self) -> &mut [T] {
         &mut self.data
     }
 
-    /// The samples themselves.
+    /// Consumes the signal and returns its samples.
     pub fn into_data(self) -> Vec<T> {
         self.data
     }
@@ -83,38 +89,46 @@ impl<T: Real> Signal<T> {
         &self.data[c * v..(c + 1) * v]
     }
 
-    /// The patch of this box whose first sample lies at `at`, channel after channel; the box must lie in the signal.
-    pub(crate) fn patch(&self, at: [usize; 3], extent: Extent) -> Vec<T> {
-        let (l, h) = (self.extent.padded(), extent.padded());
-        let mut patch = Vec::with_capacity(self.channels * extent.volume());
-        for c in 0..self.channels {
-            for z in at[0]..at[0] + h[0] {
-                for y in at[1]..at[1] + h[1] {
-                    let row = (z * l[1] + y) * l[2] + at[2];
-                    patch.extend_from_slice(&self.channel(c)[row..row + h[2]]);
-                }
-            }
-        }
-        patch
+    /// The patch of this extent at `at`, channel by channel.
+    pub fn patch(&self, at: [usize; 3], extent: Extent) -> Vec<T> {
+        self.raster().gather(&self.data, &Region::new(Point::from(at), extent.padded()), T::ZERO, 1)
+    }
+
+    /// Memory layout of the samples.
+    pub fn raster(&self) -> Raster<InSignal> {
+        Raster::new(self.extent.region(), self.channels)
+    }
+
+    /// The samples that atoms are added to, and the index of the first: all, or one channel with a
+    /// one-channel dictionary.
+    pub(crate) fn plane(&self, atom_channels: usize, channel: u32) -> (Raster<InSignal>, usize) {
+        let first = if atom_channels == 1 { channel as usize * self.extent.volume() } else { 0 };
+        (Raster::new(self.extent.region(), atom_channels), first)
     }
 
     /// Samples with the channels varying fastest.
     pub fn to_interleaved(&self) -> Vec<T> {
         let v = self.extent.volume();
-        (0..v * self.channels).map(|i| self.data[(i % self.channels) * v + i / self.channels]).collect()
+        (0..v * self.channels)
+            .map(|i| self.data[(i % self.channels) * v + i / self.channels])
+            .collect()
     }
 
-    /// The same signal in another precision.
+    /// Converts to another precision.
     pub fn cast<U: Real>(&self) -> Signal<U> {
-        Signal { extent: self.extent, channels: self.channels, data: self.data.iter().map(|x| U::from_f64(x.to_f64())).collect() }
+        Signal {
+            extent: self.extent,
+            channels: self.channels,
+            data: self.data.iter().map(|x| U::from_f64(x.to_f64())).collect(),
+        }
     }
 
-    /// Sample by sample `self - other`.
+    /// Elementwise `self - other`.
     pub fn minus(&self, other: &Self) -> Result<Self> {
         self.zip(other, |a, b| a - b)
     }
 
-    /// Sample by sample `self + other`.
+    /// Elementwise `self + other`.
     pub fn plus(&self, other: &Self) -> Result<Self> {
         self.zip(other, |a, b| a + b)
     }

@@ -1,10 +1,13 @@
-//! Signals coded in bands, against the same signals coded whole.
+//! Signals coded in bands, compared with the same signals coded as a whole.
 
+use lobcod::bands::{BandedShape, Strip};
 use lobcod::engine::CpuEngine;
+use lobcod::pursuit::Start;
 use lobcod::{
-    BandedShape, Border, Code, Control, Dictionary, Extent, Mask, Needles, Observed, Penalty, Piece, Progress, PursuitParams,
-    Real, Report, Signal, Start, Status,
+    Border, Code, Control, Dictionary, Extent, Mask, Needles, Observed, Penalty, Progress,
+    PursuitParams, Real, Report, Signal, Status,
 };
+use lobcod_conformance::cpu;
 
 fn signal(axes: &[usize], channels: usize) -> Signal<f64> {
     let extent = Extent::new(axes).unwrap();
@@ -13,19 +16,22 @@ fn signal(axes: &[usize], channels: usize) -> Signal<f64> {
         let (y, x) = ((i / width) as f64, (i % width) as f64);
         (0.3 * x + 0.002 * y * y).sin() + 0.5 * (0.01 * x * y).cos() + (i * 7919 % 23) as f64 * 0.03
     };
-    Signal::from_planar(extent, channels, (0..channels * extent.volume()).map(sample).collect()).unwrap()
+    Signal::from_planar(extent, channels, (0..channels * extent.volume()).map(sample).collect())
+        .unwrap()
 }
 
-/// Weights with holes: one of them as tall as bands are.
+/// Weights with holes, one of them as tall as a band.
 fn weights(axes: &[usize]) -> Signal<f64> {
     let extent = Extent::new(axes).unwrap();
     let line = extent.volume() / axes[0];
-    let weight = |i: usize| if (15..35).contains(&(i / line)) { 0.0 } else { [1.0, 0.0, 0.5, 1.0, 1.0][i * 31 % 5] };
+    let weight = |i: usize| {
+        if (15..35).contains(&(i / line)) { 0.0 } else { [1.0, 0.0, 0.5, 1.0, 1.0][i * 31 % 5] }
+    };
     Signal::from_planar(extent, 1, (0..extent.volume()).map(weight).collect()).unwrap()
 }
 
 struct Case {
-    piece: Piece<f64>,
+    piece: Strip<f64>,
     dictionary: Dictionary<f64>,
     params: PursuitParams,
 }
@@ -33,8 +39,11 @@ struct Case {
 impl Case {
     fn new(axes: &[usize], atom: &[usize], border: Border) -> Self {
         let dictionary = Dictionary::random(Extent::new(atom).unwrap(), 1, 12, 5).unwrap();
-        let params = PursuitParams { border, tile: Some(6), threads: 1, ..PursuitParams::new(Penalty::Absolute(0.15)) };
-        Self { piece: Piece { samples: signal(axes, 1), weights: None }, dictionary, params }
+        let params = PursuitParams::new(Penalty::Absolute(0.15)).with(|p| {
+            p.border = border;
+            p.tile = Some(6);
+        });
+        Self { piece: Strip { samples: signal(axes, 1), weights: None }, dictionary, params }
     }
 
     fn observed(&self) -> Observed<f64> {
@@ -44,30 +53,48 @@ impl Case {
 
     fn whole(&self, start: Start<f64>, tolerance: f64) -> Report {
         let observed = Observed { start, ..self.observed() };
-        let params = PursuitParams { tolerance, ..self.params.clone() };
-        params.check().unwrap().run(&[observed], &self.dictionary, &mut ()).unwrap().report
+        let params = self.params.clone().with(|p| p.tolerance = tolerance);
+        params.check().unwrap().run(&cpu(0), &[observed], &self.dictionary, &mut ()).unwrap().report
     }
 
     fn in_bands(&self, rows: usize, tolerance: f64) -> (Report, Vec<Vec<Code<f64>>>) {
-        let pursuit = PursuitParams { tolerance, ..self.params.clone() }.check().unwrap();
-        let mut shelf = Vec::new();
-        let report = pursuit.run_in_bands(&mut self.piece.clone(), &mut shelf, &self.dictionary, rows, &mut ()).unwrap();
-        (report, shelf)
+        let pursuit = self.params.clone().with(|p| p.tolerance = tolerance).check().unwrap();
+        let mut store = Vec::new();
+        let report = pursuit
+            .run_in_bands(
+                &cpu(0),
+                &mut self.piece.clone(),
+                &mut store,
+                &self.dictionary,
+                rows,
+                &mut (),
+            )
+            .unwrap();
+        (report, store)
     }
 
-    fn needles(&self, shelf: &[Vec<Code<f64>>]) -> Needles<f64> {
+    fn needles(&self, store: &[Vec<Code<f64>>]) -> Needles<f64> {
         let samples = &self.piece.samples;
-        Needles::new(samples.extent(), samples.channels(), self.params.border, shelf.concat())
+        Needles::new(samples.extent(), samples.channels(), self.params.border, store.concat())
     }
 
-    /// What the report says of the codes is true, and the optimum lies where it says.
-    fn check(&self, report: &Report, shelf: &[Vec<Code<f64>>], best: &Report) {
+    /// The report matches the codes, and the optimum is within the reported gap.
+    fn check(&self, report: &Report, store: &[Vec<Code<f64>>], best: &Report) {
         let total = report.total;
-        let given = self.whole(Start::Needles(self.needles(shelf)), 1.0).history[0];
-        assert!((total.objective - given.objective).abs() <= 1e-9 * given.objective, "{} {}", total.objective, given.objective);
+        let given = self.whole(Start::Needles(self.needles(store)), 1.0).history[0];
+        assert!(
+            (total.objective - given.objective).abs() <= 1e-9 * given.objective,
+            "{} {}",
+            total.objective,
+            given.objective
+        );
         assert_eq!(total.nonzeros, given.nonzeros);
         assert!(total.objective >= best.total.objective - best.total.gap);
-        assert!(total.objective - total.gap <= best.total.objective * (1.0 + 1e-12), "{total:?} {:?}", best.total);
+        assert!(
+            total.objective - total.gap <= best.total.objective * (1.0 + 1e-12),
+            "{total:?} {:?}",
+            best.total
+        );
         assert!((total.penalty_max / best.total.penalty_max - 1.0).abs() < 1e-9);
         assert_eq!(total.pixels, best.total.pixels);
     }
@@ -77,15 +104,27 @@ impl Case {
         assert_eq!(best.status, Status::Converged);
         for &rows in heights {
             for tolerance in [1e-2, 1e-3] {
-                let (report, shelf) = self.in_bands(rows, tolerance);
-                assert!(report.status == Status::Converged && report.total.relative_gap() <= tolerance, "{rows} {report:?}");
-                self.check(&report, &shelf, &best);
+                let (report, store) = self.in_bands(rows, tolerance);
+                assert!(
+                    report.status == Status::Converged && report.total.relative_gap() <= tolerance,
+                    "{rows} {report:?}"
+                );
+                self.check(&report, &store, &best);
                 let axis = 3 - self.piece.samples.extent().rank();
                 let row = |code: &Code<f64>| code.position[axis];
-                for pair in shelf.windows(2).filter(|pair| !pair[0].is_empty() && !pair[1].is_empty()) {
-                    assert!(pair[0].iter().map(row).max() < pair[1].iter().map(row).min(), "a position belongs to one band");
+                for pair in
+                    store.windows(2).filter(|pair| !pair[0].is_empty() && !pair[1].is_empty())
+                {
+                    assert!(
+                        pair[0].iter().map(row).max() < pair[1].iter().map(row).min(),
+                        "a position belongs to two bands"
+                    );
                 }
-                assert_eq!(self.needles(&shelf).codes(), shelf.concat(), "codes are sorted from band to band");
+                assert_eq!(
+                    self.needles(&store).codes(),
+                    store.concat(),
+                    "codes are not sorted across bands"
+                );
             }
         }
     }
@@ -99,14 +138,14 @@ fn sequences() {
 }
 
 #[test]
-fn pictures() {
+fn images() {
     for border in [Border::Free, Border::Zero] {
         Case::new(&[51, 33], &[5, 4], border).check_all(&[15, 33]);
     }
 }
 
 #[test]
-fn pictures_lower_than_an_atom() {
+fn images_lower_than_an_atom() {
     for border in [Border::Free, Border::Zero] {
         Case::new(&[3, 60], &[5, 4], border).check_all(&[1, 5]);
     }
@@ -129,7 +168,7 @@ fn missing_and_uncertain_samples() {
 }
 
 #[test]
-fn channels_by_themselves_and_together() {
+fn channels_separately_and_jointly() {
     let mut case = Case::new(&[41, 30], &[5, 4], Border::Free);
     case.piece.samples = signal(&[41, 30], 3);
     case.check_all(&[12]);
@@ -146,43 +185,52 @@ fn options() {
     case.check_all(&[20]);
 }
 
-/// So many cells that the residual is scaled cell by cell.
+/// Enough cells that the residual is scaled cell by cell.
 #[test]
 fn many_cells() {
     let case = Case::new(&[200, 200], &[4, 3], Border::Free);
     let best = case.whole(Start::Zero, 1e-5);
     for tolerance in [1e-2, 1e-3] {
-        let (report, shelf) = case.in_bands(37, tolerance);
-        assert!(report.status == Status::Converged && report.total.relative_gap() <= tolerance, "{report:?}");
-        case.check(&report, &shelf, &best);
+        let (report, store) = case.in_bands(37, tolerance);
+        assert!(
+            report.status == Status::Converged && report.total.relative_gap() <= tolerance,
+            "{report:?}"
+        );
+        case.check(&report, &store, &best);
     }
 }
 
-/// The lowest bands there are.
+/// The lowest possible bands.
 #[test]
 fn bands_of_a_few_atoms() {
     let case = Case::new(&[87, 20], &[5, 4], Border::Free);
     let best = case.whole(Start::Zero, 1e-5);
-    let bands = case.params.clone().check().unwrap().bands(case.piece.samples.extent(), case.dictionary.extent(), 1);
-    let (report, shelf) = case.in_bands(1, 1e-2);
+    let bands = case.params.clone().check().unwrap().bands(
+        case.piece.samples.extent(),
+        case.dictionary.extent(),
+        1,
+    );
+    let (report, store) = case.in_bands(1, 1e-2);
     assert_eq!((bands, report.status), (4, Status::Converged));
-    case.check(&report, &shelf, &best);
+    case.check(&report, &store, &best);
 }
 
 #[test]
 fn single_precision() {
     let case = Case::new(&[90, 43], &[5, 4], Border::Free);
     let best = case.whole(Start::Zero, 1e-5);
-    let mut piece = Piece { samples: case.piece.samples.cast::<f32>(), weights: None };
-    let mut shelf: Vec<Vec<Code<f32>>> = Vec::new();
+    let mut piece = Strip { samples: case.piece.samples.cast::<f32>(), weights: None };
+    let mut store: Vec<Vec<Code<f32>>> = Vec::new();
     let pursuit = case.params.clone().check().unwrap();
-    let report = pursuit.run_in_bands(&mut piece, &mut shelf, &case.dictionary.cast(), 20, &mut ()).unwrap();
+    let report = pursuit
+        .run_in_bands(&cpu(0), &mut piece, &mut store, &case.dictionary.cast(), 20, &mut ())
+        .unwrap();
     assert!(report.status == Status::Converged && report.precision == f32::NAME);
     assert!((report.total.objective / best.total.objective - 1.0).abs() < 1e-3);
 }
 
 #[test]
-fn a_run_that_is_stopped_is_certified_as_it_stands() {
+fn a_stopped_run_is_certified() {
     let case = Case::new(&[51, 33], &[5, 4], Border::Free);
     let best = case.whole(Start::Zero, 1e-5);
     let pursuit = case.params.clone().check().unwrap();
@@ -192,21 +240,37 @@ fn a_run_that_is_stopped_is_certified_as_it_stands() {
             left -= 1;
             if left > 0 { Control::Continue } else { Control::Stop }
         };
-        let mut shelf = Vec::new();
-        let report = pursuit.run_in_bands(&mut case.piece.clone(), &mut shelf, &case.dictionary, 12, &mut stop).unwrap();
+        let mut store = Vec::new();
+        let report = pursuit
+            .run_in_bands(
+                &cpu(0),
+                &mut case.piece.clone(),
+                &mut store,
+                &case.dictionary,
+                12,
+                &mut stop,
+            )
+            .unwrap();
         if report.status != Status::Converged {
             assert_eq!(report.status, Status::Interrupted);
         }
-        case.check(&report, &shelf, &best);
+        case.check(&report, &store, &best);
     }
 }
 
 #[test]
-fn a_periodic_border_is_refused() {
+fn a_periodic_border_is_rejected() {
     let case = Case::new(&[51, 33], &[5, 4], Border::Periodic);
     let pursuit = case.params.clone().check().unwrap();
-    let mut shelf: Vec<Vec<Code<f64>>> = Vec::new();
-    let refused = pursuit.run_in_bands(&mut case.piece.clone(), &mut shelf, &case.dictionary, 12, &mut ());
+    let mut store: Vec<Vec<Code<f64>>> = Vec::new();
+    let refused = pursuit.run_in_bands(
+        &cpu(0),
+        &mut case.piece.clone(),
+        &mut store,
+        &case.dictionary,
+        12,
+        &mut (),
+    );
     assert!(refused.unwrap_err().to_string().contains("use the free border"));
 }
 
@@ -215,7 +279,8 @@ fn bands_are_as_tall_as_memory_allows() {
     let case = Case::new(&[51, 33], &[5, 4], Border::Free);
     let pursuit = case.params.clone().check().unwrap();
     let engine = CpuEngine::new(1).unwrap();
-    let shape = BandedShape { extent: Extent::new(&[20_000, 1000]).unwrap(), channels: 1, masked: false };
+    let shape =
+        BandedShape { extent: Extent::new(&[20_000, 1000]).unwrap(), channels: 1, masked: false };
     let memory = |rows: usize| pursuit.band_memory(&engine, shape, &case.dictionary, rows).unwrap();
     for bytes in [16 << 20, 64 << 20, 512 << 20] {
         let rows = pursuit.rows_within(&engine, shape, &case.dictionary, bytes).unwrap();

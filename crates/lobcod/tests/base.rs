@@ -1,14 +1,15 @@
-//! Base layers: the fast forms against the plain formulas, and what a mask promises.
+//! Base layers: fast implementations against the definitions, and properties with masks.
 
 use lobcod::base::{Base, local_mean, smooth};
 use lobcod::{Error, Extent, Mask, Signal};
 use proptest::prelude::*;
 
-/// Numbers in [0, 1) that look random; the same seed gives the same numbers.
+/// Pseudo-random numbers in [0, 1), reproducible by seed.
 fn noise(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as f64 / (1u64 << 31) as f64
     };
     (0..count).map(|_| next()).collect()
@@ -16,20 +17,22 @@ fn noise(count: usize, seed: u64) -> Vec<f64> {
 
 fn signal(axes: &[usize], channels: usize, seed: u64) -> Signal<f64> {
     let extent = Extent::new(axes).unwrap();
-    let data = noise(extent.volume() * channels, seed).into_iter().map(|x| 200.0 * x - 50.0).collect();
+    let data =
+        noise(extent.volume() * channels, seed).into_iter().map(|x| 200.0 * x - 50.0).collect();
     Signal::from_planar(extent, channels, data).unwrap()
 }
 
-/// Weights of which a share is 0, a share 1 and the rest in between; the first is never 0.
+/// Weights of which some are 0, some 1 and the rest in between; the first is never 0.
 fn mask(axes: &[usize], channels: usize, missing: f64, seed: u64) -> Mask<f64> {
     let extent = Extent::new(axes).unwrap();
     let draws = noise(extent.volume() * channels, seed ^ 77);
-    let mut weights: Vec<f64> = draws.iter().map(|&u| if u < missing { 0.0 } else { (u * 1.5).min(1.0) }).collect();
+    let mut weights: Vec<f64> =
+        draws.iter().map(|&u| if u < missing { 0.0 } else { (u * 1.5).min(1.0) }).collect();
     weights[0] = 1.0;
     Mask::new(Signal::from_planar(extent, channels, weights).unwrap()).unwrap()
 }
 
-/// Walks to place `i` one step at a time, turning round at both ends.
+/// Walks to position `i` one step at a time, reversing at both ends.
 fn reflected(i: i64, length: usize) -> usize {
     let (mut at, mut step) = (0i64, if i < 0 { -1 } else { 1 });
     for _ in 0..i.abs() {
@@ -44,20 +47,26 @@ fn reflected(i: i64, length: usize) -> usize {
     at as usize
 }
 
-/// `box(M I) / box(M)` straight from the definition; `None` where nothing known lies under the window.
-fn naive_mean(signal: &Signal<f64>, mask: Option<&Mask<f64>>, window: [usize; 3]) -> Vec<Option<f64>> {
+/// `box(M I) / box(M)` by definition; `None` if the window contains no known sample.
+fn naive_mean(
+    signal: &Signal<f64>,
+    mask: Option<&Mask<f64>>,
+    window: [usize; 3],
+) -> Vec<Option<f64>> {
     let size = signal.extent().padded();
     let [after, before] = [window.map(|n| (n - 1) / 2), window.map(|n| n - 1 - (n - 1) / 2)];
     let mut means = Vec::new();
     for c in 0..signal.channels() {
         for i in 0..signal.extent().volume() {
-            let at = [i / (size[1] * size[2]), i / size[2] % size[1], i % size[2]].map(|x| x as i64);
+            let at =
+                [i / (size[1] * size[2]), i / size[2] % size[1], i % size[2]].map(|x| x as i64);
             let range = |a: usize| at[a] - before[a] as i64..=at[a] + after[a] as i64;
             let (mut sum, mut weight) = (0.0, 0.0);
             for z in range(0) {
                 for y in range(1) {
                     for x in range(2) {
-                        let [z, y, x] = [reflected(z, size[0]), reflected(y, size[1]), reflected(x, size[2])];
+                        let [z, y, x] =
+                            [reflected(z, size[0]), reflected(y, size[1]), reflected(x, size[2])];
                         let j = (z * size[1] + y) * size[2] + x;
                         let w = mask.map_or(1.0, |m| m.channel(c)[j]);
                         weight += w;
@@ -71,16 +80,18 @@ fn naive_mean(signal: &Signal<f64>, mask: Option<&Mask<f64>>, window: [usize; 3]
     means
 }
 
-/// One to three axes for a signal, and a window of as many.
+/// One to three axes for a signal, and a window with as many.
 fn shapes() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     prop_oneof![
         (1usize..40, 1usize..20).prop_map(|(l, n)| (vec![l], vec![n])),
-        ([1usize..14, 1usize..14], [1usize..10, 1usize..10]).prop_map(|(l, n)| (l.to_vec(), n.to_vec())),
-        ([1usize..7, 1usize..7, 1usize..7], [1usize..5, 1usize..5, 1usize..5]).prop_map(|(l, n)| (l.to_vec(), n.to_vec())),
+        ([1usize..14, 1usize..14], [1usize..10, 1usize..10])
+            .prop_map(|(l, n)| (l.to_vec(), n.to_vec())),
+        ([1usize..7, 1usize..7, 1usize..7], [1usize..5, 1usize..5, 1usize..5])
+            .prop_map(|(l, n)| (l.to_vec(), n.to_vec())),
     ]
 }
 
-/// The samples that are missing replaced by NaN.
+/// Replaces missing samples by NaN.
 fn spoiled(signal: &Signal<f64>, mask: &Mask<f64>) -> Signal<f64> {
     let mut spoiled = signal.clone();
     let v = signal.extent().volume();
@@ -110,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn masked_local_mean_is_the_average_of_what_is_known(
+    fn masked_local_mean_is_the_average_of_known_samples(
         (axes, window) in shapes(), channels in 1usize..3, missing in 0.0f64..1.0, seed in 0u64..1000,
     ) {
         let image = signal(&axes, channels, seed);
@@ -121,7 +132,7 @@ proptest! {
         for (f, n) in fast.data().iter().zip(naive_mean(&image, Some(&known), window.padded())) {
             match n {
                 Some(n) => prop_assert!((f - n).abs() < 1e-11, "{f} is not {n}"),
-                None => prop_assert!((low - 1e-9..=high + 1e-9).contains(f), "{f} is not a mean of anything"),
+                None => prop_assert!((low - 1e-9..=high + 1e-9).contains(f), "{f} is not within the range of the samples"),
             }
         }
     }
@@ -162,7 +173,7 @@ proptest! {
     }
 }
 
-/// Places next to `i` inside the box.
+/// Neighbours of `i` inside the box.
 fn neighbours(i: usize, size: [usize; 3]) -> impl Iterator<Item = usize> {
     let at = [i / (size[1] * size[2]), i / size[2] % size[1], i % size[2]];
     let stride = [size[1] * size[2], size[2], 1];
@@ -187,13 +198,19 @@ fn the_window_of_eight_reaches_four_back_and_three_ahead() {
 fn a_large_hole_is_filled_without_a_jump() {
     // A ramp with a hole of 40x40 in the middle: ten times the window.
     let (n, window) = (80, 4);
-    let image = Signal::from_planar(Extent::new(&[n, n]).unwrap(), 1, (0..n * n).map(|i| (i % n) as f64).collect()).unwrap();
+    let image = Signal::from_planar(
+        Extent::new(&[n, n]).unwrap(),
+        1,
+        (0..n * n).map(|i| (i % n) as f64).collect(),
+    )
+    .unwrap();
     let outside = |i: usize| i / n < 20 || i / n >= 60 || i % n < 20 || i % n >= 60;
-    let known = Mask::from_known(image.extent(), &(0..n * n).map(outside).collect::<Vec<_>>()).unwrap();
+    let known =
+        Mask::from_known(image.extent(), &(0..n * n).map(outside).collect::<Vec<_>>()).unwrap();
     let mean = local_mean(&image, Some(&known), Extent::new(&[window, window]).unwrap()).unwrap();
     let row = &mean.data()[40 * n..41 * n];
     let jump = row.windows(2).map(|p| (p[1] - p[0]).abs()).fold(0.0, f64::max);
-    // Across the hole the ramp itself rises by 40.
+    // The ramp itself rises by 40 across the hole.
     assert!(jump < 8.0, "the fill jumps by {jump}");
     assert!((row[39] - 39.0).abs() < 12.0, "the middle of the hole is {}", row[39]);
 }
@@ -205,7 +222,10 @@ fn a_channel_without_a_known_sample_gets_zero() {
     let known = Mask::new(Signal::from_planar(image.extent(), 2, weights).unwrap()).unwrap();
     for base in [Base::LocalMean, Base::Smooth { mu: 5.0 }] {
         let layer = base.layer(&image, Some(&known), Extent::new(&[3, 3]).unwrap()).unwrap();
-        assert!(layer.channel(0).iter().all(|&x| x != 0.0) && layer.channel(1).iter().all(|&x| x == 0.0));
+        assert!(
+            layer.channel(0).iter().all(|&x| x != 0.0)
+                && layer.channel(1).iter().all(|&x| x == 0.0)
+        );
     }
 }
 
@@ -225,11 +245,14 @@ fn single_precision_agrees_with_double() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_input_is_rejected() {
     let image = signal(&[6, 7], 1, 1);
     let box2 = Extent::new(&[3, 3]).unwrap();
     assert!(matches!(local_mean(&image, None, Extent::new(&[3]).unwrap()), Err(Error::Shape(_))));
-    assert!(matches!(local_mean(&image, Some(&mask(&[7, 6], 1, 0.5, 1)), box2), Err(Error::Shape(_))));
+    assert!(matches!(
+        local_mean(&image, Some(&mask(&[7, 6], 1, 0.5, 1)), box2),
+        Err(Error::Shape(_))
+    ));
     for mu in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(smooth(&image, None, mu), Err(Error::Parameter { .. })));
     }
@@ -240,7 +263,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn names_are_read_back() {
+fn names_round_trip() {
     for (text, base) in [
         ("none", Base::None),
         ("local-mean", Base::LocalMean),

@@ -1,13 +1,22 @@
-//! What an answer may depend on, in one table: threads and runs not by a bit, vector instructions and tiles to rounding.
+//! What an answer may depend on: threads and runs do not change a bit, vector instructions and
+//! tiles only rounding.
 
+use lobcod::learn::Method;
+use lobcod::pursuit::Schedule;
 use lobcod::{
-    Dictionary, Extent, LearnParams, Mask, Method, Needles, Observed, Penalty, PursuitParams, Real, Schedule, Signal, Status,
+    Dictionary, Extent, LearnParams, Mask, Needles, Observed, Penalty, PursuitParams, Real, Signal,
+    Status,
 };
+use lobcod_conformance::cpu;
 
 fn image<T: Real>() -> Observed<T> {
     let extent = Extent::new(&[70, 83]).unwrap();
     let wave = |i: usize| {
-        T::from_f64(((i % 83) as f64 * 0.7).sin() * 40.0 + ((i / 83) as f64 * 0.3).cos() * 30.0 + (i * 13 % 17) as f64)
+        T::from_f64(
+            ((i % 83) as f64 * 0.7).sin() * 40.0
+                + ((i / 83) as f64 * 0.3).cos() * 30.0
+                + (i * 13 % 17) as f64,
+        )
     };
     let known: Vec<bool> = (0..extent.volume()).map(|i| i % 11 != 3).collect();
     let signal = Signal::from_planar(extent, 1, (0..extent.volume()).map(wave).collect()).unwrap();
@@ -18,10 +27,15 @@ fn atoms<T: Real>() -> Dictionary<T> {
     Dictionary::random(Extent::new(&[5, 4]).unwrap(), 1, 24, 1).unwrap()
 }
 
-fn codes<T: Real>(change: impl FnOnce(&mut PursuitParams)) -> (Needles<T>, f64) {
-    let mut params = PursuitParams { threads: 1, ..PursuitParams::new(Penalty::Relative(0.15)) };
+fn codes<T: Real>(threads: usize, change: impl FnOnce(&mut PursuitParams)) -> (Needles<T>, f64) {
+    let mut params = PursuitParams::new(Penalty::Relative(0.15));
     change(&mut params);
-    let mut answer = params.clone().check().unwrap().run(&[image::<T>()], &atoms::<T>(), &mut ()).unwrap();
+    let mut answer = params
+        .clone()
+        .check()
+        .unwrap()
+        .run(&cpu(threads), &[image::<T>()], &atoms::<T>(), &mut ())
+        .unwrap();
     assert!(params.max_sweeps < 1000 || answer.report.status == Status::Converged, "{params:?}");
     (answer.needles.remove(0), answer.report.total.objective)
 }
@@ -33,9 +47,10 @@ fn bits<T: Real>(needles: &Needles<T>) -> Vec<([i32; 3], u32, u64)> {
 
 fn same_bits<T: Real>() {
     for schedule in [Schedule::Tiles, Schedule::Layers, Schedule::Needles] {
-        let (one, objective) = codes::<T>(|p| (p.schedule, p.max_sweeps) = (schedule, 12));
+        let (one, objective) = codes::<T>(1, |p| (p.schedule, p.max_sweeps) = (schedule, 12));
         for threads in [1, 2, 3, 8] {
-            let (other, found) = codes::<T>(|p| (p.schedule, p.max_sweeps, p.threads) = (schedule, 12, threads));
+            let (other, found) =
+                codes::<T>(threads, |p| (p.schedule, p.max_sweeps) = (schedule, 12));
             assert_eq!(bits(&other), bits(&one), "{schedule:?} on {threads} threads");
             assert_eq!(found.to_bits(), objective.to_bits(), "{schedule:?} on {threads} threads");
         }
@@ -49,11 +64,18 @@ fn threads_and_runs_change_no_bit_of_a_pursuit() {
 }
 
 #[test]
-fn threads_and_runs_change_no_bit_of_a_learning() {
+fn threads_and_runs_change_no_bit_of_learning() {
     for method in [Method::Atomwise, Method::STOCHASTIC, Method::Batch] {
         let learn = |threads| {
-            let params = LearnParams { method, passes: 3, threads, ..LearnParams::new(Penalty::Relative(0.1)) };
-            let learnt = params.check().unwrap().run(&[image::<f32>(), image()], &atoms(), &mut ()).unwrap();
+            let params = LearnParams::new(Penalty::Relative(0.1)).with(|p| {
+                p.method = method;
+                p.passes = 3;
+            });
+            let learnt = params
+                .check()
+                .unwrap()
+                .run(&cpu(threads), &[image::<f32>(), image()], &atoms(), &mut ())
+                .unwrap();
             let atoms: Vec<u32> = learnt.dictionary.data().iter().map(|x| x.to_bits()).collect();
             (atoms, learnt.report.history.last().map(|h| h.objective.to_bits()))
         };
@@ -66,7 +88,7 @@ fn threads_and_runs_change_no_bit_of_a_learning() {
 
 #[test]
 fn tiles_schedules_and_precision_change_the_answer_within_its_gap() {
-    let (_, reference) = codes::<f64>(|p| p.tolerance = 1e-6);
+    let (_, reference) = codes::<f64>(1, |p| p.tolerance = 1e-6);
     let within = |(_, objective): (Needles<f64>, f64), what: &str| {
         assert!(
             objective >= reference * (1.0 - 2e-6) && objective <= reference * (1.0 + 1.1e-3),
@@ -74,11 +96,14 @@ fn tiles_schedules_and_precision_change_the_answer_within_its_gap() {
         );
     };
     for tile in [1, 7, 16, 33, 1000] {
-        within(codes::<f64>(|p| p.tile = Some(tile)), &format!("tiles of {tile}"));
+        within(codes::<f64>(1, |p| p.tile = Some(tile)), &format!("tiles of {tile}"));
     }
     for schedule in [Schedule::Layers, Schedule::Needles] {
-        within(codes::<f64>(|p| p.schedule = schedule), &format!("{schedule:?}"));
+        within(codes::<f64>(1, |p| p.schedule = schedule), &format!("{schedule:?}"));
     }
-    let (_, single) = codes::<f32>(|_| {});
-    assert!((single / reference - 1.0).abs() < 1.1e-3, "single precision: {single} for {reference}");
+    let (_, single) = codes::<f32>(1, |_| {});
+    assert!(
+        (single / reference - 1.0).abs() < 1.1e-3,
+        "single precision: {single} for {reference}"
+    );
 }

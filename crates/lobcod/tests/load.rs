@@ -1,14 +1,15 @@
-//! Many runs in one process: memory stays what it was.
+//! Many runs in one process: memory does not grow.
 //!
-//! `LOBCOD_LOAD=10000` (`cargo xtask long`) runs that many.
+//! `LOBCOD_LOAD=10000` (`cargo xtask long`) sets the number of runs.
 
 use lobcod::{Dictionary, Extent, LearnParams, Penalty, PursuitParams, Signal};
+use lobcod_conformance::cpu;
 
 fn runs() -> usize {
     std::env::var("LOBCOD_LOAD").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
 }
 
-/// Memory this process holds now, in bytes; `None` where the system does not say.
+/// Resident memory of this process in bytes; `None` if the system does not report it.
 fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -25,7 +26,7 @@ fn dictionary() -> Dictionary<f32> {
     Dictionary::random(Extent::new(&[5, 5]).unwrap(), 1, 12, 1).unwrap()
 }
 
-/// Calls the work so often; the memory held after a tenth of that, and at the end.
+/// Runs the work `count` times; compares the memory after a tenth of the runs and at the end.
 fn growth(what: &str, count: usize, mut work: impl FnMut(usize)) {
     let mut early = None;
     for i in 0..count {
@@ -35,7 +36,11 @@ fn growth(what: &str, count: usize, mut work: impl FnMut(usize)) {
         }
     }
     let Some((early, late)) = early.zip(resident()) else { return };
-    println!("{what}: {count} runs, {} KiB after a tenth of them, {} KiB at the end", early >> 10, late >> 10);
+    println!(
+        "{what}: {count} runs, {} KiB after a tenth of them, {} KiB at the end",
+        early >> 10,
+        late >> 10
+    );
     assert!(late <= early + (4 << 20), "{what} grew from {early} to {late} bytes in {count} runs");
 }
 
@@ -43,17 +48,17 @@ fn growth(what: &str, count: usize, mut work: impl FnMut(usize)) {
 fn memory_stays_flat() {
     let atoms = dictionary();
     growth("encode", runs(), |i| {
-        let params = PursuitParams { threads: 1 + i % 2, ..PursuitParams::new(Penalty::Relative(0.1)) };
-        params.check().unwrap().run(&[image(i).into()], &atoms, &mut ()).unwrap();
+        let params = PursuitParams::new(Penalty::Relative(0.1));
+        params.check().unwrap().run(&cpu(1 + i % 2), &[image(i).into()], &atoms, &mut ()).unwrap();
     });
-    // One long learning: many passes over short pictures.
+    // A long stream: many passes over short images.
     let mut stream =
-        LearnParams { threads: 1, ..LearnParams::new(Penalty::Absolute(20.0)) }.check().unwrap().stream(&atoms).unwrap();
+        LearnParams::new(Penalty::Absolute(20.0)).check().unwrap().stream(&atoms).unwrap();
     growth("learning from a stream", runs(), |i| {
-        stream.partial_fit(&[image(i).into()], &mut ()).unwrap();
+        stream.partial_fit(&cpu(1), &[image(i).into()], &mut ()).unwrap();
     });
     growth("learning", runs() / 20, |i| {
-        let params = LearnParams { passes: 10, threads: 1, ..LearnParams::new(Penalty::Relative(0.2)) };
-        params.check().unwrap().run(&[image(i).into()], &atoms, &mut ()).unwrap();
+        let params = LearnParams::new(Penalty::Relative(0.2)).with(|p| p.passes = 10);
+        params.check().unwrap().run(&cpu(1), &[image(i).into()], &atoms, &mut ()).unwrap();
     });
 }

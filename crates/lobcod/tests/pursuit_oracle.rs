@@ -1,4 +1,5 @@
-//! The CPU engine passes the suite that every engine must pass: it agrees with the dense oracle, and its reports are true.
+//! The CPU engine passes the conformance suite: it agrees with the dense oracle, and its reports
+//! are true.
 
 use lobcod::engine::CpuEngine;
 use lobcod_conformance::suite;

@@ -1,22 +1,36 @@
-//! Every schedule, local solver and start reaches the same objective, and never rises on the way.
+//! Every schedule, local solver and start reaches the same objective, which never increases.
 
-use lobcod::{Control, Local, Needles, Observed, Penalty, Progress, PursuitParams, Real, Schedule, Start};
+use lobcod::pursuit::{Local, Schedule, Start};
+use lobcod::{Control, Needles, Observed, Penalty, Progress, PursuitParams, Real};
+use lobcod_conformance::cpu;
 use lobcod_conformance::suite::{Precision, tight};
 use lobcod_conformance::{Oracle, Problem, problems};
 
 const SCHEDULES: [Schedule; 3] = [Schedule::Tiles, Schedule::Layers, Schedule::Needles];
 const LOCALS: [Local; 2] = [Local::Coordinate, Local::Lars];
 
-fn solve<T: Real>(params: PursuitParams, observed: Observed<T>, problem: &Problem) -> lobcod::Report {
+fn solve<T: Real>(
+    params: PursuitParams,
+    observed: Observed<T>,
+    problem: &Problem,
+) -> lobcod::Report {
     let pursuit = params.check().expect("valid parameters");
-    pursuit.run(&[observed], &problem.dictionary.cast(), &mut ()).unwrap_or_else(|error| panic!("{error} ({problem})")).report
+    pursuit
+        .run(&cpu(0), &[observed], &problem.dictionary.cast(), &mut ())
+        .unwrap_or_else(|error| panic!("{error} ({problem})"))
+        .report
 }
 
-/// Needles that have nothing to do with the answer: every seventh code is 2.
+/// Needles unrelated to the answer: every seventh code is 2.
 fn strange_start<T: Real>(oracle: &Oracle, problem: &Problem) -> Start<T> {
     let codes: Vec<f64> = (0..oracle.size()).map(|i| if i % 7 == 3 { 2.0 } else { 0.0 }).collect();
     let signal = &problem.observed.signal;
-    Start::Needles(Needles::new(signal.extent(), signal.channels(), problem.params.border, oracle.entries(&codes)))
+    Start::Needles(Needles::new(
+        signal.extent(),
+        signal.channels(),
+        problem.params.border,
+        oracle.entries(&codes),
+    ))
 }
 
 fn all_ways_lead_to_the_optimum<T: Real>(step: usize) {
@@ -27,10 +41,16 @@ fn all_ways_lead_to_the_optimum<T: Real>(step: usize) {
         for (schedule, local) in SCHEDULES.into_iter().flat_map(|s| LOCALS.map(|l| (s, l))) {
             for start in [Start::Zero, Start::Spread, strange_start(&oracle, &problem)] {
                 let observed = Observed { start, ..problem.observed::<T>() };
-                let params = PursuitParams { schedule, local, ..tight::<T>(&problem) };
+                let params = tight::<T>(&problem).with(|p| {
+                    p.schedule = schedule;
+                    p.local = local;
+                });
                 let objective = solve(params, observed, &problem).total.objective;
                 let off = (objective - optimum).abs() / optimum;
-                assert!(off <= Precision::of::<T>().agreement, "{schedule:?} {local:?}: off by {off:e} ({problem})");
+                assert!(
+                    off <= Precision::of::<T>().agreement,
+                    "{schedule:?} {local:?}: off by {off:e} ({problem})"
+                );
             }
         }
     }
@@ -50,34 +70,59 @@ fn schedules_local_solvers_and_starts_agree_in_single_precision() {
 fn layers_reach_the_same_objective_in_any_order() {
     for problem in problems::some(19) {
         let solve = |seed| {
-            let params = PursuitParams { schedule: Schedule::Layers, seed, ..tight::<f64>(&problem) };
+            let params = tight::<f64>(&problem).with(|p| {
+                p.schedule = Schedule::Layers;
+                p.seed = seed;
+            });
             solve(params, problem.observed::<f64>(), &problem).total.objective
         };
         let first = solve(0);
         for seed in 1..4 {
-            assert!((solve(seed) - first).abs() <= 1e-9 * first, "seed {seed} of the layers ({problem})");
+            assert!(
+                (solve(seed) - first).abs() <= 1e-9 * first,
+                "seed {seed} of the layers ({problem})"
+            );
         }
     }
 }
 
-/// Objectives in the order they were measured, each no higher than the one before but for rounding.
+/// Checks that measured objectives never increase, except by rounding.
 fn assert_never_rises<T: Real>(objectives: &[f64], what: &str) {
-    assert!(objectives.len() >= 2, "{what}: the history is too short to tell");
+    assert!(objectives.len() >= 2, "{what}: the history is too short");
     for pair in objectives.windows(2) {
-        assert!(pair[1] <= pair[0] * (1.0 + Precision::of::<T>().rounding), "{what}: rose from {} to {}", pair[0], pair[1]);
+        assert!(
+            pair[1] <= pair[0] * (1.0 + Precision::of::<T>().rounding),
+            "{what}: rose from {} to {}",
+            pair[0],
+            pair[1]
+        );
     }
 }
 
 fn objective_falls_and_gap_is_positive<T: Real>() {
     for problem in problems::some(9) {
-        let oracle = Oracle::new(&problem.params, &problem.observed::<T>(), &problem.dictionary.cast());
-        for (schedule, local) in [Schedule::Layers, Schedule::Needles].into_iter().flat_map(|s| LOCALS.map(|l| (s, l))) {
-            let observed = Observed { start: strange_start(&oracle, &problem), ..problem.observed::<T>() };
-            let report = solve(PursuitParams { schedule, local, ..tight::<T>(&problem) }, observed, &problem);
+        let oracle =
+            Oracle::new(&problem.params, &problem.observed::<T>(), &problem.dictionary.cast());
+        for (schedule, local) in
+            [Schedule::Layers, Schedule::Needles].into_iter().flat_map(|s| LOCALS.map(|l| (s, l)))
+        {
+            let observed =
+                Observed { start: strange_start(&oracle, &problem), ..problem.observed::<T>() };
+            let report = solve(
+                tight::<T>(&problem).with(|p| {
+                    p.schedule = schedule;
+                    p.local = local;
+                }),
+                observed,
+                &problem,
+            );
             let objectives: Vec<f64> = report.history.iter().map(|point| point.objective).collect();
             assert_never_rises::<T>(&objectives, &format!("{schedule:?} {local:?} ({problem})"));
             for gap in report.history.iter().filter_map(|point| point.relative_gap) {
-                assert!(gap >= -Precision::of::<T>().rounding, "gap {gap:e} with {schedule:?} {local:?} ({problem})");
+                assert!(
+                    gap >= -Precision::of::<T>().rounding,
+                    "gap {gap:e} with {schedule:?} {local:?} ({problem})"
+                );
             }
         }
     }
@@ -94,10 +139,12 @@ fn objective_never_rises_and_gap_is_never_negative_in_single_precision() {
 }
 
 #[test]
-fn tiles_never_rise_once_they_work_at_the_asked_penalty() {
+fn tiles_never_rise_at_the_final_penalty() {
     for problem in problems::some(9) {
         let oracle = Oracle::new(&problem.params, &problem.observed, &problem.dictionary);
-        let Penalty::Relative(factor) = problem.params.penalty else { unreachable!("problems have relative penalties") };
+        let Penalty::Relative(factor) = problem.params.penalty else {
+            unreachable!("problems have relative penalties")
+        };
         let penalty = factor * oracle.penalty_max();
         let mut objectives = Vec::new();
         let mut watch = |progress: &Progress| {
@@ -106,9 +153,11 @@ fn tiles_never_rise_once_they_work_at_the_asked_penalty() {
             }
             Control::Continue
         };
-        let params = PursuitParams { penalty: Penalty::Absolute(penalty), ..tight::<f64>(&problem) };
+        let params = tight::<f64>(&problem).with(|p| p.penalty = Penalty::Absolute(penalty));
         let pursuit = params.check().expect("valid parameters");
-        pursuit.run(std::slice::from_ref(&problem.observed), &problem.dictionary, &mut watch).expect("a pursuit");
+        pursuit
+            .run(&cpu(0), std::slice::from_ref(&problem.observed), &problem.dictionary, &mut watch)
+            .expect("a pursuit");
         assert_never_rises::<f64>(&objectives, &problem.to_string());
     }
 }

@@ -1,6 +1,8 @@
-//! Answers do not depend on the number of threads, to the last bit.
+//! Answers are bit-identical for any number of threads.
 
-use lobcod::{Border, Dictionary, Local, Observed, PursuitParams, Real, Schedule};
+use lobcod::pursuit::{Local, Schedule};
+use lobcod::{Border, Dictionary, Observed, PursuitParams, Real};
+use lobcod_conformance::cpu;
 use lobcod_conformance::problems::{Extra, Observation, Problem, Shape};
 
 const SHAPES: [Shape; 4] = [
@@ -10,13 +12,23 @@ const SHAPES: [Shape; 4] = [
     Shape { signal: &[23, 18], atom: &[3, 3], channels: (3, 1), atoms: 6, tile: 6 },
 ];
 
-/// Everything in an answer that must not depend on the threads, as bits.
-fn bits<T: Real>(params: &PursuitParams, observed: &[Observed<T>], dictionary: &Dictionary<T>, threads: usize) -> Vec<u64> {
-    let params = PursuitParams { threads, ..params.clone() };
-    let answer = params.check().expect("valid parameters").run(observed, dictionary, &mut ()).expect("an answer");
-    assert_eq!(answer.report.threads, threads, "the number of threads is obeyed");
+/// The bits of an answer that must not depend on the threads.
+fn bits<T: Real>(
+    params: &PursuitParams,
+    observed: &[Observed<T>],
+    dictionary: &Dictionary<T>,
+    threads: usize,
+) -> Vec<u64> {
+    let params = params.clone();
+    let answer = params
+        .check()
+        .expect("valid parameters")
+        .run(&cpu(threads), observed, dictionary, &mut ())
+        .expect("an answer");
+    assert_eq!(answer.report.threads, threads, "wrong number of threads");
     let total = answer.report.total;
-    let mut bits = vec![total.objective.to_bits(), total.gap.to_bits(), answer.report.discovery_sweeps as u64];
+    let mut bits =
+        vec![total.objective.to_bits(), total.gap.to_bits(), answer.report.discovery_sweeps as u64];
     for code in answer.needles.iter().flat_map(|needles| needles.codes()) {
         bits.extend(code.position.map(|p| p as u64));
         bits.extend([u64::from(code.atom), u64::from(code.channel), code.value.to_f64().to_bits()]);
@@ -26,14 +38,25 @@ fn bits<T: Real>(params: &PursuitParams, observed: &[Observed<T>], dictionary: &
 }
 
 fn threads_change_nothing<T: Real>(schedule: Schedule, local: Local, observations: &[Observation]) {
-    for (shape, border) in SHAPES.into_iter().flat_map(|shape| Border::ALL.map(|border| (shape, border))) {
+    for (shape, border) in
+        SHAPES.into_iter().flat_map(|shape| Border::ALL.map(|border| (shape, border)))
+    {
         for &observation in observations {
-            let problem = Problem::new(11, shape, border, observation, Extra::Plain).expect("the atom fits");
-            let params = PursuitParams { schedule, local, tolerance: 1e-5, ..problem.params.clone() };
-            let (observed, dictionary) = ([problem.observed::<T>()], problem.dictionary.cast::<T>());
+            let problem =
+                Problem::new(11, shape, border, observation, Extra::Plain).expect("the atom fits");
+            let params = problem.params.clone().with(|p| {
+                p.schedule = schedule;
+                p.local = local;
+                p.tolerance = 1e-5;
+            });
+            let (observed, dictionary) =
+                ([problem.observed::<T>()], problem.dictionary.cast::<T>());
             let single = bits(&params, &observed, &dictionary, 1);
             for threads in [2, 3, 8] {
-                assert!(single == bits(&params, &observed, &dictionary, threads), "{threads} threads, {schedule:?} ({problem})");
+                assert!(
+                    single == bits(&params, &observed, &dictionary, threads),
+                    "{threads} threads, {schedule:?} ({problem})"
+                );
             }
         }
     }
@@ -57,13 +80,17 @@ fn several_signals_are_bit_identical_for_any_number_of_threads() {
     for border in Border::ALL {
         let problems = [[37, 41], [12, 60], [9, 9], [25, 25]].map(|size| {
             let shape = Shape { signal: Box::leak(Box::new(size)), ..SHAPES[0] };
-            Problem::new(3, shape, border, Observation::Fractional, Extra::AtomWeights).expect("the atom fits")
+            Problem::new(3, shape, border, Observation::Fractional, Extra::AtomWeights)
+                .expect("the atom fits")
         });
         let observed = problems.each_ref().map(Problem::observed::<f32>);
         let dictionary = problems[0].dictionary.cast::<f32>();
         let single = bits(&problems[0].params, &observed, &dictionary, 1);
         for threads in [2, 3, 8] {
-            assert!(single == bits(&problems[0].params, &observed, &dictionary, threads), "{threads} threads, border {border}");
+            assert!(
+                single == bits(&problems[0].params, &observed, &dictionary, threads),
+                "{threads} threads, border {border}"
+            );
         }
     }
 }

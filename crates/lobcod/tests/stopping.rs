@@ -1,20 +1,27 @@
-//! Work that is stopped in the middle of a sweep: what it leaves is whole, honest, and can be gone on with.
+//! Runs that are stopped in the middle of a sweep: the result is consistent, its report is true,
+//! and it can be resumed.
 //!
-//! Nothing here looks at a clock: the work asks before every tile whether it is to stop, and the answer is counted.
+//! No test depends on a clock: the stop condition is checked before every tile, and the checks are
+//! counted.
 
-use lobcod::tasks::inpaint::InpaintParams;
+use lobcod::checkpoint::{Checkpoint, LearnCheckpoint};
+use lobcod::learn::Method;
+use lobcod::pursuit::Schedule;
+use lobcod::run::Stop;
 use lobcod::{
-    Border, Checkpoint, Control, Dictionary, Error, Extent, LearnCheckpoint, LearnParams, Mask, Method, Observed, Observer,
-    Penalty, Progress, PursuitParams, Schedule, Signal, Status, Stop,
+    Border, Control, Dictionary, Error, Extent, LearnParams, Mask, Observed, Observer, Penalty,
+    Progress, Result, Signal, Status,
 };
+use lobcod_conformance::cpu;
 use lobcod_conformance::problems::{Extra, Observation, SHAPES};
 use lobcod_conformance::{Oracle, Problem};
+use lobcod_tasks::inpaint::InpaintParams;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Stops the work at its question number `last`, and keeps the checkpoints.
+/// Stops the run at check number `last`, and stores the checkpoints.
 struct Stopper {
-    asked: Arc<AtomicUsize>,
+    checked: Arc<AtomicUsize>,
     last: usize,
     pursuit: Vec<Checkpoint>,
     learning: Vec<LearnCheckpoint>,
@@ -22,7 +29,7 @@ struct Stopper {
 
 impl Stopper {
     fn at(last: usize) -> Self {
-        Self { asked: Arc::default(), last, pursuit: Vec::new(), learning: Vec::new() }
+        Self { checked: Arc::default(), last, pursuit: Vec::new(), learning: Vec::new() }
     }
 }
 
@@ -32,154 +39,220 @@ impl Observer for Stopper {
     }
 
     fn stop(&self) -> Stop {
-        let (asked, last) = (self.asked.clone(), self.last);
-        Stop::when(move || asked.fetch_add(1, SeqCst) >= last)
+        let checked = self.checked.clone();
+        let last = self.last;
+        Stop::when(move || checked.fetch_add(1, SeqCst) >= last)
     }
 
-    fn between_passes(&mut self, take: &mut dyn FnMut() -> Checkpoint) {
-        self.pursuit.push(take());
+    fn between_passes(&mut self, take: &mut dyn FnMut() -> Result<Checkpoint>) {
+        self.pursuit.extend(take());
     }
 
-    fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> LearnCheckpoint) {
-        self.learning.push(take());
+    fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> Result<LearnCheckpoint>) {
+        self.learning.extend(take());
     }
 }
 
-/// Numbers of questions to stop at, ever further apart, up to one that is never asked.
-fn moments(questions: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(0), |n| Some(n + 1 + n / 3)).take_while(move |&n| n < questions)
+/// Increasingly distant numbers of checks at which to stop, up to one that is never reached.
+fn stops(checks: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(0), |n| Some(n + 1 + n / 3)).take_while(move |&n| n < checks)
 }
 
 #[test]
-fn a_pursuit_stopped_anywhere_tells_the_truth_and_resumes_to_the_same_bits() {
-    let problem = Problem::new(5, SHAPES[14], Border::Free, Observation::Full, Extra::Plain).unwrap();
+fn a_pursuit_stopped_anywhere_reports_truthfully_and_resumes_bit_identically() {
+    let problem =
+        Problem::new(5, SHAPES[14], Border::Free, Observation::Full, Extra::Plain).unwrap();
     let observed = std::slice::from_ref(&problem.observed);
     for (schedule, threads) in [(Schedule::Tiles, 1), (Schedule::Tiles, 2), (Schedule::Layers, 1)] {
-        let params = PursuitParams { schedule, threads, tile: Some(8), tolerance: 1e-6, ..problem.params.clone() };
+        let params = problem.params.clone().with(|p| {
+            p.schedule = schedule;
+            p.tile = Some(8);
+            p.tolerance = 1e-6;
+        });
         let pursuit = params.clone().check().unwrap();
         let mut patient = Stopper::at(usize::MAX);
-        let whole = pursuit.run(observed, &problem.dictionary, &mut patient).unwrap();
-        let questions = patient.asked.load(SeqCst);
-        assert_eq!(whole.needles, pursuit.run(observed, &problem.dictionary, &mut ()).unwrap().needles, "asking changes nothing");
+        let whole =
+            pursuit.run(&cpu(threads), observed, &problem.dictionary, &mut patient).unwrap();
+        let checks = patient.checked.load(SeqCst);
+        assert_eq!(
+            whole.needles,
+            pursuit.run(&cpu(threads), observed, &problem.dictionary, &mut ()).unwrap().needles,
+            "checking the stop condition changed the answer"
+        );
         let oracle = Oracle::new(&params, &problem.observed, &problem.dictionary);
         let mut resumed = 0;
-        for last in moments(questions) {
+        for last in stops(checks) {
             let mut stopper = Stopper::at(last);
-            let answer = match pursuit.run(observed, &problem.dictionary, &mut stopper) {
-                Err(Error::Stopped) => continue,
-                answer => answer.unwrap(),
-            };
+            let answer =
+                match pursuit.run(&cpu(threads), observed, &problem.dictionary, &mut stopper) {
+                    Err(Error::Stopped) => continue,
+                    answer => answer.unwrap(),
+                };
             let codes = oracle.codes(&answer.needles[0]);
             let (total, objective) = (answer.report.total, oracle.objective(&codes));
-            assert_eq!(answer.report.status, Status::Interrupted, "stopped at question {last} of {questions}, {schedule:?}");
+            assert_eq!(
+                answer.report.status,
+                Status::Interrupted,
+                "stopped at check {last} of {checks}, {schedule:?}"
+            );
             assert!(
                 (total.objective - objective).abs() <= 1e-12 * objective,
-                "objective {} told, {objective} true",
+                "objective {} reported, {objective} true",
                 total.objective
             );
-            assert!(oracle.gap(&codes) <= total.gap + 1e-12 * objective || total.gap >= objective - whole.report.total.objective);
+            assert!(
+                oracle.gap(&codes) <= total.gap + 1e-12 * objective
+                    || total.gap >= objective - whole.report.total.objective
+            );
             assert!(
                 total.objective - total.gap <= whole.report.total.objective * (1.0 + 1e-12),
                 "the bound is below the optimum"
             );
             if let Some(checkpoint) = stopper.pursuit.last() {
-                let again = pursuit.resume(checkpoint, observed, &problem.dictionary, &mut ()).unwrap();
-                assert_eq!((again.needles, again.report.total), (whole.needles.clone(), whole.report.total));
+                let again = pursuit
+                    .resume(&cpu(0), checkpoint, observed, &problem.dictionary, &mut ())
+                    .unwrap();
+                assert_eq!(
+                    (again.needles, again.report.total),
+                    (whole.needles.clone(), whole.report.total)
+                );
                 resumed += 1;
             }
         }
-        assert!(resumed > 3, "{resumed} resumed of {questions} questions");
+        assert!(resumed > 3, "{resumed} resumed of {checks} checks");
     }
 }
 
 #[test]
-fn no_tile_is_worked_on_once_it_is_time() {
-    let problem = Problem::new(5, SHAPES[14], Border::Free, Observation::Full, Extra::Plain).unwrap();
+fn no_tile_is_processed_after_a_stop() {
+    let problem =
+        Problem::new(5, SHAPES[14], Border::Free, Observation::Full, Extra::Plain).unwrap();
     let observed = std::slice::from_ref(&problem.observed);
     let penalty = Penalty::Absolute(0.01);
-    let params = PursuitParams { penalty, threads: 1, tile: Some(8), tolerance: 0.0, ..problem.params.clone() };
+    let params = problem.params.clone().with(|p| {
+        p.penalty = penalty;
+        p.tile = Some(8);
+        p.tolerance = 0.0;
+    });
     let pursuit = params.check().unwrap();
-    // Stopped before the first tile the answer is zero, and nothing is claimed of it.
+    // Stopped before the first tile, the answer is zero and nothing is certified.
     let mut stopper = Stopper::at(0);
-    let none = pursuit.run(observed, &problem.dictionary, &mut stopper).unwrap().report;
+    let none = pursuit.run(&cpu(1), observed, &problem.dictionary, &mut stopper).unwrap().report;
     assert_eq!((none.status, none.total.nonzeros), (Status::Interrupted, 0));
-    // Each further tile adds its codes and no more.
+    // Each further tile adds only its codes.
     let mut before = 0;
     let mut grew = 0;
     for last in 0..40 {
-        let codes = pursuit.run(observed, &problem.dictionary, &mut Stopper::at(last)).unwrap().report.total.nonzeros;
+        let codes = pursuit
+            .run(&cpu(1), observed, &problem.dictionary, &mut Stopper::at(last))
+            .unwrap()
+            .report
+            .total
+            .nonzeros;
         grew += usize::from(codes > before);
         before = codes;
     }
-    assert!(grew > 3, "{grew} of 40 moments had more codes than the one before");
+    assert!(grew > 3, "{grew} of 40 stops had more codes than the previous one");
 }
 
-fn pictures() -> (Vec<Observed<f32>>, Dictionary<f32>) {
-    let picture = |phase: f32| {
-        let wave =
-            |i: usize| ((i % 76) as f32 * 0.9 + phase).sin() + ((i / 76) as f32 * 0.31 * phase).cos() + (i * i % 17) as f32 * 0.1;
-        Signal::from_planar(Extent::new(&[70, 76]).unwrap(), 1, (0..70 * 76).map(wave).collect()).unwrap().into()
+fn images() -> (Vec<Observed<f32>>, Dictionary<f32>) {
+    let image = |phase: f32| {
+        let wave = |i: usize| {
+            ((i % 76) as f32 * 0.9 + phase).sin()
+                + ((i / 76) as f32 * 0.31 * phase).cos()
+                + (i * i % 17) as f32 * 0.1
+        };
+        Signal::from_planar(Extent::new(&[70, 76]).unwrap(), 1, (0..70 * 76).map(wave).collect())
+            .unwrap()
+            .into()
     };
-    (vec![picture(1.0), picture(2.0)], Dictionary::random(Extent::new(&[4, 4]).unwrap(), 1, 12, 3).unwrap())
+    (
+        vec![image(1.0), image(2.0)],
+        Dictionary::random(Extent::new(&[4, 4]).unwrap(), 1, 12, 3).unwrap(),
+    )
 }
 
 #[test]
-fn learning_stopped_anywhere_keeps_whole_passes_and_resumes_to_the_same_bits() {
-    let (signals, first) = pictures();
+fn learning_stopped_anywhere_keeps_whole_passes_and_resumes_bit_identically() {
+    let (signals, first) = images();
     for method in [Method::Atomwise, Method::Batch] {
-        let params = LearnParams { method, passes: 4, threads: 1, ..LearnParams::new(Penalty::Relative(0.05)) };
+        let params = LearnParams::new(Penalty::Relative(0.05)).with(|p| {
+            p.method = method;
+            p.passes = 4;
+        });
         let learner = params.check().unwrap();
         let mut patient = Stopper::at(usize::MAX);
-        let whole = learner.run(&signals, &first, &mut patient).unwrap();
-        let questions = patient.asked.load(SeqCst);
+        let whole = learner.run(&cpu(1), &signals, &first, &mut patient).unwrap();
+        let checks = patient.checked.load(SeqCst);
         let mut resumed = 0;
-        for last in moments(questions) {
+        for last in stops(checks) {
             let mut stopper = Stopper::at(last);
-            let learnt = match learner.run(&signals, &first, &mut stopper) {
+            let learnt = match learner.run(&cpu(1), &signals, &first, &mut stopper) {
                 Err(Error::Stopped) => continue,
                 learnt => learnt.unwrap(),
             };
             let passes = learnt.report.passes;
-            assert_eq!(learnt.report.pursuit.status, Status::Interrupted, "stopped at question {last} of {questions}");
-            assert!(passes == 0 || learnt.report.history[..][passes - 1].objective == whole.report.history[passes - 1].objective);
-            let moved = learnt.dictionary.data().iter().zip(first.data()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert_eq!(
+                learnt.report.pursuit.status,
+                Status::Interrupted,
+                "stopped at check {last} of {checks}"
+            );
+            assert!(
+                passes == 0
+                    || learnt.report.history[..][passes - 1].objective
+                        == whole.report.history[passes - 1].objective
+            );
+            let moved = learnt
+                .dictionary
+                .data()
+                .iter()
+                .zip(first.data())
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max);
             assert!(passes > 0 || moved < 1e-6, "no pass was done, but the atoms moved by {moved}");
             if let Some(checkpoint) = stopper.learning.last() {
-                let again = learner.resume(checkpoint, &signals, &first, &mut ()).unwrap();
-                assert_eq!((again.dictionary, again.needles), (whole.dictionary.clone(), whole.needles.clone()));
+                let again = learner.resume(&cpu(0), checkpoint, &signals, &first, &mut ()).unwrap();
+                assert_eq!(
+                    (again.dictionary, again.needles),
+                    (whole.dictionary.clone(), whole.needles.clone())
+                );
                 resumed += 1;
             }
         }
-        assert!(resumed > 1, "{resumed} resumed of {questions} questions");
+        assert!(resumed > 1, "{resumed} resumed of {checks} checks");
     }
 }
 
 #[test]
-fn a_stream_stopped_anywhere_is_as_it_was() {
-    let (signals, first) = pictures();
-    let learner = LearnParams { threads: 1, ..LearnParams::new(Penalty::Relative(0.05)) }.check().unwrap();
+fn a_stream_stopped_anywhere_is_unchanged() {
+    let (signals, first) = images();
+    let learner = LearnParams::new(Penalty::Relative(0.05)).check().unwrap();
     let mut patient = Stopper::at(usize::MAX);
-    learner.stream(&first).unwrap().partial_fit(&signals, &mut patient).unwrap();
-    for last in moments(patient.asked.load(SeqCst)) {
+    learner.stream(&first).unwrap().partial_fit(&cpu(1), &signals, &mut patient).unwrap();
+    for last in stops(patient.checked.load(SeqCst)) {
         let mut stream = learner.stream(&first).unwrap();
-        assert_eq!(stream.partial_fit(&signals, &mut Stopper::at(last)).unwrap(), Control::Stop, "at question {last}");
+        assert_eq!(
+            stream.partial_fit(&cpu(1), &signals, &mut Stopper::at(last)).unwrap(),
+            Control::Stop,
+            "at check {last}"
+        );
         assert!(stream.history().is_empty() && *stream.dictionary() == first);
     }
 }
 
 #[test]
 fn inpainting_stopped_anywhere_fills_every_hole() {
-    let (mut signals, _) = pictures();
-    let picture = signals.remove(0).signal;
-    let known: Vec<bool> = (0..picture.data().len()).map(|i| i % 3 != 1).collect();
-    let mask = Mask::from_known(picture.extent(), &known).unwrap();
-    let inpaint = InpaintParams { threads: 1, ..InpaintParams::default() }.check().unwrap();
+    let (mut signals, _) = images();
+    let image = signals.remove(0).signal;
+    let known: Vec<bool> = (0..image.data().len()).map(|i| i % 3 != 1).collect();
+    let mask = Mask::from_known(image.extent(), &known).unwrap();
+    let inpaint = InpaintParams::default().check().unwrap();
     let natural = [Dictionary::natural()];
     let mut patient = Stopper::at(usize::MAX);
-    inpaint.run(&picture, &mask, &natural, &mut patient).unwrap();
-    for last in moments(patient.asked.load(SeqCst)) {
-        let filled = inpaint.run(&picture, &mask, &natural, &mut Stopper::at(last)).unwrap();
-        assert_eq!(filled.report.status, Status::Interrupted, "at question {last}");
-        assert!(filled.picture.data().iter().all(|x| x.is_finite()));
+    inpaint.run(&cpu(1), &image, &mask, &natural, &mut patient).unwrap();
+    for last in stops(patient.checked.load(SeqCst)) {
+        let filled = inpaint.run(&cpu(1), &image, &mask, &natural, &mut Stopper::at(last)).unwrap();
+        assert_eq!(filled.report.status, Status::Interrupted, "at check {last}");
+        assert!(filled.image.data().iter().all(|x| x.is_finite()));
     }
 }

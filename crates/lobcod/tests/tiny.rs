@@ -1,23 +1,36 @@
-//! Whole runs, small enough for an interpreter that watches every access to memory:
-//! `cargo +nightly miri test --package lobcod --test tiny`.
+//! Complete runs, small enough for Miri: `cargo +nightly miri test --package lobcod --test tiny`.
 
-use lobcod::{Code, Dictionary, Extent, LearnParams, Mask, Method, Observed, Penalty, Piece, PursuitParams, Real, Signal};
+use lobcod::bands::Strip;
+use lobcod::learn::Method;
+use lobcod::{
+    Code, Dictionary, Extent, LearnParams, Mask, Observed, Penalty, PursuitParams, Real, Signal,
+};
+use lobcod_conformance::cpu;
 
 /// A signal of a few tiles; some samples are missing.
 fn observed<T: Real>(axes: &[usize], channels: usize) -> Observed<T> {
     let extent = Extent::new(axes).unwrap();
     let wave = |i: usize| T::from_f64((i as f64 * 0.9).sin() * 3.0 + (i * 7 % 5) as f64);
-    let signal = Signal::from_planar(extent, channels, (0..extent.volume() * channels).map(wave).collect()).unwrap();
+    let signal =
+        Signal::from_planar(extent, channels, (0..extent.volume() * channels).map(wave).collect())
+            .unwrap();
     let known: Vec<bool> = (0..extent.volume()).map(|i| i % 6 != 2).collect();
     Observed { mask: Some(Mask::from_known(extent, &known).unwrap()), ..signal.into() }
 }
 
-/// The same bits on one thread and on two.
+/// The codes are bit-identical on one thread and on two.
 fn codes<T: Real>(axes: &[usize], atom: &[usize], channels: usize) {
     let dictionary = Dictionary::random(Extent::new(atom).unwrap(), 1, 3, 1).unwrap();
     let run = |threads| {
-        let params = PursuitParams { threads, max_sweeps: 1, tile: Some(3), ..PursuitParams::new(Penalty::Relative(0.5)) };
-        params.check().unwrap().run(&[observed::<T>(axes, channels)], &dictionary, &mut ()).unwrap()
+        let params = PursuitParams::new(Penalty::Relative(0.5)).with(|p| {
+            p.max_sweeps = 1;
+            p.tile = Some(3);
+        });
+        params
+            .check()
+            .unwrap()
+            .run(&cpu(threads), &[observed::<T>(axes, channels)], &dictionary, &mut ())
+            .unwrap()
     };
     let (one, two) = (run(1), run(2));
     assert_eq!(one.needles, two.needles);
@@ -31,7 +44,7 @@ fn a_sequence() {
 }
 
 #[test]
-fn a_picture() {
+fn an_image() {
     codes::<f32>(&[7, 6], &[3, 2], 1);
     codes::<f64>(&[6, 5], &[2, 3], 1);
 }
@@ -44,12 +57,17 @@ fn a_volume() {
 #[test]
 fn bands() {
     let dictionary = Dictionary::random(Extent::new(&[2, 2]).unwrap(), 1, 2, 1).unwrap();
-    let mut signal = Piece { samples: observed::<f32>(&[24, 3], 1).signal, weights: None };
+    let mut signal = Strip { samples: observed::<f32>(&[24, 3], 1).signal, weights: None };
     let mut run = |threads| {
-        let params = PursuitParams { threads, max_sweeps: 1, tolerance: 0.5, ..PursuitParams::new(Penalty::Relative(0.5)) };
+        let params = PursuitParams::new(Penalty::Relative(0.5)).with(|p| {
+            p.max_sweeps = 1;
+            p.tolerance = 0.5;
+        });
         let (pursuit, mut codes) = (params.check().unwrap(), Vec::<Vec<Code<f32>>>::new());
         assert!(pursuit.bands(signal.samples.extent(), dictionary.extent(), 1) > 1);
-        pursuit.run_in_bands(&mut signal, &mut codes, &dictionary, 1, &mut ()).unwrap();
+        pursuit
+            .run_in_bands(&cpu(threads), &mut signal, &mut codes, &dictionary, 1, &mut ())
+            .unwrap();
         codes
     };
     let (one, two) = (run(1), run(2));
@@ -60,8 +78,17 @@ fn bands() {
 fn learning(method: Method) {
     let first = Dictionary::random(Extent::new(&[2, 2]).unwrap(), 1, 2, 1).unwrap();
     let learn = |threads| {
-        let params = LearnParams { method, passes: 1, threads, tolerance: 1.0, ..LearnParams::new(Penalty::Relative(0.5)) };
-        params.check().unwrap().run(&[observed::<f32>(&[5, 4], 1)], &first, &mut ()).unwrap().dictionary
+        let params = LearnParams::new(Penalty::Relative(0.5)).with(|p| {
+            p.method = method;
+            p.passes = 1;
+            p.tolerance = 1.0;
+        });
+        params
+            .check()
+            .unwrap()
+            .run(&cpu(threads), &[observed::<f32>(&[5, 4], 1)], &first, &mut ())
+            .unwrap()
+            .dictionary
     };
     let (one, two) = (learn(1), learn(2));
     assert_eq!(one, two);
@@ -87,9 +114,9 @@ fn learning_in_batches() {
 fn learning_from_a_stream() {
     let first = Dictionary::random(Extent::new(&[2, 2]).unwrap(), 1, 2, 1).unwrap();
     let learn = |threads| {
-        let params = LearnParams { threads, ..LearnParams::new(Penalty::Relative(0.5)) };
+        let params = LearnParams::new(Penalty::Relative(0.5));
         let mut stream = params.check().unwrap().stream(&first).unwrap();
-        stream.partial_fit(&[observed::<f32>(&[5, 4], 1)], &mut ()).unwrap();
+        stream.partial_fit(&cpu(threads), &[observed::<f32>(&[5, 4], 1)], &mut ()).unwrap();
         stream.dictionary().clone()
     };
     assert_eq!(learn(1), learn(2));

@@ -1,8 +1,9 @@
-//! The LASSO of one needle on atoms that are equal, zero, tiny, huge or no numbers at all.
+//! The LASSO of one needle with atoms that are equal, zero, tiny, huge, NaN or infinite.
 
 use crate::bytes::Bytes;
+use lobcod::Real;
 use lobcod::lasso::Lasso;
-use lobcod::{Local, Real};
+use lobcod::pursuit::Local;
 
 /// Input: sizes, atoms, a patch, thresholds.
 pub fn run(input: &[u8]) {
@@ -19,7 +20,7 @@ pub fn run(input: &[u8]) {
             _ => (0..n).map(|_| bytes.number()).collect(),
         });
     }
-    // Half of the cases have atoms of unit norm, as dictionaries have.
+    // Half of the cases have unit-norm atoms, like dictionaries.
     if bytes.byte().is_multiple_of(2) {
         for atom in &mut atoms {
             let norm = atom.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -48,13 +49,19 @@ struct Case {
 }
 
 impl Case {
-    /// Solves, and holds the answer against what can be said of it. That it ends is part of that.
+    /// Solves, and checks properties of the answer, including termination.
     fn solve<T: Real>(&self, local: Local) {
         let m = self.atoms.len();
-        let dot =
-            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| T::from_f64(*x).to_f64() * T::from_f64(*y).to_f64()).sum::<f64>();
-        let gram: Vec<T> = (0..m * m).map(|i| T::from_f64(dot(&self.atoms[i / m], &self.atoms[i % m]))).collect();
-        let correlation: Vec<T> = self.atoms.iter().map(|atom| T::from_f64(dot(atom, &self.patch))).collect();
+        let dot = |a: &[f64], b: &[f64]| {
+            a.iter()
+                .zip(b)
+                .map(|(x, y)| T::from_f64(*x).to_f64() * T::from_f64(*y).to_f64())
+                .sum::<f64>()
+        };
+        let gram: Vec<T> =
+            (0..m * m).map(|i| T::from_f64(dot(&self.atoms[i / m], &self.atoms[i % m]))).collect();
+        let correlation: Vec<T> =
+            self.atoms.iter().map(|atom| T::from_f64(dot(atom, &self.patch))).collect();
         let thresholds: Vec<T> = self.thresholds.iter().map(|t| T::from_f64(*t)).collect();
         let lasso = Lasso {
             gram: &gram,
@@ -64,11 +71,22 @@ impl Case {
             max_nonzeros: self.cap,
         };
         let codes = lasso.solve(local);
-        assert!(codes.len() <= self.cap.unwrap_or(m), "{} codes under a cap of {:?}", codes.len(), self.cap);
+        assert!(
+            codes.len() <= self.cap.unwrap_or(m),
+            "{} codes under a cap of {:?}",
+            codes.len(),
+            self.cap
+        );
         let mut atoms: Vec<usize> = codes.iter().map(|(k, _)| *k).collect();
         atoms.sort_unstable();
-        assert!(atoms.windows(2).all(|w| w[0] != w[1]) && atoms.iter().all(|k| *k < m), "codes {codes:?} of {m} atoms");
-        assert!(!self.nonnegative || !codes.iter().any(|(_, a)| *a < T::ZERO), "a negative code: {codes:?}");
+        assert!(
+            atoms.windows(2).all(|w| w[0] != w[1]) && atoms.iter().all(|k| *k < m),
+            "codes {codes:?} of {m} atoms"
+        );
+        assert!(
+            !self.nonnegative || !codes.iter().any(|(_, a)| *a < T::ZERO),
+            "a negative code: {codes:?}"
+        );
         let plain = |x: f64| x == 0.0 || (1e-3..1e3).contains(&x.abs());
         let all = self.atoms.iter().flatten().chain(&self.patch).all(|x| plain(*x));
         if all && self.thresholds.iter().all(|t| (1e-3..1e3).contains(t)) {
@@ -79,12 +97,16 @@ impl Case {
     fn no_worse_than_nothing<T: Real>(&self, codes: &[(usize, T)], who: &str) {
         let mut rest = self.patch.clone();
         for (k, a) in codes {
-            assert!(a.is_finite(), "{who}: a code that is not finite: {codes:?}");
+            assert!(a.is_finite(), "{who}: a code is NaN or infinite: {codes:?}");
             rest.iter_mut().zip(&self.atoms[*k]).for_each(|(r, d)| *r -= a.to_f64() * d);
         }
         let data = |r: &[f64]| 0.5 * r.iter().map(|x| x * x).sum::<f64>();
-        let found = data(&rest) + codes.iter().map(|(k, a)| self.thresholds[*k] * a.to_f64().abs()).sum::<f64>();
+        let found = data(&rest)
+            + codes.iter().map(|(k, a)| self.thresholds[*k] * a.to_f64().abs()).sum::<f64>();
         let nothing = data(&self.patch);
-        assert!(found <= nothing * (1.0 + 1e-3) + 1e-9, "{who}: {found:e}, but {nothing:e} without codes: {codes:?}");
+        assert!(
+            found <= nothing * (1.0 + 1e-3) + 1e-9,
+            "{who}: {found:e}, but {nothing:e} without codes: {codes:?}"
+        );
     }
 }

@@ -1,18 +1,19 @@
-//! The functions that are fuzzed.
+//! Fuzz targets.
 
 pub mod archive;
 pub mod arguments;
+pub mod image;
 pub mod lasso;
 pub mod mask;
-pub mod picture;
 pub mod pursuit;
 
 use crate::repair::repaired;
 
-/// Most bytes the samples of a fuzzed picture may take.
+/// Maximum size of the samples of a fuzzed image, in bytes.
 pub const LIMIT: u64 = 4 << 20;
 
-/// The option byte of an input that is a file, and the file, its checksums mended where the highest bit asks for it.
+/// The option byte of a file input, and the file, with corrected checksums if the highest bit is
+/// set.
 pub(crate) fn split(input: &[u8]) -> Option<(u8, Vec<u8>)> {
     let (&options, file) = input.split_first()?;
     Some((options & 0x7f, if options & 0x80 == 0 { file.to_vec() } else { repaired(file) }))

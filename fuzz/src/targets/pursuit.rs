@@ -1,8 +1,10 @@
-//! Small coding problems of any numbers: refused in a sentence, or answered honestly.
+//! Small coding problems with arbitrary numbers: rejected, or answered with a true report.
 
-use super::picture::one_line;
+use super::image::one_line;
 use crate::bytes::Bytes;
-use lobcod::{Border, Dictionary, Extent, Local, Mask, Observed, Penalty, PursuitParams, Real, Schedule, Signal};
+use lobcod::pursuit::{Local, Schedule};
+use lobcod::{Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Real, Signal};
+use lobcod_conformance::cpu;
 use lobcod_conformance::honesty;
 
 /// Shapes of signals and atoms.
@@ -25,15 +27,22 @@ pub fn run(input: &[u8]) {
 
 fn solve<T: Real>(bytes: &mut Bytes) {
     let (signal, atom) = bytes.one_of(&SHAPES);
-    let (extent, atom) = (Extent::new(signal).expect("a shape"), Extent::new(atom).expect("a shape"));
+    let (extent, atom) =
+        (Extent::new(signal).expect("a shape"), Extent::new(atom).expect("a shape"));
     let channels = 1 + bytes.below(2);
     let params = params(bytes);
     let scale = bytes.one_of(&[1.0, 1.0, 1.0, 1e-30, 1e30, 255.0]);
-    let mut numbers = |count: usize, scale: f64| -> Vec<T> { (0..count).map(|_| T::from_f64(scale * bytes.number())).collect() };
+    let mut numbers = |count: usize, scale: f64| -> Vec<T> {
+        (0..count).map(|_| T::from_f64(scale * bytes.number())).collect()
+    };
     let atoms = numbers(3 * atom.volume(), 1.0);
-    let mut observed = Observed::from(Signal::from_planar(extent, channels, numbers(extent.volume() * channels, scale)).unwrap());
+    let mut observed = Observed::from(
+        Signal::from_planar(extent, channels, numbers(extent.volume() * channels, scale)).unwrap(),
+    );
     if bytes.byte().is_multiple_of(3) {
-        let weights = (0..extent.volume()).map(|_| T::from_f64(bytes.one_of(&[0.0, 1.0, 1.0, 0.5, 1e-20]))).collect();
+        let weights = (0..extent.volume())
+            .map(|_| T::from_f64(bytes.one_of(&[0.0, 1.0, 1.0, 0.5, 1e-20])))
+            .collect();
         observed.mask = Signal::from_planar(extent, 1, weights).and_then(Mask::new).ok();
     }
     let dictionary = match Dictionary::new(atom, 1, atoms) {
@@ -44,28 +53,27 @@ fn solve<T: Real>(bytes: &mut Bytes) {
         Ok(pursuit) => pursuit,
         Err(error) => return one_line(&error.to_string()),
     };
-    match pursuit.run(std::slice::from_ref(&observed), &dictionary, &mut ()) {
+    match pursuit.run(&cpu(1), std::slice::from_ref(&observed), &dictionary, &mut ()) {
         Ok(answer) => honesty::check(pursuit.params(), &observed, &dictionary, &answer),
         Err(error) => one_line(&error.to_string()),
     }
 }
 
 fn params(bytes: &mut Bytes) -> PursuitParams {
-    let share = f64::powi(10.0, bytes.below(25) as i32 - 12);
+    let relative = f64::powi(10.0, bytes.below(25) as i32 - 12);
     let penalty = match bytes.below(3) {
         0 => Penalty::Absolute(bytes.number().abs()),
-        _ => Penalty::Relative(share),
+        _ => Penalty::Relative(relative),
     };
-    PursuitParams {
-        border: bytes.one_of(&[Border::Free, Border::Zero, Border::Periodic]),
-        schedule: bytes.one_of(&[Schedule::Tiles, Schedule::Tiles, Schedule::Layers, Schedule::Needles]),
-        local: bytes.one_of(&[Local::Coordinate, Local::Lars]),
-        nonnegative: bytes.byte().is_multiple_of(4),
-        max_nonzeros: bytes.one_of(&[None, None, None, Some(1)]),
-        tile: bytes.one_of(&[None, Some(1), Some(3), Some(usize::MAX)]),
-        tolerance: bytes.one_of(&[1e-3, 1e-6, 0.0]),
-        max_sweeps: 30,
-        threads: 1,
-        ..PursuitParams::new(penalty)
-    }
+    PursuitParams::new(penalty).with(|p| {
+        p.border = bytes.one_of(&[Border::Free, Border::Zero, Border::Periodic]);
+        p.schedule =
+            bytes.one_of(&[Schedule::Tiles, Schedule::Tiles, Schedule::Layers, Schedule::Needles]);
+        p.local = bytes.one_of(&[Local::Coordinate, Local::Lars]);
+        p.nonnegative = bytes.byte().is_multiple_of(4);
+        p.max_nonzeros = bytes.one_of(&[None, None, None, Some(1)]);
+        p.tile = bytes.one_of(&[None, Some(1), Some(3), Some(usize::MAX)]);
+        p.tolerance = bytes.one_of(&[1e-3, 1e-6, 0.0]);
+        p.max_sweeps = 30;
+    })
 }

@@ -1,22 +1,22 @@
 """Convolutional sparse coding by local block coordinate descent, with a certificate of optimality.
 
 ========================================  ===========================================================================
-:func:`encode`, :func:`decode`            sparse codes of an image, and the image back
-:func:`learn`, :class:`Stream`            a dictionary from images, all at once or one after the other
-:func:`inpaint`                           an image without its holes
-:func:`fuse`                              one picture from a focus stack or from exposures
-:func:`denoise`                           a clean image from a noisy one
-:func:`separate`                          a smooth layer and texture
-:class:`ConvolutionalDictionaryLearning`  the same in the manner of scikit-learn
-:mod:`lobcod.plot`                        atoms, codes, histories and reports with matplotlib
-:func:`embedded_dictionary`               dictionaries that come with the package
-:func:`from_sporco`, :func:`from_alphacsc`  dictionaries of other packages
+:func:`encode`, :func:`decode`            sparse codes of an image, and its reconstruction
+:func:`learn`, :class:`Stream`            dictionary learning, in batch or online
+:func:`inpaint`                           filling of missing samples
+:func:`fuse`                              fusion of focus stacks or exposures
+:func:`denoise`                           noise removal
+:func:`separate`                          separation into a smooth layer and texture
+:class:`ConvolutionalDictionaryLearning`  a scikit-learn estimator
+:mod:`lobcod.plot`                        plots of atoms, codes, histories and reports with matplotlib
+:func:`embedded_dictionary`               built-in dictionaries
+:func:`from_sporco`, :func:`from_alphacsc`  dictionaries from other packages
 ========================================  ===========================================================================
 
-Images are numpy arrays ``(h, w)`` of any real type, with ``channel_axis=-1`` ``(h, w, c)``; signals ``(t,)`` and volumes
-``(d, h, w)`` too. Dictionaries are ``(m, h, w)``, or ``(m, c, h, w)`` for atoms that span channels. Penalties are in units of
-the image, or relative to the smallest one with an all-zero answer. Long work leaves the interpreter to other threads and obeys
-Ctrl-C.
+Images are numpy arrays ``(h, w)`` of any real type, or ``(h, w, c)`` with ``channel_axis=-1``; signals ``(t,)`` and volumes
+``(d, h, w)`` are supported too. Dictionaries are ``(m, h, w)``, or ``(m, c, h, w)`` for atoms that span channels. Penalties are
+in units of the image, or relative to the smallest penalty for which all codes are zero. Long computations release the
+interpreter lock and stop on Ctrl-C.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from ._arrays import Array
 from ._codes import Codes
 from ._denoise import denoise
 from ._dictionaries import (
-    EMBEDDED,
     cosine_dictionary,
     embedded_dictionary,
     from_alphacsc,
@@ -40,14 +39,16 @@ from ._dictionaries import (
 )
 from ._encode import decode, encode
 from ._fuse import fuse
+from ._images import base_layer, psnr, ssim, still_life
 from ._inpaint import inpaint
 from ._learn import LearnResult, learn
 from ._lobcod import VERSION as __version__
-from ._pictures import base_layer, psnr, ssim, still_life
 from ._progress import Progress
 from ._report import DenoiseReport, FuseReport, HistoryPoint, InpaintReport, LearnPoint, LearnReport, Report, SeparateReport
 from ._separate import separate
 from ._stream import Stream
+from ._table import EMBEDDED
+from ._warnings import ConvergenceWarning
 
 if TYPE_CHECKING:
     from . import plot
@@ -57,6 +58,7 @@ __all__ = [
     "EMBEDDED",
     "Array",
     "Codes",
+    "ConvergenceWarning",
     "ConvolutionalDictionaryLearning",
     "DenoiseReport",
     "FuseReport",
@@ -95,7 +97,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: they need packages that the rest does without.
+    # Loaded lazily: they need packages that the rest does not.
     if name == "ConvolutionalDictionaryLearning":
         from .estimator import ConvolutionalDictionaryLearning
 

@@ -1,82 +1,92 @@
-"""Codes: the sparse answer of a pursuit."""
+"""Codes: the sparse result of a pursuit."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, restored
+from ._described import described
+from ._html import atoms_image, objective_curve, panel
 from ._report import Report
 
 _AXES = {1: "t", 2: "hw", 3: "dhw"}
+_VALUES = (
+    *("position", "atom", "channel", "value", "dictionary", "shape"),
+    *("channels", "channel_axis", "border", "penalty", "base", "dtype"),
+)
 _DEPTHS = {"uint8": "u8", "uint16": "u16", "float32": "f32", "float64": "f64"}
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class Codes:
-    """All non-zero codes of an image, and what it takes to make an image of them.
+    """All non-zero codes of an image, and everything needed to reconstruct the image from them.
 
     The image is ``base + sum_j value[j] * atom[j]``, each atom unflipped with its first sample at ``position[j]``. Codes are
-    sorted by position, then atom, then channel. They can be pickled, and kept in a ``.npz`` file that the command line reads too.
+    sorted by position, then atom, then channel. They can be pickled, and saved to a ``.npz`` file that the command line
+    reads too. Codes are equal if they hold the same values, whatever their reports.
+
+    {attributes}
 
     Examples
     --------
     >>> import lobcod
-    >>> picture = lobcod.still_life(64).mean(axis=-1)
-    >>> codes = lobcod.encode(picture, penalty=20)
+    >>> image = lobcod.still_life(64).mean(axis=-1)
+    >>> codes = lobcod.encode(image, penalty=20)
     >>> codes.maps().shape
     (81, 71, 71)
     >>> codes.to_scipy().shape, codes.to_scipy().nnz == len(codes)
     ((5041, 81), True)
-    >>> bool(abs(codes.reconstruct() - picture).mean() < 10)
+    >>> bool(abs(codes.reconstruct() - image).mean() < 10)
     True
     """
 
-    position: Array
-    """First sample covered by each code, ``(nnz, axes)``; may be negative down to ``-(h - 1)``."""
-    atom: Array
-    """Number of the atom of each code."""
-    channel: Array
-    """Channel of each code where a one-channel dictionary codes each channel by itself; otherwise 0."""
-    value: Array
-    """The codes."""
-    dictionary: Array
-    """The atoms, of unit norm."""
-    shape: tuple[int, ...]
-    """Size of the coded image, channels not counted."""
-    channels: int
-    """Channels of the coded image."""
-    channel_axis: int | None
-    """Axis of channels of the coded image."""
-    border: str
-    """Border rule: ``free``, ``zero`` or ``periodic``."""
-    penalty: float
-    """Penalty the codes were found with, in units of the image."""
-    base: Array | None
-    """The base layer, which was not coded (axes as in the image); ``None``: there is none."""
-    dtype: np.dtype[Any]
-    """Type of the samples of the coded image."""
-    told: Report | None
-    """The report, if there is one: codes read from a file have none."""
+    position: Annotated[Array, "First sample covered by each code, ``(nnz, axes)``; may be negative down to ``-(h - 1)``."]
+    atom: Annotated[Array, "Number of the atom of each code."]
+    channel: Annotated[Array, "Channel of each code where a one-channel dictionary codes each channel separately; otherwise 0."]
+    value: Annotated[Array, "The codes."]
+    dictionary: Annotated[Array, "The atoms, of unit norm."]
+    shape: Annotated[tuple[int, ...], "Size of the coded image, channels not counted."]
+    channels: Annotated[int, "Channels of the coded image."]
+    channel_axis: Annotated[int | None, "Axis of channels of the coded image."]
+    border: Annotated[str, "Border rule: ``free``, ``zero`` or ``periodic``."]
+    penalty: Annotated[float, "Penalty of the codes, in units of the image."]
+    base: Annotated[Array | None, "The base layer, which was not coded (axes as in the image); ``None`` if there is none."]
+    dtype: Annotated[np.dtype[Any], "Sample type of the coded image."]
+    _report: Report | None
 
     def __len__(self) -> int:
         return len(self.value)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Codes):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _VALUES)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         size = "x".join(map(str, self.shape))
-        return f"Codes({len(self)} non-zeros of a {size} image with {self.channels} channels, {len(self.dictionary)} atoms)"
+        channels = f" with {self.channels} channels" if self.channels > 1 else ""
+        gap = "" if self._report is None else f", {self._report.status}, relative gap {self._report.relative_gap:.1e}"
+        return f"<Codes: {len(self)} non-zeros, {len(self.dictionary)} atoms, {size} image{channels}{gap}>"
+
+    def _repr_html_(self) -> str:
+        curve = "" if self._report is None else objective_curve(self._report.history)
+        return panel(repr(self), atoms_image(self.dictionary, len(self.shape)), curve)
 
     @property
     def report(self) -> Report:
-        """What the solver says of the codes; ``ValueError`` for codes read from a file."""
-        if self.told is None:
+        """The report of the solver; ``ValueError`` for codes read from a file."""
+        if self._report is None:
             raise ValueError("these codes were read from a file and have no report; encode again")
-        return self.told
+        return self._report
 
     @property
     def _precision(self) -> str:
@@ -88,26 +98,26 @@ class Codes:
 
     @property
     def position_shape(self) -> tuple[int, ...]:
-        """Size of the grid of positions: ``(H + h - 1, W + w - 1)``, or ``(H, W)`` when periodic."""
+        """Size of the grid of positions: ``(H + h - 1, W + w - 1)``, or ``(H, W)`` if periodic."""
         if self.border == "periodic":
             return self.shape
         atom = self.dictionary.shape[-len(self.shape) :]
         return tuple(n + h - 1 for n, h in zip(self.shape, atom))
 
-    def _given(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, Any]:
         arrays = {name: np.ascontiguousarray(getattr(self, name), np.int32) for name in ("position", "atom", "channel")}
         return {**arrays, "value": self.value, "shape": list(self.shape), "channels": self.channels, "border": self.border}
 
     def maps(self) -> Array:
-        """Dense maps ``(m, H + h - 1, W + w - 1)``, with an axis of channels before them where channels are coded one by one.
+        """Dense maps ``(m, H + h - 1, W + w - 1)``, with a leading channel axis if channels are coded separately.
 
-        The code at position ``p`` stands at ``p + (h - 1, w - 1)`` (at ``p`` when periodic).
+        The code at position ``p`` is at ``p + (h - 1, w - 1)`` (at ``p`` if periodic).
         """
-        maps: Array = _lobcod.maps(self._given(), self.dictionary, self._precision)
+        maps: Array = _lobcod.maps(self._fields(), self.dictionary, self._precision)
         return maps if self._planes > 1 else np.asarray(maps[0])
 
     def to_scipy(self) -> Any:
-        """A sparse matrix (CSR), positions x atoms; where channels are coded one by one, those of a channel after the other's."""
+        """Return a sparse matrix (CSR), positions x atoms; separately coded channels are stacked."""
         from scipy.sparse import csr_matrix
 
         grid = self.position_shape
@@ -119,19 +129,19 @@ class Codes:
         return csr_matrix((self.value, (rows, self.atom)), shape=size)
 
     def texture(self) -> Array:
-        """What the codes stand for, without the base layer, in the precision of the codes."""
-        planes: Array = _lobcod.synthesise(self._given(), self.dictionary, self._precision)
+        """Reconstruct the image without the base layer, in the precision of the codes."""
+        planes: Array = _lobcod.synthesise(self._fields(), self.dictionary, self._precision)
         if self.channel_axis is None:
             return np.asarray(planes[0])
         return restored(planes, self.channel_axis, planes.dtype)
 
     def reconstruct(self) -> Array:
-        """The image that the codes and the base layer stand for, in the precision of the codes."""
+        """Reconstruct the image, including the base layer, in the precision of the codes."""
         texture = self.texture()
         return texture if self.base is None else texture + self.base
 
     def arrays(self) -> dict[str, Array]:
-        """All that the codes hold but their report, as arrays for ``np.savez``; see :meth:`from_arrays`."""
+        """Return everything but the report, as arrays for ``np.savez``; see :meth:`from_arrays`."""
         axes = _AXES[len(self.shape)]
         shape = list(self.shape)
         if self.channel_axis is not None:
@@ -157,7 +167,7 @@ class Codes:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Codes:
-        """Codes from what :meth:`arrays` returned, or from the ``np.load`` of a file.
+        """Create codes from the result of :meth:`arrays`, or from ``np.load`` of a codes file.
 
         >>> import io, lobcod, numpy as np
         >>> codes = lobcod.encode(lobcod.still_life(32), penalty=20, channel_axis=-1)
@@ -170,7 +180,7 @@ class Codes:
         """
         missing = {"position", "atom", "value", "shape", "axes", "border", "dictionary"} - set(arrays)
         if missing:
-            raise ValueError(f"these are no codes: {', '.join(sorted(missing))} is missing; give what encode made")
+            raise ValueError(f"these are not codes: {', '.join(sorted(missing))} is missing; pass codes made by encode")
         axes, shape = str(arrays["axes"]), [int(n) for n in arrays["shape"]]
         channel_axis = axes.index("c") if "c" in axes else None
         channels = 1 if channel_axis is None else shape.pop(channel_axis)
@@ -189,16 +199,16 @@ class Codes:
             penalty=float(arrays["penalty"]),
             base=np.asarray(arrays["base"]) if "base" in arrays else None,
             dtype=np.dtype(depths.get(str(arrays["depth"]), value.dtype) if "depth" in arrays else value.dtype),
-            told=None,
+            _report=None,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the codes to a ``.npz`` file, which the command line decodes too."""
+        """Write the codes to a ``.npz`` file, which the command line can decode too."""
         with open(path, "wb") as file:
             np.savez(file, **self.arrays())  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codes:
-        """Reads the codes of a ``.npz`` file written by :meth:`save` or by ``lobcod encode``."""
+        """Read codes from a ``.npz`` file written by :meth:`save` or by ``lobcod encode``."""
         with np.load(path) as arrays:
             return cls.from_arrays(arrays)

@@ -1,22 +1,25 @@
-"""Dictionaries: embedded ones, files, and the layouts of other packages."""
+"""Dictionaries: built-in ones, files, and the layouts of other packages."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _lobcod
 from ._arrays import Array, precision_of, readable
+from ._kinds import BOX, WHOLE
 
-EMBEDDED = ("natural", "natural-12x12-128", "natural-rgb-8x8-96")
-"""Names of the embedded dictionaries."""
+EmbeddedName = Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96"]
+Precision = Literal["f32", "f64"]
+Axes = Literal["mt", "mct", "mhw", "mchw", "mdhw", "mcdhw"]
 
 
-def embedded_dictionary(name: str = "natural") -> Array:
-    """A dictionary that comes with the package, learnt from photographs less their local mean.
+def embedded_dictionary(name: EmbeddedName = "natural") -> Array:
+    """Return a built-in dictionary, learnt from photographs minus their local mean.
 
     ``"natural"``: 81 atoms of 8x8; ``"natural-12x12-128"``: 128 atoms of 12x12; ``"natural-rgb-8x8-96"``: 96 atoms of 8x8 that
     span red, green and blue.
@@ -29,40 +32,42 @@ def embedded_dictionary(name: str = "natural") -> Array:
 
 
 def random_dictionary(
-    atoms: int, size: Sequence[int] | int, seed: int = 0, *, channels: int = 1, precision: str = "f32"
+    atoms: int, size: Sequence[int] | int, seed: int = 0, *, channels: int = 1, precision: Precision = "f32"
 ) -> Array:
-    """Atoms of independent normal numbers, of unit norm; the same seed gives the same atoms.
+    """Generate unit-norm atoms of independent normal values; the same seed gives the same atoms.
 
     >>> import lobcod
     >>> lobcod.random_dictionary(5, (8, 8)).shape, lobcod.random_dictionary(5, 16, channels=2).shape
     ((5, 8, 8), (5, 2, 16))
     """
-    return _lobcod.random_atoms(atoms, _box(size), channels, seed, precision_of(precision))
+    count, box = WHOLE.check("atoms", atoms), BOX.check("size", size)
+    return _lobcod.random_atoms(count, list(box), channels, WHOLE.check("seed", seed), precision_of(precision))
 
 
-def cosine_dictionary(atoms: int, size: Sequence[int] | int, *, channels: int = 1, precision: str = "f32") -> Array:
-    """Atoms that are products of cosines of growing frequency, the constant first.
+def cosine_dictionary(atoms: int, size: Sequence[int] | int, *, channels: int = 1, precision: Precision = "f32") -> Array:
+    """Generate atoms that are products of cosines of increasing frequency, the constant first.
 
     >>> import lobcod
     >>> lobcod.cosine_dictionary(81, (8, 8)).shape
     (81, 8, 8)
     """
-    return _lobcod.cosine_atoms(atoms, _box(size), channels, precision_of(precision))
+    count, box = WHOLE.check("atoms", atoms), BOX.check("size", size)
+    return _lobcod.cosine_atoms(count, list(box), channels, precision_of(precision))
 
 
-def _box(size: Sequence[int] | int) -> list[int]:
-    return [int(n) for n in np.atleast_1d(np.asarray(size))]
-
-
-def load_dictionary(path: str | os.PathLike[str], precision: str = "f32") -> Array:
-    """Reads the atoms of a ``.npy`` file, or of a ``.npz`` file written by :func:`save_dictionary` or ``lobcod learn``."""
+def load_dictionary(path: str | os.PathLike[str], precision: Precision = "f32") -> Array:
+    """Read the atoms of a ``.npy`` file, or of a ``.npz`` file written by :func:`save_dictionary` or ``lobcod learn``."""
     return _lobcod.read_atoms(os.fspath(path), precision_of(precision))[0]
 
 
-def save_dictionary(path: str | os.PathLike[str], dictionary: Any, axes: str | None = None, **remarks: Any) -> None:
-    """Writes atoms to a ``.npy`` or ``.npz`` file that the command line reads, with remarks (``.npz``) on how they were made.
+def save_dictionary(
+    path: str | os.PathLike[str], dictionary: ArrayLike, axes: Axes | None = None, **metadata: str | float
+) -> None:
+    """Write atoms to a ``.npy`` or ``.npz`` file that the command line reads, with metadata (``.npz``) on how they were learnt.
 
-    `axes` names the axes where their number does not: by default 2 are ``mt``, 3 ``mhw``, 4 ``mchw`` and 5 ``mcdhw``.
+    `axes` names the axes: ``mt``, ``mct``, ``mhw``, ``mchw``, ``mdhw`` or ``mcdhw`` (m atoms, c channels). It is optional for
+    2 axes (``mt``), 3 axes with square atoms (``mhw``), 4 axes with 3 channels (``mchw``) and 5 axes (``mcdhw``); other shapes
+    are ambiguous and raise ``ValueError`` without `axes`. A ``.npy`` file stores the array without the names of its axes.
 
     >>> import lobcod, numpy as np, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -72,71 +77,134 @@ def save_dictionary(path: str | os.PathLike[str], dictionary: Any, axes: str | N
     True
     """
     atoms = readable(dictionary, "the dictionary")
-    names = {2: "mt", 3: "mhw", 4: "mchw", 5: "mcdhw"}
-    axes = names.get(atoms.ndim, "") if axes is None else axes
+    path = os.fspath(path)
+    names: str | None = axes
+    if names is None:
+        names = {2: "mt", 3: "mhw", 4: "mchw"}.get(atoms.ndim, "mcdhw") if path.endswith(".npy") else _axes_of(atoms.shape)
     ranks = {"mt": 1, "mct": 1, "mhw": 2, "mchw": 2, "mdhw": 3, "mcdhw": 3}
-    if axes not in ranks or len(axes) != atoms.ndim:
-        raise ValueError(f"atoms of shape {atoms.shape} do not fit the axes {axes or 'of any kind'}; name them, as in mhw")
+    if names not in ranks or len(names) != atoms.ndim:
+        raise ValueError(f"axes is {names!r}, but a dictionary of shape {atoms.shape} needs one of {_readings(atoms.ndim)}")
     precision = precision_of(None, atoms.dtype)
-    _lobcod.write_atoms(os.fspath(path), atoms, ranks[axes], list(remarks.items()), precision)
+    _lobcod.write_atoms(path, atoms, ranks[names], list(metadata.items()), precision)
 
 
-def from_sporco(dictionary: Any) -> Array:
-    """Atoms from SPORCO's layout: ``(h, w, m)``, or ``(h, w, c, m)`` with channels; each is scaled to unit norm.
+def _readings(ndim: int) -> str:
+    """Return the possible meanings of this number of axes."""
+    names = {2: ("mt",), 3: ("mhw", "mct"), 4: ("mchw", "mdhw"), 5: ("mcdhw",)}
+    if ndim not in names:
+        raise ValueError(f"a dictionary has 2 to 5 axes, not {ndim}; reshape it")
+    return " or ".join(f'"{name}"' for name in names[ndim])
 
-    Both packages add atoms up as true convolutions, so they are not flipped.
+
+def _axes_of(shape: tuple[int, ...]) -> str:
+    """Return the axes of a dictionary of this shape; ``ValueError`` if they are ambiguous."""
+    readings = _readings(len(shape))
+    if len(shape) == 3 and shape[1] == shape[2]:
+        return "mhw"
+    if len(shape) == 4 and shape[1] == 3:
+        return "mchw"
+    if " or " in readings:
+        raise ValueError(f"a dictionary of shape {shape} is ambiguous; pass axes={readings}")
+    return readings.strip('"')
+
+
+def from_sporco(dictionary: ArrayLike, dimN: int | None = None) -> Array:
+    """Convert atoms from SPORCO's layout: spatial axes, channels if any, atoms; each atom is scaled to unit norm.
+
+    `dimN` is SPORCO's number of spatial axes (1, 2 or 3). It is optional for ``(t, m)`` and, as in SPORCO, for ``(h, w, m)``;
+    other arrays are ambiguous and raise ``ValueError`` without it. SPORCO's internal layout, with an axis of length
+    1 before the last, is accepted too. Both packages sum atoms as true convolutions, so they are not flipped.
 
     >>> import lobcod, numpy as np
-    >>> lobcod.from_sporco(np.ones((8, 6, 20))).shape, lobcod.from_sporco(np.ones((8, 6, 3, 20))).shape
+    >>> lobcod.from_sporco(np.ones((8, 6, 20))).shape, lobcod.from_sporco(np.ones((8, 6, 3, 20)), dimN=2).shape
     ((20, 8, 6), (20, 3, 8, 6))
+    >>> lobcod.from_sporco(np.ones((8, 6, 5, 20)), dimN=3).shape, lobcod.from_sporco(np.ones((32, 20))).shape
+    ((20, 8, 6, 5), (20, 32))
     """
     given = readable(dictionary, "the dictionary")
-    if given.ndim == 3:
-        return _unit(given.transpose(2, 0, 1))
-    if given.ndim == 4:
-        return _unit(given.transpose(3, 2, 0, 1))
-    raise ValueError(f"a dictionary of SPORCO is (h, w, m) or (h, w, c, m), not {given.shape}; reshape it")
+    if dimN is None:
+        if given.ndim not in (2, 3):
+            raise ValueError(
+                f"a SPORCO dictionary of shape {given.shape} is ambiguous; pass dimN, its number of spatial axes (1, 2 or 3)"
+            )
+        dimN = given.ndim - 1
+    if dimN not in (1, 2, 3) or not dimN + 1 <= given.ndim <= dimN + 3:
+        raise ValueError(f"dimN is {dimN}, but a dictionary of shape {given.shape} does not have 1 to 3 axes beyond it")
+    if given.ndim == dimN + 3:
+        if given.shape[-2] != 1:
+            raise ValueError(f"the last axis but one of a SPORCO dictionary {given.shape} is that of signals, and must be 1")
+        given = given[..., 0, :]
+        if given.shape[-2] == 1:
+            given = given[..., 0, :]
+    return _unit(np.moveaxis(given, range(given.ndim), _sporco_order(given.ndim, dimN)))
 
 
-def to_sporco(dictionary: Any) -> Array:
-    """Atoms ``(m, h, w)`` or ``(m, c, h, w)`` in SPORCO's layout, ``(h, w, m)`` or ``(h, w, c, m)``."""
+def to_sporco(dictionary: ArrayLike, dimN: int | None = None) -> Array:
+    """Convert atoms to SPORCO's layout: ``(t, m)``, ``(h, w, m)`` or ``(h, w, t, m)``, with channels before the last axis.
+
+    `dimN` is the number of spatial axes. It is optional for ``(m, t)``, ``(m, h, w)`` and ``(m, 3, h, w)``.
+
+    >>> import lobcod
+    >>> lobcod.to_sporco(lobcod.embedded_dictionary("natural-rgb-8x8-96")).shape
+    (8, 8, 3, 96)
+    >>> lobcod.to_sporco(lobcod.random_dictionary(25, 32, channels=4), dimN=1).shape
+    (32, 4, 25)
+    """
     given = readable(dictionary, "the dictionary")
-    if given.ndim == 3:
-        return np.ascontiguousarray(given.transpose(1, 2, 0))
-    if given.ndim == 4:
-        return np.ascontiguousarray(given.transpose(2, 3, 1, 0))
-    raise ValueError(f"a dictionary for SPORCO is (m, h, w) or (m, c, h, w), not {given.shape}; reshape it")
+    if dimN is None:
+        dimN = 2 if given.ndim == 3 else len(_axes_of(given.shape).strip("mc"))
+    if dimN not in (1, 2, 3) or given.ndim - dimN not in (1, 2):
+        raise ValueError(f"dimN is {dimN}, but a dictionary of shape {given.shape} does not have 1 or 2 axes beyond it")
+    return np.ascontiguousarray(given.transpose(_sporco_order(given.ndim, dimN)))
 
 
-def from_alphacsc(dictionary: Any) -> Array:
-    """Atoms from alphacsc's layout, ``(m, c, t)``, or ``(m, t)`` for one channel; each is scaled to unit norm.
+def _sporco_order(ndim: int, spatial: int) -> list[int]:
+    """Return the permutation from SPORCO's axes: spatial axes, channels, atoms."""
+    return [*range(ndim - spatial, ndim), *range(1, ndim - spatial), 0]
 
-    One channel loses its axis, so the atoms fit signals without channels, and code each channel of others by itself.
+
+def from_alphacsc(dictionary: ArrayLike, n_channels: int | None = None) -> Array:
+    """Convert atoms from alphacsc's layouts; each is scaled to unit norm.
+
+    ``(m, c, t)`` are atoms as they are. ``(m, c + t)`` are rank-1 atoms, the spatial pattern ``u`` before the waveform ``v``;
+    they need `n_channels`, for an array of two axes could as well hold atoms of one channel (give those as ``(m, 1, t)``). One
+    channel loses its axis, so that the atoms fit signals without channels, and code each channel of others separately.
 
     >>> import lobcod, numpy as np
     >>> lobcod.from_alphacsc(np.ones((25, 4, 32))).shape, lobcod.from_alphacsc(np.ones((25, 1, 32))).shape
     ((25, 4, 32), (25, 32))
+    >>> lobcod.from_alphacsc(np.ones((25, 36)), n_channels=4).shape
+    (25, 4, 32)
     """
     given = readable(dictionary, "the dictionary")
-    if given.ndim == 3 and given.shape[1] == 1:
-        given = given[:, 0]
     if given.ndim not in (2, 3):
-        raise ValueError(f"a dictionary of alphacsc is (m, c, t) or (m, t), not {given.shape}; reshape it")
-    return _unit(given)
+        raise ValueError(f"an alphacsc dictionary has the shape (m, c, t) or (m, c + t), not {given.shape}; reshape it")
+    if given.ndim == 2:
+        if n_channels is None:
+            raise ValueError(
+                f"a dictionary of shape {given.shape} can be rank-1 atoms (m, c + t) or atoms (m, t) of one channel; "
+                "pass n_channels, or reshape it to (m, 1, t)"
+            )
+        if not 1 <= n_channels < given.shape[1]:
+            raise ValueError(f"n_channels is {n_channels}, but must be from 1 to {given.shape[1] - 1} for atoms of {given.shape}")
+        given = given[:, :n_channels, None] * given[:, None, n_channels:]
+    elif n_channels not in (None, given.shape[1]):
+        raise ValueError(f"n_channels is {n_channels}, but the dictionary {given.shape} has {given.shape[1]} channels")
+    return _unit(given[:, 0] if given.shape[1] == 1 else given)
 
 
-def to_alphacsc(dictionary: Any) -> Array:
-    """Atoms ``(m, t)`` or ``(m, c, t)`` in alphacsc's layout, ``(m, c, t)``."""
+def to_alphacsc(dictionary: ArrayLike) -> Array:
+    """Convert atoms ``(m, t)`` or ``(m, c, t)`` to alphacsc's layout, ``(m, c, t)``."""
     given = readable(dictionary, "the dictionary")
     if given.ndim == 2:
         return np.ascontiguousarray(given[:, None])
     if given.ndim == 3:
         return np.ascontiguousarray(given)
-    raise ValueError(f"a dictionary for alphacsc is (m, t) or (m, c, t), not {given.shape}; reshape it")
+    raise ValueError(f"a dictionary for alphacsc has the shape (m, t) or (m, c, t), not {given.shape}; reshape it")
 
 
 def _unit(atoms: Array) -> Array:
     norms = np.sqrt((atoms.astype(np.float64) ** 2).sum(axis=tuple(range(1, atoms.ndim)), keepdims=True))
     if not np.all(np.isfinite(norms) & (norms > 0)):
-        raise ValueError("an atom of the dictionary is all zeros or not finite; remove it")
+        raise ValueError("an atom of the dictionary is all zeros, or is NaN or infinite; remove it")
     return np.ascontiguousarray(atoms / norms, dtype=np.result_type(atoms.dtype, np.float32))

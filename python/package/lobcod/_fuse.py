@@ -1,106 +1,36 @@
-"""Fusion: one picture from many of the same scene."""
+"""Fusion of several images of the same scene."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 from . import _lobcod
-from ._arrays import Array, picture
+from ._arrays import Array, Image, complete, flat, read_image
 from ._denoise import white
-from ._options import atoms_for, run_options, running
-from ._progress import Watcher
+from ._options import atoms_for, threads_for
+from ._progress import watching
+from ._public import public
 from ._report import FuseReport
+from ._warnings import warn
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._typing import FuseOptions
-
-_WORTH_A_WARNING = 1.0
-"""Pixels that frames may lie apart before it shows."""
+_VISIBLE_MOTION = 1.0
+"""Largest motion between frames, in pixels, that is not visible."""
 
 
-@overload
-def fuse(
-    images: Sequence[Any], mode: str = ..., *, return_report: Literal[False] = ..., **options: Unpack[FuseOptions]
-) -> Array: ...
-@overload
-def fuse(
-    images: Sequence[Any], mode: str = ..., *, return_report: Literal[True], **options: Unpack[FuseOptions]
-) -> tuple[Array, FuseReport]: ...
-def fuse(
-    images: Sequence[Any],
-    mode: str = "focus",
-    *,
-    dictionary: Any = None,
-    penalty: float = 1.0,
-    smooth: float = 5.0,
-    window: int = 9,
-    fuse_base: str = "select",
-    compose: str | None = None,
-    activity: str = "rough",
-    prefer: str = "front",
-    align: str = "none",
-    fast: bool = False,
-    alternations: int = 0,
-    tolerance: float = 0.5,
-    scale: float | None = None,
-    channel_axis: int | None = None,
-    threads: int = 0,
-    engine: str = "cpu",
-    time_limit: float | None = None,
-    max_memory: int | None = None,
-    progress: Watcher = None,
-    return_report: bool = False,
-) -> Array | tuple[Array, FuseReport]:
-    """Fuses frames of one scene into one picture, in focus or well exposed everywhere.
+@public("fuse")
+def fuse(images: Any, **options: Any) -> Any:
+    """Fuse frames of a scene into one image that is in focus or well exposed everywhere.
 
-    Every frame is separated into a smooth layer and texture (see :func:`separate`); pixels are taken from the frame whose codes
-    are most active around them. Frames are read one by one, twice, so `images` may be a sequence that loads them when asked.
-    Works in single precision.
+    Each frame is separated into a smooth layer and texture (see :func:`separate`); each pixel is taken from the frame whose codes
+    are most active around it. Frames are accessed one at a time, twice, so `images` may be a sequence that loads them on demand.
+    Computes in single precision.
 
-    Parameters
-    ----------
-    images : sequence of arrays
-        Two or more frames of one shape, grey or with three channels.
-    mode : {"focus", "exposure"}
-        What differs between the frames.
-    dictionary : array or str, optional
-        Flat atoms of one channel, as for :func:`encode`.
-    penalty : float
-        Weight of the l1 norm, for lightness in 0..100.
-    smooth : float
-        Weight of the squared gradient of the smooth layers.
-    window : int
-        Side of the box that activity is averaged over.
-    fuse_base : {"select", "average"}
-        How smooth layers become one where the picture is composed of codes.
-    compose : {"pixels", "codes"}, optional
-        What the picture is put together from: pixels of the frames, or codes and smooth layers as in the paper. Default: pixels,
-        or codes where the base is averaged.
-    activity : {"rough", "plain"}
-        How much a code counts: by how rough its atom is, or all alike as in the paper.
-    prefer : {"front", "back"}
-        Frame that is taken where nothing tells frames apart.
-    align : {"none", "shift", "similarity"}
-        How frames are brought to cover each other.
-    fast : bool
-        Measure activity at half the resolution.
-    alternations, tolerance
-        Turns (0: the smooth layer of a frame itself is kept) and relative gap of the separation of each frame.
-    scale : float, optional
-        Sample that stands for white. Default: the largest one of whole numbers, 255 for other types.
-    return_report : bool
-        Return the report as well; its ``decision`` is the number of the frame every pixel came from.
-    channel_axis, threads, engine, time_limit, max_memory, progress
-        As for :func:`encode`.
+    {parameters}
 
     Returns
     -------
     array, or (array, FuseReport)
-        The picture, of the type of the frames.
+        The fused image, with the sample type of the frames.
 
     Examples
     --------
@@ -114,36 +44,28 @@ def fuse(
     True
     """
     if len(images) < 2:
-        raise ValueError(f"fusion takes two frames or more, but there are {len(images)}")
+        raise ValueError(f"fusion needs two or more frames, but got {len(images)}")
+
+    def frame(number: int) -> Image:
+        what = f"frame {number}"
+        return complete(read_image(images[number], options["channel_axis"], what=what), what)
 
     def read(number: int) -> tuple[Array, bool]:
-        frame = picture(images[number], channel_axis, what=f"frame {number}")
-        if frame.known is not None:
-            raise ValueError(f"frame {number} has missing samples; fill them first")
-        return frame.array, frame.has_channels
+        image = frame(number)
+        return image.array, image.has_channels
 
-    first = picture(images[0], channel_axis, what="frame 0")
-    options = {
-        "mode": mode,
-        "scale": white(first.dtype) if scale is None else float(scale),
-        "penalty": float(penalty),
-        "smooth": float(smooth),
-        "window": window,
-        "activity": activity,
-        "compose": compose if compose is not None else "codes" if fuse_base == "average" else "pixels",
-        "fuse_base": fuse_base,
-        "prefer": prefer,
-        "align": align,
-        "fast": fast,
-        "alternations": alternations,
-    }
-    atoms = atoms_for(dictionary, 2, "f32")
-    limits = run_options("f32", tolerance, time_limit, threads, engine, max_memory)
-    with running(limits, progress) as run:
-        answer = _lobcod.fuse(read, len(images), first.has_channels, atoms, options, run)
+    first = flat(frame(0), "frame 0")
+    options["scale"] = white(first.dtype) if options["scale"] is None else options["scale"]
+    if options["compose"] is None:
+        options["compose"] = "codes" if options["fuse_base"] == "average" else "pixels"
+    options["threads"] = threads_for(options["threads"], first.array.size)
+    options["precision"] = "f32"
+    atoms = atoms_for(options["dictionary"], 2, "f32")
+    with watching(options["progress"]) as options["callback"]:
+        answer = _lobcod.fuse(read, len(images), first.has_channels, atoms, options)
     report = FuseReport._from(answer["report"])
-    if align == "none" and report.largest_motion > _WORTH_A_WARNING:
-        apart = f"{report.largest_motion:.1f} pixels"
-        warnings.warn(f'the frames lie up to {apart} apart; try align="shift" or align="similarity"', stacklevel=2)
-    fused = first.restore(answer["picture"])
-    return (fused, report) if return_report else fused
+    if options["align"] == "none" and report.largest_motion > _VISIBLE_MOTION:
+        motion = f"{report.largest_motion:.1f} pixels"
+        warn(f'the frames are misaligned by up to {motion}; try align="auto"')
+    fused = first.restore(answer["image"])
+    return (fused, report) if options["return_report"] else fused

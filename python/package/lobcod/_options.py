@@ -1,65 +1,44 @@
-"""Options that several functions share, as the extension takes them."""
+"""Options shared by several functions, in the form the extension expects."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, readable
-from ._progress import Watcher, watching
+from ._table import DEFAULTS
+from ._warnings import warn
 
-USUAL_PENALTY = 0.05
-"""Share of penalty_max that serves when no penalty is given."""
-
-
-def penalty_options(penalty: float | None, relative_penalty: float | None) -> dict[str, Any]:
-    """The penalty asked for."""
-    if penalty is not None and relative_penalty is not None:
-        raise ValueError("penalty and relative_penalty are both given; leave one out")
-    share = USUAL_PENALTY if relative_penalty is None else relative_penalty
-    return {"penalty": None if penalty is None else float(penalty), "relative_penalty": float(share)}
+SAMPLES_PER_THREAD = 8192
+"""Samples per thread: with fewer, starting a thread costs more than it saves."""
 
 
-def run_options(
-    precision: str, tolerance: float, time_limit: float | None, threads: int, engine: str, max_memory: int | None
-) -> dict[str, Any]:
-    """What all kinds of long work are told; nobody watches."""
-    return {
-        "precision": precision,
-        "tolerance": float(tolerance),
-        "time_limit": None if time_limit is None else float(time_limit),
-        "threads": threads,
-        "engine": engine,
-        "max_memory": max_memory,
-        "callback": None,
-    }
+def set_penalty(options: dict[str, Any]) -> None:
+    """Set the default if no penalty is given."""
+    if options["penalty"] is not None and options["relative_penalty"] is not None:
+        raise ValueError("penalty and relative_penalty are both given; remove one")
+    if options["relative_penalty"] is None:
+        options["relative_penalty"] = DEFAULTS["relative_penalty"]
 
 
-@contextmanager
-def running(options: dict[str, Any], progress: Watcher, passes: int | None = None) -> Iterator[dict[str, Any]]:
-    """The same options, with somebody who watches."""
-    with watching(progress, passes) as callback:
-        yield {**options, "callback": callback}
-
-
-def path_of(path: str | os.PathLike[str] | None) -> str | None:
-    """A path as text."""
-    return None if path is None else os.fspath(path)
+def threads_for(threads: int, samples: int) -> int:
+    """Return the number of threads for this many samples; 0 chooses by size, -1 uses all cores."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads == -1:
+        return cores
+    return threads if threads else max(1, min(cores, samples // SAMPLES_PER_THREAD))
 
 
 def usual_size(rank: int) -> tuple[int, ...]:
-    """Box of made atoms for signals with that many axes."""
+    """Return the default atom size for signals with this many axes."""
     return {1: (16,), 2: (8, 8)}.get(rank, (5, 5, 5))
 
 
 def atoms_for(dictionary: Any, rank: int, precision: str) -> Array:
-    """Unit atoms for signals with that many axes: given ones, embedded ones by name, or the usual ones (``None``)."""
+    """Return unit-norm atoms for signals with this many axes: given, built-in by name, or default (``None``)."""
     if dictionary is None:
         dictionary = "natural" if rank == 2 else "dct"
     if isinstance(dictionary, str):
@@ -71,7 +50,5 @@ def atoms_for(dictionary: Any, rank: int, precision: str) -> Array:
     given = readable(dictionary, "the dictionary")
     atoms, changed = _lobcod.normalised_atoms(given, rank, precision)
     if changed:
-        warnings.warn(
-            f"{changed} of the {len(atoms)} atoms of the dictionary were not of unit norm and were normalised", stacklevel=3
-        )
+        warn(f"{changed} of the {len(atoms)} atoms of the dictionary did not have unit norm and were normalised")
     return atoms

@@ -1,186 +1,191 @@
-"""What solvers say of their work; the names are those of the command line's ``--json``."""
+"""Solver reports; the field names are those of ``--json`` on the command line."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
 
 from ._arrays import Array
+from ._described import described
+from ._html import objective_curve, panel
 
 R = TypeVar("R", bound="_Base")
 
+_SUMMARY = {
+    "status": "{}",
+    "objective": "objective {:.6g}",
+    "relative_gap": "relative gap {:.1e}",
+    "nonzeros": "{} non-zeros",
+    "passes": "{} passes",
+    "seconds": "{:.3g} s",
+}
+"""Fields shown in the short form of a report, if present."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class _Base:
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values (arrays stay arrays)."""
+        """Return the report as plain values (arrays stay arrays)."""
         return asdict(self)
 
     @classmethod
-    def _from(cls: type[R], told: dict[str, Any]) -> R:
+    def _from(cls: type[R], values: dict[str, Any]) -> R:
         names = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in told.items() if name in names})
+        return cls(**{name: value for name, value in values.items() if name in names})
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        parts = [text.format(getattr(self, name)) for name, text in _SUMMARY.items() if hasattr(self, name)]
+        return f"<{type(self).__name__}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        return panel(repr(self), objective_curve(getattr(self, "history", [])))
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class HistoryPoint(_Base):
-    """A point of the curve objective against time."""
+    """A point of the objective-time curve."""
 
-    seconds: float
-    """Seconds since the solver began."""
-    objective: float
-    """Objective at the asked penalty, from a residual synthesised anew from the codes."""
-    nonzeros: int
-    """Non-zero codes."""
-    relative_gap: float | None
-    """Relative duality gap, where it was measured."""
+    seconds: Annotated[float, "Seconds since the solver began."]
+    objective: Annotated[float, "Exact objective at the requested penalty."]
+    nonzeros: Annotated[int, "Non-zero codes."]
+    relative_gap: Annotated[float | None, "Relative duality gap, if it was computed."]
+
+    def __repr__(self) -> str:
+        gap = "" if self.relative_gap is None else f", relative gap {self.relative_gap:.1e}"
+        return f"<HistoryPoint: {self.seconds:.3g} s, objective {self.objective:.6g}, {self.nonzeros} non-zeros{gap}>"
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class LearnPoint(_Base):
     """A pass of learning."""
 
-    seconds: float
-    pass_number: int
-    objective: float
-    """Objective, recomputed from dictionary and codes."""
-    data_term: float
-    nonzeros: int
-    replaced_atoms: int
-    """Atoms replaced in this pass because nothing used them."""
-    merged_atoms: int
-    """Near-duplicates that handed their codes to their twin in this pass."""
+    seconds: Annotated[float, "Seconds since the learner began."]
+    pass_number: Annotated[int, "Number of the pass, from 1."]
+    objective: Annotated[float, "Objective, recomputed from dictionary and codes."]
+    data_term: Annotated[float, "Data term of the objective."]
+    nonzeros: Annotated[int, "Non-zero codes."]
+    replaced_atoms: Annotated[int, "Unused atoms replaced in this pass."]
+    merged_atoms: Annotated[int, "Near-duplicate atoms merged in this pass."]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Run(_Base):
-    """What every report of a run has: how it ended, what it took, and on what."""
-
-    status: str
-    """``converged``, ``stalled``, ``max_sweeps``, ``time_limit`` or ``interrupted``."""
-    penalty: float
-    """The penalty used, in units of the signal; of several answers their mean, weighted."""
-    nonzeros: int
-    """Non-zero codes."""
-    discovery_sweeps: int
-    """Sweeps over all needles."""
-    support_sweeps: int
-    """Sweeps over the non-zero codes."""
-    seconds: float
-    """Wall time of the solver, certificate included."""
-    working_memory_bytes: int
-    """Memory of the solver's own arrays."""
-    threads: int
-    """Threads used."""
-    engine: str
-    """Name of the engine."""
-    precision: str
-    """``f32`` or ``f64``."""
+    status: Annotated[
+        str, "How the run ended: ``converged``, ``stalled``, ``completed``, ``max_sweeps``, ``time_limit`` or ``interrupted``."
+    ]
+    penalty: Annotated[float, "The penalty, in units of the image; the weighted mean if several results are averaged."]
+    nonzeros: Annotated[int, "Non-zero codes."]
+    discovery_sweeps: Annotated[int, "Sweeps over all positions."]
+    support_sweeps: Annotated[int, "Sweeps over the non-zero codes."]
+    seconds: Annotated[float, "Wall time of the solver, including the certificate."]
+    working_memory_bytes: Annotated[int, "Memory of the solver's own arrays, in bytes."]
+    threads: Annotated[int, "Threads used."]
+    engine: Annotated[str, "Name of the engine."]
+    precision: Annotated[str, "``f32`` or ``f64``."]
 
 
-@dataclass(frozen=True)
-class Certificate(_Run):
-    """Objective and certificate: no other answer can be lower by more than the gap."""
-
-    objective: float
-    """Data term plus penalty term."""
-    data_term: float
-    """``1/2 || A (Y - B - sum P_i^T D a_i) ||^2``."""
-    gap: float
-    """Objective minus dual objective."""
-    relative_gap: float
-    """``gap / objective``."""
-    pixels: int
-    """Samples, channels not counted."""
-    penalty_max: float
-    """The smallest penalty with an all-zero answer."""
+@dataclass(frozen=True, eq=False, repr=False)
+class _Certificate(_Run):
+    objective: Annotated[float, "Data term plus penalty term."]
+    data_term: Annotated[float, "``1/2 || A (Y - B - sum P_i^T D a_i) ||^2``."]
+    gap: Annotated[float, "Objective minus dual objective: an upper bound on the distance to the optimum."]
+    relative_gap: Annotated[float, "``gap / objective``."]
+    pixels: Annotated[int, "Number of samples, without channels."]
+    penalty_max: Annotated[float, "The smallest penalty for which all codes are zero."]
 
 
-@dataclass(frozen=True)
-class Report(Certificate):
+@described
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(_Certificate):
     """The report of a pursuit."""
 
-    history: list[HistoryPoint]
-    """Objective against time."""
+    history: Annotated[list[HistoryPoint], "Objective against time."]
 
     @classmethod
-    def _from(cls: type[R], told: dict[str, Any]) -> R:
-        history = [HistoryPoint(**point) for point in told["history"]]
-        return super()._from({**told, "history": history})
+    def _from(cls: type[R], values: dict[str, Any]) -> R:
+        history = [HistoryPoint(**point) for point in values["history"]]
+        return super()._from({**values, "history": history})
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class SeparateReport(Report):
-    """The report of a separation; objective and gap are those of both layers together."""
+    """The report of a separation; objective and gap refer to both layers jointly."""
 
-    alternations: int
-    """Times pursuit and smooth layer took turns."""
+    alternations: Annotated[int, "Number of alternations between pursuit and smooth layer."]
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class FuseReport(Report):
-    """The report of a fusion; sums over all frames."""
+    """The report of a fusion, summed over all frames."""
 
-    decision: Array
-    """Number of the frame every pixel was taken from."""
-    depth: Array
-    """The same, smooth: the depth of the scene, in frames."""
-    crop: tuple[int, int, int, int]
-    """Top, left, height and width of the part of the frames that the picture shows."""
-    motions: list[tuple[float, float, float, float]]
-    """Shift down and right, scale and angle of each frame against the first."""
-    largest_motion: float
-    """Farthest that a corner of a frame lies from where it is in the first, in pixels."""
+    decision: Annotated[Array, "Index of the frame each pixel was taken from."]
+    depth: Annotated[Array, "Smoothed decision: the depth of the scene, in frames."]
+    crop: Annotated[tuple[int, int, int, int], "Top, left, height and width of the fused region in the frames."]
+    motions: Annotated[
+        list[tuple[float, float, float, float]], "Shift down and right, scale and angle of each frame relative to the first."
+    ]
+    mode: Annotated[str, "How the frames were fused: ``focus`` or ``exposure``."]
+    similarity: Annotated[float, "Smallest rank correlation of the lightness of consecutive frames."]
+    brightness_difference: Annotated[float, "Difference in mean lightness of the frames, in 0..100."]
+    largest_motion: Annotated[float, "Largest motion of a corner of a frame relative to the first frame, in pixels."]
 
 
-@dataclass(frozen=True)
-class LearnReport(Certificate):
-    """The report of a learning; objective and gap are those of the pursuit that ends it."""
+@described
+@dataclass(frozen=True, eq=False, repr=False)
+class LearnReport(_Certificate):
+    """The report of learning; objective and gap are those of the final pursuit."""
 
-    pursuit_status: str
-    """How the pursuit that ends the learning ended."""
-    passes: int
-    """Passes over the set."""
-    replaced_atoms: int
-    """Atoms replaced in all because nothing used them."""
-    merged_atoms: int
-    """Near-duplicates that handed their codes to their twin, in all."""
-    history: list[LearnPoint]
-    """Objective against time."""
+    pursuit_status: Annotated[str, "How the final pursuit ended."]
+    passes: Annotated[int, "Number of passes over the images."]
+    replaced_atoms: Annotated[int, "Total number of unused atoms replaced."]
+    merged_atoms: Annotated[int, "Total number of near-duplicate atoms merged."]
+    history: Annotated[list[LearnPoint], "Objective against time."]
 
     @classmethod
-    def _from(cls: type[R], told: dict[str, Any]) -> R:
-        history = [LearnPoint(**point) for point in told["history"]]
-        return super()._from({**told, "history": history})
+    def _from(cls: type[R], values: dict[str, Any]) -> R:
+        history = [LearnPoint(**point) for point in values["history"]]
+        return super()._from({**values, "history": history})
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class InpaintReport(_Run):
-    """The report of an inpainting."""
+    """The report of inpainting."""
 
-    penalty_path: list[dict[str, float | None]]
-    """Penalties tried by the answer with the largest share, each with the error of held-out samples."""
-    answers: list[dict[str, Any]]
-    """The answers that were averaged."""
-    held_out_samples: int
-    """Samples held out to judge penalties and answers."""
-    fit: Array
-    """The fit everywhere, known samples included, before rounding and clipping."""
-    dictionary: Array | None
-    """Atoms learnt on the damaged image with the largest share, if any were learnt."""
+    penalty_path: Annotated[
+        list[dict[str, float | None]], "Penalties tried for the result with the largest weight, each with its held-out error."
+    ]
+    answers: Annotated[list[dict[str, Any]], "The results that were averaged."]
+    held_out_samples: Annotated[int, "Number of samples held out to select penalties and weight results."]
+    fit: Annotated[Array, "The fit at all samples, including known ones, before rounding and clipping."]
+    dictionary: Annotated[
+        Array | None, "Atoms learnt from the damaged image, of the result with the largest weight; ``None`` if none were learnt."
+    ]
 
 
-@dataclass(frozen=True)
+@described
+@dataclass(frozen=True, eq=False, repr=False)
 class DenoiseReport(_Base):
-    """The report of a denoising."""
+    """The report of denoising."""
 
-    status: str
-    noise: str
-    """Kind of noise."""
-    noise_level: float
-    """Level of gaussian noise or gain of counts, given or estimated; share of samples taken for impulses."""
-    seconds: float
-    dictionary: Array
-    """The atoms, as fitted to the picture."""
-    pursuit: Report | None
-    """The pursuit of the whole picture, where there was one."""
+    status: Annotated[str, "How the run ended."]
+    noise: Annotated[str, "Noise model."]
+    noise_level: Annotated[
+        float, "Standard deviation of Gaussian noise or gain of counts, given or estimated; fraction of samples hit by impulses."
+    ]
+    seconds: Annotated[float, "Wall time."]
+    dictionary: Annotated[Array, "The atoms, adapted to the image."]
+    pursuit: Annotated[Report | None, "The report of the pursuit of the whole image, if any."]

@@ -1,98 +1,94 @@
-"""Learning from images that come one after the other."""
+"""Online dictionary learning."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _lobcod
 from ._arrays import Array, precision_of
-from ._learn import first_atoms, learn_options, pictures
-from ._options import penalty_options, run_options
+from ._html import atoms_image, objective_curve, panel
+from ._learn import first_atoms, read_images
+from ._options import set_penalty, threads_for
 from ._progress import Watcher, watching
+from ._public import documented, public
 from ._report import LearnPoint
 
 
 class Stream:
-    """A dictionary that learns from one image after the other, with memory for one image and the model.
+    """Online dictionary learning, with memory for one image and the model.
 
-    What was seen long ago fades, so the dictionary follows when the images change. Parameters are those of :func:`learn`;
-    `stream_memory` is the number of images that are remembered at most. A stream can be pickled between two calls, and goes on to
-    the same bits.
+    The influence of earlier images decays, so the dictionary adapts when the images change. A stream can be pickled between two
+    calls; the copy continues with bit-identical results.
+
+    {parameters}
 
     Examples
     --------
     >>> import lobcod
     >>> stream = lobcod.Stream(atoms=16, size=(5, 5), penalty=20)
-    >>> picture = lobcod.still_life(64).mean(axis=-1)
-    >>> for part in (picture[:32], picture[32:]):
+    >>> image = lobcod.still_life(64).mean(axis=-1)
+    >>> for part in (image[:32], image[32:]):
     ...     _ = stream.partial_fit(part)
     >>> stream.dictionary.shape, len(stream.history)
     ((16, 5, 5), 2)
     """
 
-    def __init__(
-        self,
-        atoms: int = 81,
-        size: Sequence[int] | int = (8, 8),
-        penalty: float | None = None,
-        seed: int = 0,
-        *,
-        relative_penalty: float | None = None,
-        init: Any = "random",
-        stream_memory: int = 32,
-        base: str = "local-mean",
-        border: str = "free",
-        channel_axis: int | None = None,
-        precision: str | None = None,
-        threads: int = 0,
-        engine: str = "cpu",
-        max_memory: int | None = None,
-    ) -> None:
-        self._atoms, self._size, self._init = atoms, tuple(int(n) for n in np.atleast_1d(np.asarray(size))), init
-        self._seed, self._base, self._channel_axis, self._precision = seed, base, channel_axis, precision
-        self._penalty = penalty_options(penalty, relative_penalty)
-        self._options = learn_options(border=border, base=base, seed=seed, stream_memory=stream_memory)
-        self._limits: dict[str, Any] = {"threads": threads, "engine": engine, "max_memory": max_memory}
+    @public("Stream")
+    def __init__(self, **options: Any) -> None:
+        set_penalty(options)
+        if not isinstance(options["init"], str):
+            options["atoms"], options["size"] = len(options["init"]), tuple(np.shape(options["init"])[-len(options["size"]) :])
+        self._options = options
         self._first: Array | None = None
         self._model: _lobcod.Stream | None = None
 
     def partial_fit(self, image: Any, mask: Any = None, *, progress: Watcher = None) -> Stream:
-        """Learns from one more image; stopped by `progress`, it leaves the model as it was."""
-        masks = None if mask is None else [mask]
-        found = pictures([image], len(self._size), self._channel_axis, masks)
+        """Learn from one more image; if stopped by `progress`, the model is unchanged."""
+        found = read_images([image], self._options, None if mask is None else [mask])
         if self._model is None:
-            precision = self._precision = precision_of(self._precision, found[0].dtype)
-            self._first = first_atoms(self._init, found, self._atoms, self._size, self._base, self._seed, precision)
+            self._options["precision"] = precision_of(self._options["precision"], found[0].dtype)
+            self._options["threads"] = threads_for(self._options["threads"], found[0].array.size)
+            self._first = first_atoms(found, self._options)
             self._open()
         assert self._model is not None
         with watching(progress) as callback:
-            self._model.partial_fit([found[0].given()], callback)
+            self._model.partial_fit([found[0].fields()], callback)
         return self
 
     def _open(self) -> None:
-        run = run_options(self._precision or "f32", 1e-2, None, **self._limits)
         assert self._first is not None
-        self._model = _lobcod.Stream(self._first, len(self._size), self._penalty, self._options, run)
+        run = {**self._options, "time_limit": None, "callback": None}
+        self._model = _lobcod.Stream(self._first, len(self._options["size"]), run)
 
     @property
     def dictionary(self) -> Array:
-        """The atoms as they stand."""
+        """The atoms learnt so far."""
         if self._model is None:
             raise ValueError("the stream has seen no image yet; call partial_fit first")
         return self._model.dictionary()
 
     @property
     def history(self) -> list[LearnPoint]:
-        """One point for every image so far: what it cost when it had been learnt from."""
+        """One point per image so far: its cost after learning from it."""
         return [] if self._model is None else [LearnPoint(**point) for point in self._model.history()]
 
     @property
     def penalty(self) -> float | None:
         """The penalty in units of the images, once it is known."""
         return None if self._model is None else self._model.penalty()
+
+    def __repr__(self) -> str:
+        seen, penalty = len(self.history), self.penalty
+        size = "x".join(map(str, self._options["size"]))
+        known = "" if penalty is None else f", penalty {penalty:.4g}"
+        return f"<Stream: {self._options['atoms']} atoms of {size}, {seen} images seen{known}>"
+
+    def _repr_html_(self) -> str:
+        if self._model is None:
+            return panel(repr(self))
+        return panel(repr(self), atoms_image(self.dictionary, len(self._options["size"])), objective_curve(self.history))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
@@ -106,3 +102,6 @@ class Stream:
             self._open()
             assert self._model is not None
             self._model.restore(model)
+
+
+Stream.__doc__ = documented("Stream", Stream.__doc__ or "")

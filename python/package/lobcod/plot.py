@@ -1,4 +1,4 @@
-"""Pictures of dictionaries, codes, histories and reports, with matplotlib.
+"""Plots of dictionaries, codes, histories and reports, with matplotlib.
 
 >>> import matplotlib
 >>> matplotlib.use("Agg")
@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._arrays import Array
 from ._codes import Codes
+from ._html import flat_atoms, looks_one_dimensional, mosaic
 from ._report import LearnReport, Report
 
 try:
@@ -30,30 +31,44 @@ except ImportError as error:
 _GAP_COLOUR = "tab:red"
 
 
-def atoms(dictionary: Any, columns: int | None = None, ax: Axes | None = None) -> Axes:
-    """The atoms as a mosaic, each scaled to the full range of grey; 1-D atoms as curves.
+def atoms(dictionary: ArrayLike, columns: int | None = None, ax: Axes | None = None, *, axes: str | None = None) -> Axes:
+    """Draw atoms: image atoms as a mosaic, each scaled to the full grey range; signal atoms as curves.
 
-    `dictionary` is ``(m, h, w)``, ``(m, 3, h, w)`` in colour, or ``(m, t)``.
+    `dictionary` is ``(m, h, w)``, ``(m, 3, h, w)`` in colour, ``(m, t)``, or ``(m, c, t)`` with a curve for each channel. `axes`
+    (``"mhw"`` or ``"mct"``) distinguishes the two with three axes; by default, atoms three times as long as wide are curves.
     """
     dictionary = np.asarray(dictionary, dtype=float)
     ax = _axes(ax)
     count = len(dictionary)
-    if dictionary.ndim == 2:
-        spread = np.abs(dictionary).max(axis=1, keepdims=True)
-        ax.plot((dictionary / (2.2 * spread) - np.arange(count)[:, None]).T, color="tab:blue", linewidth=1)
-        ax.set_yticks([])
-        ax.set_title(f"{count} atoms of {dictionary.shape[1]}")
+    if axes in ("mt", "mct") or (axes is None and looks_one_dimensional(dictionary.shape)):
+        if dictionary.ndim not in (2, 3):
+            raise ValueError(f"atoms of shape {dictionary.shape} do not have the axes {axes}")
+        _draw_curves(dictionary.reshape(count, -1, dictionary.shape[-1]), ax)
+        ax.set_title(f"{count} atoms of {dictionary.shape[-1]}")
         return ax
+    if axes not in (None, "mhw", "mchw"):
+        raise ValueError(f'axes is {axes!r}, but must be "mt", "mct", "mhw" or "mchw"')
     if dictionary.ndim not in (3, 4) or (dictionary.ndim == 4 and dictionary.shape[1] != 3):
-        raise ValueError(f"atoms of shape {dictionary.shape} cannot be drawn; give (m, h, w), (m, 3, h, w) or (m, t)")
-    ax.imshow(_mosaic(dictionary, columns), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        raise ValueError(
+            f"atoms of shape {dictionary.shape} cannot be drawn; the shape must be (m, h, w), (m, 3, h, w), (m, t) or (m, c, t)"
+        )
+    ax.imshow(mosaic(dictionary, columns), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set_axis_off()
     ax.set_title(f"{count} atoms of {dictionary.shape[-2]}x{dictionary.shape[-1]}")
     return ax
 
 
+def _draw_curves(dictionary: Array, ax: Axes) -> None:
+    """Draw one row per atom ``(m, c, t)``, with one coloured curve per channel."""
+    spread = np.maximum(np.abs(dictionary).max(axis=(1, 2), keepdims=True), 1e-300)
+    rows = dictionary / (2.2 * spread) - np.arange(len(dictionary))[:, None, None]
+    for channel in range(dictionary.shape[1]):
+        ax.plot(rows[:, channel].T, color=f"C{channel}", linewidth=1)
+    ax.set_yticks([])
+
+
 def codes(codes: Codes, ax: Axes | None = None) -> Axes:
-    """Where the codes of an image are: the sum of their sizes at every position (for signals, a stem for each code)."""
+    """Draw the positions of codes: the sum of their magnitudes at each position (for signals, one stem per code)."""
     ax = _axes(ax)
     ax.set_title(f"{len(codes)} non-zero codes")
     if len(codes.shape) == 1:
@@ -73,10 +88,10 @@ def codes(codes: Codes, ax: Axes | None = None) -> Axes:
 
 
 def history(report: Report | LearnReport | Codes, ax: Axes | None = None) -> Axes:
-    """Objective against seconds and, where it was measured, the relative duality gap on a second axis."""
-    told = report.report if isinstance(report, Codes) else report
+    """Draw the objective against time and, if available, the relative duality gap on a second axis."""
+    report = report.report if isinstance(report, Codes) else report
     ax = _axes(ax)
-    points: list[Any] = list(told.history)
+    points: list[Any] = list(report.history)
     ax.plot([p.seconds for p in points], [p.objective for p in points], marker=".", color="tab:blue")
     ax.set_xlabel("seconds")
     ax.set_ylabel("objective")
@@ -87,14 +102,14 @@ def history(report: Report | LearnReport | Codes, ax: Axes | None = None) -> Axe
         other.plot(*zip(*gaps), marker=".", linestyle=":", color=_GAP_COLOUR)
         other.set_yscale("log")
         other.set_ylabel("relative gap", color=_GAP_COLOUR)
-    ax.set_title(f"{told.status}, gap {told.relative_gap:.1e}")
+    ax.set_title(f"{report.status}, gap {report.relative_gap:.1e}")
     return ax
 
 
 def report(codes_: Codes, figure: Figure | None = None) -> Figure:
-    """An image and its codes on one page: reconstruction, texture, where codes are, most used atoms, history."""
+    """Draw an overview of codes: reconstruction, texture, code positions, most used atoms and history."""
     if len(codes_.shape) != 2:
-        raise ValueError("a report shows images with two axes; draw codes and history by themselves")
+        raise ValueError("a report shows images with two axes; draw codes and history separately")
     figure = plt.figure(figsize=(12, 7)) if figure is None else figure
     panels = figure.subplots(2, 3).ravel()
     texture = codes_.texture()
@@ -104,13 +119,13 @@ def report(codes_: Codes, figure: Figure | None = None) -> Figure:
     energy = np.zeros(len(codes_.dictionary))
     np.add.at(energy, codes_.atom, np.square(codes_.value.astype(float)))
     most = np.argsort(-energy)[:36]
-    drawable = codes_.dictionary.ndim == 3 or codes_.dictionary.shape[1] == 3
-    atoms(codes_.dictionary[most] if drawable else codes_.dictionary[most].mean(axis=1), ax=panels[3])
+    drawn = flat_atoms(codes_.dictionary[most], 2)
+    atoms(drawn, ax=panels[3], axes="mhw" if drawn.ndim == 3 else "mchw")
     panels[3].set_title(f"the {len(most)} atoms with most energy")
     panels[4].bar(range(len(energy)), np.sort(energy)[::-1] / max(energy.sum(), 1e-300), width=1.0)
     panels[4].set_xlabel("atom, by energy")
-    panels[4].set_ylabel("share of energy")
-    if codes_.told is not None:
+    panels[4].set_ylabel("fraction of energy")
+    if codes_._report is not None:
         history(codes_, panels[5])
     else:
         panels[5].set_axis_off()
@@ -131,17 +146,3 @@ def _show(ax: Axes, image: Array, channel_axis: int | None, title: str) -> None:
     ax.imshow(np.clip((image - low) / max(high - low, 1e-300), 0, 1), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set_axis_off()
     ax.set_title(title)
-
-
-def _mosaic(dictionary: Array, columns: int | None) -> Array:
-    count, (height, width) = len(dictionary), dictionary.shape[-2:]
-    columns = math.ceil(math.sqrt(count)) if columns is None else columns
-    rows = -(-count // columns)
-    colour = dictionary.ndim == 4
-    tiles = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1, *((3,) if colour else ())), 1.0)
-    for k, atom in enumerate(dictionary):
-        # Zero is mid-grey: atoms have both signs.
-        tile = 0.5 + 0.5 * atom / max(float(np.abs(atom).max()), 1e-300)
-        y, x = 1 + k // columns * (height + 1), 1 + k % columns * (width + 1)
-        tiles[y : y + height, x : x + width] = np.moveaxis(tile, 0, -1) if colour else tile
-    return tiles

@@ -1,6 +1,7 @@
-//! What is run.
+//! The measured commands.
 
-/// Runs, each with a limit of its own need and with others. Words of the form `grey-512-8.png` name files that are made for them.
+/// Commands, each run with several memory limits. Arguments of the form `grey-512-8.png` name
+/// generated files.
 pub const LINES: &[&str] = &[
     "encode grey-256-8.png",
     "encode grey-1024-8.png",

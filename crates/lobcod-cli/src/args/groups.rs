@@ -1,220 +1,265 @@
-//! Options that verbs share.
+//! Options shared by several commands.
 
 use crate::values::{
-    Bytes, Cap, DictionaryChoice, EngineChoice, InitChoice, LocalChoice, MethodChoice, Precision, ScheduleChoice, Size,
-    StartChoice, one_of,
+    Bytes, Cap, DictionaryChoice, EngineChoice, HexColour, InitChoice, LocalChoice, MethodChoice,
+    Precision, ScheduleChoice, Size, StartChoice, one_of,
 };
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use lobcod::Border;
 use lobcod::base::Base;
-use lobcod::{Border, Decay, Step};
+use lobcod::learn::{Decay, Step};
 use lobcod_image::Axes;
 use std::path::PathBuf;
 
-/// How pictures and masks are read.
-#[derive(Args)]
+/// Signal value of the full integer range unless `--scale` is given.
+pub const USUAL_SCALE: f64 = 255.0;
+
+/// Reading of images and masks.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
-pub struct PictureArgs {
-    /// Integer pictures: their full range maps to 0..S (numbers of float files are taken as they are).
-    #[arg(long, value_name = "S", default_value_t = 255.0)]
-    pub scale: f64,
-    /// Order of the axes [default: hw, and hwc for colour pictures].
+pub struct InputArgs {
+    /// Signal value of the full range of integer images [default: 255].
+    ///
+    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
+    /// level for scores and integer output [default: inferred from the values].
+    #[arg(long, value_name = "S")]
+    pub scale: Option<f64>,
+    /// Order of the axes [default: hw; hwc for colour images].
     #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc"]))]
     pub axes: Option<Axes>,
-    /// Mask of what is observed (non-zero = observed); transparent and NaN pixels are missing too.
+    /// Mask of observed pixels (non-zero = observed).
+    ///
+    /// In antialiased masks, only pixels near white are observed. Transparent and NaN pixels of the
+    /// image are always missing.
     #[arg(long, value_name = "MASK", conflicts_with = "holes")]
     pub known: Option<PathBuf>,
-    /// Mask of what is missing (non-zero = missing).
+    /// Mask of missing pixels (non-zero = missing).
+    ///
+    /// In antialiased masks, all pixels that are not near black are missing. Transparent and NaN
+    /// pixels of the image are always missing.
     #[arg(long, value_name = "MASK")]
     pub holes: Option<PathBuf>,
+    /// Colour that marks missing pixels in the image itself, such as '#ff0000'.
+    #[arg(long, alias = "holes-color", value_name = "HEX")]
+    pub holes_colour: Option<HexColour>,
 }
 
-/// What pictures are made of.
-#[derive(Args)]
+impl InputArgs {
+    /// Signal value of the full integer range.
+    pub fn scale(&self) -> f64 {
+        self.scale.unwrap_or(USUAL_SCALE)
+    }
+}
+
+/// The dictionary.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Dictionary")]
 pub struct DictionaryArgs {
-    /// Dictionary: a .npy or .npz file, natural, natural-12x12-128 or natural-rgb-8x8-96 (learnt from photographs), or dct (cosines)
-    /// [default: natural for pictures, otherwise or with --size dct].
+    /// Dictionary: a .npy or .npz file; natural, natural-12x12-128 or natural-rgb-8x8-96, learnt
+    /// from photographs; or dct, cosines [default: natural for images; dct for other signals or
+    /// with --size].
     #[arg(long, value_name = "FILE|natural|dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: Option<DictionaryChoice>,
-    /// Box of an atom of dct: 16, 8x8 or 5x5x5 [default: by the number of axes].
+    /// Atom size for dct: 16, 8x8 or 5x5x5 [default: depends on the number of axes].
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Size>,
 }
 
-/// The problem that is solved.
-#[derive(Args)]
+/// The optimization problem.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Problem")]
 pub struct ProblemArgs {
-    /// Penalty on the codes, in units of the signal.
-    #[arg(long, value_name = "X", conflicts_with = "relative_penalty", allow_negative_numbers = true)]
+    /// Weight of the l1 penalty, in signal units.
+    #[arg(
+        long,
+        value_name = "X",
+        conflicts_with = "relative_penalty",
+        allow_negative_numbers = true
+    )]
     pub penalty: Option<f64>,
-    /// Penalty as a share of penalty_max, the smallest one with an all-zero answer [default: 0.05].
+    /// Penalty as a fraction of penalty_max, the smallest penalty for which all codes are zero
+    /// [default: 0.05].
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub relative_penalty: Option<f64>,
-    /// Layer taken off before coding: local-mean, smooth, smooth:WEIGHT or none.
+    /// Base layer subtracted before coding: local-mean, smooth, smooth:WEIGHT or none.
     #[arg(long, value_name = "BASE", default_value_t = Base::LocalMean)]
     pub base: Base,
-    /// What lies beyond the edge: anything (free), zeros (zero) or the opposite edge (periodic).
+    /// Boundary condition: unconstrained (free), zeros (zero) or wrap-around (periodic).
     #[arg(long, value_name = "BORDER", default_value_t = Border::Free, value_parser = one_of::<Border, _>(["free", "zero", "periodic"]))]
     pub border: Border,
 }
 
-/// What else is asked of the codes.
-#[derive(Args)]
+/// Constraints on the codes.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Problem")]
 pub struct CodesArgs {
-    /// Codes must not be negative.
+    /// Require non-negative codes.
     #[arg(long)]
     pub nonnegative: bool,
-    /// Penalty weight of every atom (npy, one number an atom).
+    /// Penalty weight of each atom (npy, one number per atom).
     #[arg(long, value_name = "FILE")]
     pub atom_weights: Option<PathBuf>,
-    /// Penalty weight of every position (a picture or array of the signal's or the positions' shape).
+    /// Penalty weight of each position (an image or array with the shape of the signal or of the
+    /// positions).
     #[arg(long, value_name = "FILE")]
     pub penalty_map: Option<PathBuf>,
-    /// Cap on the non-zero codes of a needle: one number, or a map as for --penalty-map.
+    /// Maximum number of non-zeros per needle: one number, or a map as for --penalty-map.
     #[arg(long, value_name = "K|FILE", value_parser = OsStringValueParser::new().map(Cap::from))]
     pub max_nonzeros: Option<Cap>,
 }
 
-/// How the codes are found.
-#[derive(Args)]
+/// The solver.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Solver")]
 pub struct SolverArgs {
-    /// First codes: zero, spread, or codes written earlier (a folder of them for several pictures).
+    /// Initial codes: zero, spread, or codes from an earlier run (a folder if there are several
+    /// images).
     #[arg(long, value_name = "zero|spread|CODES.npz", default_value = "zero", value_parser = OsStringValueParser::new().map(StartChoice::from))]
     pub start: StartChoice,
     /// Order in which needles are visited.
     #[arg(long, value_enum, default_value_t = ScheduleChoice::Tiles)]
     pub schedule: ScheduleChoice,
-    /// Solver of one needle.
+    /// Solver for a single needle.
     #[arg(long, value_enum, default_value_t = LocalChoice::Coordinate)]
     pub local: LocalChoice,
-    /// Positions a tile has along an axis [default: by the number of axes].
+    /// Tile size, in positions along each axis [default: depends on the number of axes].
     #[arg(long, value_name = "N")]
     pub tile: Option<usize>,
-    /// Sweeps over all needles allowed.
+    /// Maximum number of sweeps over all needles.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub max_sweeps: usize,
 }
 
-/// How dictionaries are learnt.
-#[derive(Args)]
+/// Dictionary learning.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Learning")]
 pub struct LearningArgs {
-    /// Number of atoms [default: 81, or those of the file of --init].
+    /// Number of atoms [default: 81, or as in the --init file].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub atoms: Option<u32>,
-    /// Box of an atom: 16, 8x8 or 5x5x5 [default: by the number of axes, or that of the file of --init].
+    /// Atom size: 16, 8x8 or 5x5x5 [default: depends on the number of axes, or as in the --init
+    /// file].
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Size>,
-    /// Way to learn.
+    /// Learning method.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
-    /// Step of --method stochastic [default: paper].
-    #[arg(long, value_name = "RULE", value_parser = one_of::<Step, _>(["paper", "sgd", "sgd-literal", "momentum", "adagrad", "adadelta", "adam"]))]
+    /// Step rule for --method stochastic [default: paper].
+    #[arg(long, value_name = "RULE", value_parser = one_of::<Step, _>(["paper", "sgd", "momentum", "adagrad", "adadelta", "adam"]))]
     pub step: Option<Step>,
-    /// Length of that step [default: by the rule].
+    /// Step size for --method stochastic [default: depends on the rule].
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub step_size: Option<f64>,
-    /// How the steps of --method stochastic shrink: none, online, online:N or exponential:F [default: none].
+    /// Step decay for --method stochastic: none, online, online:N or exponential:F [default: none].
     #[arg(long, value_name = "RULE")]
     pub decay: Option<Decay>,
-    /// Passes over all pictures [default: 40; with --stream 1].
+    /// Number of passes over all images [default: 40; with --stream 1].
     #[arg(long, value_name = "N")]
     pub passes: Option<usize>,
-    /// Read one picture at a time and learn from it before the next, for sets larger than memory.
+    /// Learn from one image at a time, for collections larger than memory.
     ///
-    /// Memory holds one picture and the model, and what was seen long ago fades. A relative penalty refers to the first picture,
-    /// and --init patches takes its patches from it. No pursuit over the whole set ends the learning: --tolerance has no effect,
-    /// gap and relative_gap are null in --json, and the objective is the sum of what each picture cost when it was learnt from
-    /// for the last time. A checkpoint counts the pictures seen, so more may be named after them when it is resumed.
+    /// Only one image and the model are kept in memory, and the influence of earlier images decays.
+    /// A relative penalty refers to the first image, and --init patches takes its patches from it.
+    /// There is no final pursuit over the whole collection: --tolerance has no effect, gap and
+    /// relative_gap are null in --json, and the objective is the sum of each image's cost the last
+    /// time it was used. A checkpoint counts the images processed, so more images may be appended
+    /// when it is resumed.
     #[arg(long)]
     pub stream: bool,
-    /// Objective at which the learning ends (not with --stream).
+    /// Stop learning when the objective reaches F (not with --stream).
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub target_objective: Option<f64>,
-    /// First atoms: random numbers, patches of the pictures (of the first one with --stream), dct (cosines), or those of a .npy or .npz file.
+    /// Initial atoms: random values, patches of the images (of the first image with --stream), dct
+    /// (cosines), or the atoms of a .npy or .npz file.
     #[arg(long, value_name = "random|patches|dct|FILE", default_value = "random", value_parser = OsStringValueParser::new().map(InitChoice::from))]
     pub init: InitChoice,
 }
 
 impl LearningArgs {
-    /// Passes over all pictures.
+    /// Number of passes over all images.
     pub fn passes(&self) -> usize {
         self.passes.unwrap_or(if self.stream { 1 } else { 40 })
     }
 
-    /// What to call the way to learn.
+    /// Name of the learning method, for reports.
     pub fn method_name(&self) -> &'static str {
         if self.stream { "stream" } else { self.method.name() }
     }
 
-    /// An option that was given although the method has no use for it.
-    pub fn idle_option(&self) -> Option<&'static str> {
-        let given =
-            [("--step", self.step.is_some()), ("--step-size", self.step_size.is_some()), ("--decay", self.decay.is_some())];
-        given.iter().find(|(_, given)| *given && self.method != MethodChoice::Stochastic).map(|(option, _)| *option)
+    /// An option that was given but has no effect with the chosen method.
+    pub fn unused_option(&self) -> Option<&'static str> {
+        let given = [
+            ("--step", self.step.is_some()),
+            ("--step-size", self.step_size.is_some()),
+            ("--decay", self.decay.is_some()),
+        ];
+        given
+            .iter()
+            .find(|(_, given)| *given && self.method != MethodChoice::Stochastic)
+            .map(|(option, _)| *option)
     }
 }
 
-/// How the work is run, and how far.
-#[derive(Args)]
+/// Accuracy, limits and resources.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Solver")]
 pub struct RunArgs {
-    /// Relative duality gap to reach.
+    /// Stop when the relative duality gap is at most T.
     #[arg(long, value_name = "T", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub tolerance: f64,
-    /// Seconds allowed.
+    /// Stop after S seconds and keep the best result so far.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub time_limit: Option<f64>,
-    /// Precision of the arithmetic.
+    /// Floating-point precision.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub precision: Precision,
-    /// Worker threads; 0 means all cores.
+    /// Number of threads; 0 uses all cores.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
-    /// What does the work.
+    /// Where to run the computation.
     #[arg(long, value_enum, default_value_t = EngineChoice::Cpu)]
     pub engine: EngineChoice,
-    /// Seed of all that is drawn at random.
+    /// Seed for the random number generator.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Memory of the whole process, such as 500M or 2G (powers of 1024); work that needs more is refused, or coded in bands.
+    /// Memory limit for the process, such as 500M or 2G [default: 80 % of free memory].
+    ///
+    /// Units are powers of 1024. An image that needs more memory is encoded in bands where
+    /// possible, and refused otherwise.
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
 }
 
-/// What a run that is broken off leaves behind, and where it goes on.
-#[derive(Args)]
+/// Checkpoints, for resuming an interrupted run.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// Keep the run in a file while it works, to go on from if it is broken off.
+    /// Save the state of the run to a file, so that it can be resumed.
     ///
-    /// The file is written anew every few seconds, and once more when a limit or Ctrl-C ends the run. A run that converges
-    /// leaves it as it is.
+    /// The file is rewritten every few seconds, and once more when a limit or Ctrl-C ends the run.
+    /// A run that converges leaves the last checkpoint in place.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from a checkpoint, to the answer of the unbroken run.
+    /// Resume from a checkpoint; the result is that of an uninterrupted run.
     ///
-    /// Pictures and options must be those the checkpoint was made with, but for threads, limits and outputs. The file may be
-    /// that of --checkpoint.
+    /// Images and options must match those of the checkpoint, except for threads, limits and
+    /// outputs. The file may be the same as that of --checkpoint.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 }
 
-/// How the outcome is told.
-#[derive(Args)]
+/// Console output.
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Output")]
-pub struct TellingArgs {
-    /// The report as JSON on standard output, and nothing else there.
+pub struct ConsoleArgs {
+    /// Print the report as JSON to standard output, and nothing else.
     #[arg(long)]
     pub json: bool,
-    /// Say nothing but errors.
+    /// Print only errors.
     #[arg(long)]
     pub quiet: bool,
-    /// Keep a log on standard error: what is read, every sweep, what is written.
+    /// Log to standard error: files read, every sweep, files written.
     #[arg(short, long)]
     pub verbose: bool,
 }

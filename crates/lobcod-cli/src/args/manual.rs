@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;
 
-/// Shown below the help of `completions`.
+/// Examples in the help of `completions`.
 pub const COMPLETIONS_EXAMPLES: &str = "Examples:
   lobcod completions bash > ~/.local/share/bash-completion/completions/lobcod
   lobcod completions zsh > ~/.zfunc/_lobcod
@@ -13,7 +13,7 @@ pub const COMPLETIONS_EXAMPLES: &str = "Examples:
 /// Options of `completions`.
 #[derive(Args)]
 pub struct CompletionsArgs {
-    /// Shell to complete in.
+    /// Shell to generate the script for.
     #[arg(value_enum)]
     pub shell: Shell,
 }
@@ -21,7 +21,7 @@ pub struct CompletionsArgs {
 /// Options of `manual`.
 #[derive(Args)]
 pub struct ManualArgs {
-    /// Folder the manual pages go to; made if it is not there.
+    /// Folder for the man pages; created if it does not exist.
     #[arg(short, long, value_name = "DIR", default_value = "man")]
     pub output: PathBuf,
 }

@@ -1,61 +1,77 @@
-//! The examples that come with the program: made by formula when they are asked for, so nothing is stored or fetched.
+//! Built-in synthetic examples, generated on demand, so nothing is stored or downloaded.
 
 use anyhow::Result;
-use lobcod::procedural::{focus_pair, still_life};
 use lobcod::{Extent, Mask, Signal};
-use lobcod_image::{Axes, Depth, WriteOptions, write_picture};
+use lobcod_image::{Axes, Depth, WriteOptions, write_image};
+use lobcod_tasks::synthetic::{focus_pair, still_life};
 use std::f64::consts::TAU;
 use std::path::Path;
 
-/// Pixels the pictures have on a side.
+/// Side length of the images in pixels.
 const SIZE: usize = 320;
-/// Largest value of the pictures.
+/// Peak value of the images.
 pub const PEAK: f64 = 255.0;
-/// Share of the pixels that are missing in the damaged picture.
+/// Fraction of missing pixels in the damaged image.
 const MISSING: f64 = 0.5;
 /// Standard deviation of the noise.
 const NOISE: f64 = 25.0;
-/// What the light of the dark and the bright exposure is multiplied by.
+/// Exposure factors of the dark and the bright image.
 const EXPOSURES: [(&str, f64); 2] = [("dark", 0.4), ("bright", 2.5)];
-/// Samples a second, and notes of the melody as (semitones above A, eighths of a second).
+/// Sample rate, and the notes of the melody as (semitones above A, eighths of a second).
 const RATE: u32 = 8000;
-const MELODY: [(f64, usize); 8] = [(0.0, 1), (4.0, 1), (7.0, 1), (12.0, 2), (7.0, 1), (9.0, 1), (5.0, 1), (0.0, 3)];
-/// Slices, rows and columns of the stack.
+const MELODY: [(f64, usize); 8] =
+    [(0.0, 1), (4.0, 1), (7.0, 1), (12.0, 2), (7.0, 1), (9.0, 1), (5.0, 1), (0.0, 3)];
+/// Slices, rows and columns of the volume.
 const STACK: [usize; 3] = [12, 64, 64];
 
-/// What the demonstration works on.
+/// Input of the demo.
 pub struct Examples {
     /// The still life.
     pub original: Signal<f32>,
-    /// The still life, black where it is missing.
+    /// The still life with missing pixels set to black.
     pub damaged: Signal<f32>,
-    /// What is known of it.
+    /// Mask of its known pixels.
     pub known: Mask<f32>,
-    /// The still life in focus near by, and far away.
+    /// The still life focused on the foreground, and on the background.
     pub pair: [Signal<f32>; 2],
 }
 
 impl Examples {
-    /// Makes the pictures.
+    /// Generates the images.
     pub fn make() -> Result<Self> {
         let original = still_life(SIZE)?;
         let extent = original.extent();
         let mut chance = Chance(1);
         let known: Vec<bool> = (0..extent.volume()).map(|_| chance.draw() >= MISSING).collect();
         let mut damaged = original.clone();
-        damaged.data_mut().iter_mut().enumerate().filter(|(i, _)| !known[i % extent.volume()]).for_each(|(_, x)| *x = 0.0);
-        Ok(Self { damaged, known: Mask::from_known(extent, &known)?, pair: focus_pair(SIZE)?, original })
+        damaged
+            .data_mut()
+            .iter_mut()
+            .enumerate()
+            .filter(|(i, _)| !known[i % extent.volume()])
+            .for_each(|(_, x)| *x = 0.0);
+        Ok(Self {
+            damaged,
+            known: Mask::from_known(extent, &known)?,
+            pair: focus_pair(SIZE)?,
+            original,
+        })
     }
 
-    /// Writes these and the other examples into a folder.
+    /// Writes these and the other examples to a folder.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let mut holes = self.known.weights().clone();
         holes.data_mut().iter_mut().for_each(|x| *x = PEAK as f32 * (1.0 - *x));
         let [near, far] = &self.pair;
-        let pictures =
-            [("original", &self.original), ("damaged", &self.damaged), ("holes", &holes), ("near", near), ("far", far)];
-        for (name, picture) in pictures {
-            png(folder, name, picture)?;
+        let images = [
+            ("original", &self.original),
+            ("damaged", &self.damaged),
+            ("holes", &holes),
+            ("near", near),
+            ("far", far),
+        ];
+        for (name, image) in images {
+            png(folder, name, image)?;
         }
         let mut chance = Chance(2);
         png(folder, "noisy", &changed(&self.original, |x| x + NOISE * chance.normal()))?;
@@ -63,25 +79,30 @@ impl Examples {
             let light = |x: f64| PEAK * (gain * (x / PEAK).powf(2.2)).powf(1.0 / 2.2);
             png(folder, name, &changed(&self.original, light))?;
         }
-        let sound = WriteOptions { axes: Axes::T, depth: Depth::I16, sample_rate: Some(RATE), ..WriteOptions::default() };
-        write_picture(&folder.join("melody.wav"), &melody()?, &sound)?;
+        let sound = WriteOptions {
+            axes: Axes::T,
+            depth: Depth::I16,
+            sample_rate: Some(RATE),
+            ..WriteOptions::default()
+        };
+        write_image(&folder.join("melody.wav"), &melody()?, &sound)?;
         let stack_options = WriteOptions { axes: Axes::Dhw, ..WriteOptions::default() };
-        Ok(write_picture(&folder.join("stack.tif"), &stack()?, &stack_options)?)
+        Ok(write_image(&folder.join("stack.tif"), &stack()?, &stack_options)?)
     }
 }
 
-/// Writes a picture as `NAME.png`.
-pub fn png(folder: &Path, name: &str, picture: &Signal<f32>) -> Result<()> {
-    Ok(write_picture(&folder.join(format!("{name}.png")), picture, &WriteOptions::default())?)
+/// Writes an image as `NAME.png`.
+pub fn png(folder: &Path, name: &str, image: &Signal<f32>) -> Result<()> {
+    Ok(write_image(&folder.join(format!("{name}.png")), image, &WriteOptions::default())?)
 }
 
-fn changed(picture: &Signal<f32>, mut change: impl FnMut(f64) -> f64) -> Signal<f32> {
-    let mut picture = picture.clone();
-    picture.data_mut().iter_mut().for_each(|x| *x = change(f64::from(*x)).clamp(0.0, PEAK) as f32);
-    picture
+fn changed(image: &Signal<f32>, mut change: impl FnMut(f64) -> f64) -> Signal<f32> {
+    let mut image = image.clone();
+    image.data_mut().iter_mut().for_each(|x| *x = change(f64::from(*x)).clamp(0.0, PEAK) as f32);
+    image
 }
 
-/// Plucked notes, each with a few overtones that fade at their own pace.
+/// Plucked notes, each with a few overtones that decay at different rates.
 fn melody() -> Result<Signal<f32>> {
     let mut samples = Vec::new();
     for (semitones, eighths) in MELODY {
@@ -97,12 +118,13 @@ fn melody() -> Result<Signal<f32>> {
     Ok(Signal::from_planar(Extent::new(&[samples.len()])?, 1, samples)?)
 }
 
-/// Tubes that wind through a volume, and beads on them: what a microscope sees slice by slice.
+/// Winding tubes with beads, as in a microscopy volume.
 fn stack() -> Result<Signal<f32>> {
     let extent = Extent::new(&STACK)?;
     let [slices, rows, columns] = STACK.map(|n| n as f64);
     let sample = |i: usize| {
-        let place = [i / (STACK[1] * STACK[2]), i / STACK[2] % STACK[1], i % STACK[2]].map(|x| x as f64);
+        let place =
+            [i / (STACK[1] * STACK[2]), i / STACK[2] % STACK[1], i % STACK[2]].map(|x| x as f64);
         let tube = |k: f64| {
             let along = place[2] / columns;
             let centre = [
@@ -118,11 +140,11 @@ fn stack() -> Result<Signal<f32>> {
     Ok(Signal::from_planar(extent, 1, (0..extent.volume()).map(sample).collect())?)
 }
 
-/// Numbers drawn at random, the same every time (splitmix64).
+/// A deterministic random number generator (splitmix64).
 struct Chance(u64);
 
 impl Chance {
-    /// From 0 to 1.
+    /// Uniform in 0..1.
     fn draw(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
@@ -131,7 +153,7 @@ impl Chance {
         ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Mean 0 and variance 1 (Box and Muller).
+    /// Standard normal (Box-Muller).
     fn normal(&mut self) -> f64 {
         let (radius, turn) = ((-2.0 * (1.0 - self.draw()).ln()).sqrt(), TAU * self.draw());
         radius * turn.cos()

@@ -1,4 +1,4 @@
-//! `lobcod demo`: the main jobs on pictures that come with the program.
+//! `lobcod demo`: the main tasks on built-in images.
 
 mod examples;
 mod tasks;
@@ -10,30 +10,32 @@ use crate::machine;
 use crate::mosaic::mosaic;
 use crate::output::paths::Folder;
 use crate::output::table::{Table, columns, number, plural};
-use crate::output::{json, note, tell};
+use crate::output::{json, note, print};
 use crate::report::{DemoPage, percent};
 use anyhow::Result;
 use examples::{Examples, PEAK, png};
 use lobcod::Signal;
 use lobcod::base::Base;
-use lobcod_image::{Axes, CodesFile, Depth, Notes, WriteOptions, write_codes, write_dictionary, write_picture};
+use lobcod_image::{
+    Axes, CodesFile, Depth, Metadata, WriteOptions, write_codes, write_dictionary, write_image,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 use tasks::{Answers, TOLERANCE, work};
 
-/// Learns, encodes, inpaints and fuses, and writes pictures and a page.
+/// Learns, encodes, inpaints and fuses, and writes images and an HTML report.
 pub fn run(args: &DemoArgs) -> Result<Outcome> {
     interrupt::listen();
     let folder = Folder::check(&args.output)?;
     let examples = Examples::make()?;
     if args.only_examples {
         examples.write(folder.make()?)?;
-        if !args.telling.quiet {
-            tell(&format!("the examples lie in {}", args.output.display()))?;
+        if !args.console.quiet {
+            print(&format!("wrote the examples to {}", args.output.display()))?;
         }
         return Ok(Outcome::Done);
     }
-    let Some(answers) = work(&examples, args.threads, &args.telling)? else {
+    let Some(answers) = work(&examples, args.threads, &args.console)? else {
         note("interrupted: nothing was written");
         return Ok(Outcome::Interrupted);
     };
@@ -46,17 +48,17 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         learning: (&answers.first, &answers.learnt.answer),
         coding: (&answers.coded.answer, &answers.reconstruction),
         tolerance: TOLERANCE,
-        inpainting: (&examples.damaged, &examples.known, &answers.filled.answer.picture),
+        inpainting: (&examples.damaged, &examples.known, &answers.filled.answer.image),
         fusion: (&examples.pair, &answers.fused.answer),
         outcomes: outcomes.clone().map(|(_, sentence)| sentence),
         white: PEAK,
         seconds: seconds(&answers).iter().sum(),
     };
     page.write(&place.join("index.html"))?;
-    if args.telling.json {
-        tell(&format!("{:#}", report(args, &answers)))?;
-    } else if !args.telling.quiet {
-        tell(&summary(&args.output, &answers, &outcomes))?;
+    if args.console.json {
+        print(&format!("{:#}", report(args, &answers)))?;
+    } else if !args.console.quiet {
+        print(&summary(&args.output, &answers, &outcomes))?;
     }
     Ok(Outcome::Done)
 }
@@ -68,17 +70,17 @@ fn seconds(answers: &Answers) -> [f64; 4] {
 fn write_answers(place: &Path, examples: &Examples, answers: &Answers) -> Result<()> {
     let dictionary = &answers.learnt.answer.dictionary;
     let atoms = mosaic(dictionary, None, None)?;
-    let pictures: [(&str, &Signal<f32>); 4] = [
+    let images: [(&str, &Signal<f32>); 4] = [
         ("reconstruction", &answers.reconstruction),
         ("dictionary", &atoms),
-        ("filled", &answers.filled.answer.picture),
-        ("fused", &answers.fused.answer.picture),
+        ("filled", &answers.filled.answer.image),
+        ("fused", &answers.fused.answer.image),
     ];
-    for (name, picture) in pictures {
-        png(place, name, picture)?;
+    for (name, image) in images {
+        png(place, name, image)?;
     }
     let of_two = WriteOptions { scale: 1.0, ..WriteOptions::default() };
-    write_picture(&place.join("decision.png"), &answers.fused.answer.decision, &of_two)?;
+    write_image(&place.join("decision.png"), &answers.fused.answer.decision, &of_two)?;
     write_dictionary(&place.join("dictionary.npz"), dictionary, &[])?;
     let codes = CodesFile {
         needles: answers.coded.answer.needles[0].clone(),
@@ -89,55 +91,62 @@ fn write_answers(place: &Path, examples: &Examples, answers: &Answers) -> Result
         sample_rate: None,
         dictionary: dictionary.clone(),
         base: Some(Base::LocalMean.layer(&examples.original, None, dictionary.extent())?),
-        notes: Notes::default(),
+        metadata: Metadata::default(),
     };
     Ok(write_codes(&place.join("codes.npz"), &codes)?)
 }
 
-/// What each task came to: a few words for the table, and a sentence for the page.
+/// The result of each task: a short form for the table, and a sentence for the HTML report.
 fn outcomes(answers: &Answers) -> [(String, String); 4] {
     let learning = &answers.learnt.answer.report;
     let first = learning.history.first().map_or(f64::NAN, |point| point.objective);
     let (before, after) = (number(first), number(learning.pursuit.total.objective));
     let total = &answers.coded.answer.report.total;
-    let density = format!("{:.2} codes a pixel", total.nonzeros as f64 / total.pixels as f64);
-    let [coded, filled, near, far, fused] = answers.scores.map(|score| format!("{:.1} dB", score.psnr_db));
+    let density = format!("{:.2} codes per pixel", total.nonzeros as f64 / total.pixels as f64);
+    let [coded, filled, near, far, fused] =
+        answers.scores.map(|score| format!("{:.1} dB", score.psnr_db));
     let dictionary = &answers.learnt.answer.dictionary;
-    let atoms = format!("{} of {} in colour", plural(dictionary.len(), "atom"), dictionary.extent());
+    let atoms =
+        format!("{} of {} in colour", plural(dictionary.len(), "atom"), dictionary.extent());
     [
         (
-            format!("{atoms}: objective {before} to {after}"),
+            format!("{atoms}: objective from {before} to {after}"),
             format!(
-                "{atoms}, learnt from the picture in {}: the objective fell from {before} to {after}.",
+                "{atoms}, learnt from the image in {}. The objective fell from {before} to {after}.",
                 plural(learning.passes, "pass")
             ),
         ),
         (
             format!("{coded} with {density}, gap {:.0e}", total.relative_gap()),
-            format!("The picture as a sum of learnt atoms: {coded} with {density}."),
+            format!("The image as a sum of learnt atoms: {coded} with {density}."),
         ),
         (
-            format!("half of the pixels gone, filled to {filled}"),
+            format!("half of the pixels removed, filled to {filled}"),
             format!(
-                "Half of the pixels, drawn at random, were taken out and filled in by the embedded dictionary, which has never seen the picture: {filled}."
+                "Half of the pixels, chosen at random, were removed and filled in with the built-in dictionary, which was not learnt from this image: {filled}."
             ),
         ),
         (
             format!("near {near} and far {far}, fused to {fused}"),
-            format!("Two pictures, in focus near by ({near}) and far away ({far}), made one: {fused}."),
+            format!(
+                "Two images, focused on the foreground ({near}) and the background ({far}), fused into one: {fused}."
+            ),
         ),
     ]
 }
 
 fn summary(output: &Path, answers: &Answers, outcomes: &[(String, String); 4]) -> String {
     let rows = ["learn", "encode", "inpaint", "fuse"].iter().zip(outcomes).zip(seconds(answers));
-    let rows: Vec<Vec<String>> =
-        rows.map(|((task, (words, _)), seconds)| vec![task.to_string(), words.clone(), format!("{seconds:.1} s")]).collect();
+    let rows: Vec<Vec<String>> = rows
+        .map(|((task, (words, _)), seconds)| {
+            vec![task.to_string(), words.clone(), format!("{seconds:.1} s")]
+        })
+        .collect();
     let mut table = Table::default();
     let gap = answers.coded.answer.report.total.relative_gap();
     table
-        .row("certificate", format!("no codes have an objective lower by more than {} %", percent(gap)))
-        .row("look at", output.join("index.html").display());
+        .row("certificate", format!("the objective is within {} % of the optimum", percent(gap)))
+        .row("report", output.join("index.html").display());
     format!("{}\n{}", columns(&rows, &[2]), table.render())
 }
 
@@ -145,7 +154,7 @@ fn report(args: &DemoArgs, answers: &Answers) -> Value {
     let (coded, learnt) = (&answers.coded.answer.report, &answers.learnt.answer.report);
     let mut fields = json::report(coded, machine::peak_memory());
     let [reconstruction, filled, near, far, fused] = &answers.scores;
-    reconstruction.tell(&mut fields);
+    reconstruction.add_to(&mut fields);
     let [learn, encode, inpaint, fuse] = seconds(answers);
     fields.extend(json::object(json!({
         "learn": { "seconds": learn, "passes": learnt.passes, "objective": learnt.pursuit.total.objective },

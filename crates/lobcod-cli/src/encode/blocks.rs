@@ -1,69 +1,84 @@
-//! A picture cut over ranks: each reads the rows it works on and writes the codes it finds, and none ever holds the whole.
+//! Images distributed over ranks: each rank reads the rows it works on and writes the codes it
+//! finds, and none holds the whole image.
 
 use super::details::{Details, refused};
-use super::work::Work;
+use super::results::Results;
 use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::input::{Source, read_options};
+use crate::missing::Missing;
 use crate::output::paths::{CodesFiles, STDOUT};
 use crate::progress::Watcher;
 use crate::ranks;
 use crate::values::EngineChoice;
 use anyhow::{Result, ensure};
+use lobcod::bands::{RowSource, Strip};
 use lobcod::base::Base;
+use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::ranks::{RankEngine, World};
-use lobcod::{Answer, Checkpoint, Extent, Mask, Needles, Observed, PartOf, Piece, Pursuit, Real, Rows, Signal, Status};
-use lobcod_image::{CodesFacts, Keeper, PictureRows, write_codes_together};
+use lobcod::pursuit::PartOf;
+use lobcod::{Answer, Extent, Mask, Needles, Observed, Pursuit, Real, Signal, Status};
+use lobcod_image::{CodesFacts, ImageRows, Keeper, write_codes_together};
 use std::rc::Rc;
 
-/// A picture that is read in blocks of rows.
-pub struct Cut<'a, T> {
+/// An image that is read in blocks of rows.
+pub struct RankBlocks<'a, T> {
     args: &'a EncodeArgs,
-    picture: Details,
+    image: Details,
     chosen: Chosen<T>,
     extent: Extent,
     channels: usize,
 }
 
-impl<'a, T: Real> Cut<'a, T> {
-    /// The picture, if it is one that ranks can read in blocks; others are read as a whole by every rank.
+impl<'a, T: Real> RankBlocks<'a, T> {
+    /// The image, if ranks can read it in blocks; every rank reads other images as a whole.
     pub fn of(args: &'a EncodeArgs) -> Result<Option<Self>> {
         let [path] = &args.images[..] else { return Ok(None) };
         let piecewise = args.run.engine == EngineChoice::Mpi && !args.dry_run;
-        if !piecewise || path.as_os_str() == STDOUT || !path.exists() || refused(args, false).is_some() {
+        if !piecewise
+            || path.as_os_str() == STDOUT
+            || !path.exists()
+            || refused(args, false).is_some()
+        {
             return Ok(None);
         }
-        let Some(rows) = PictureRows::open(path, &read_options(&args.picture, &args.run))? else { return Ok(None) };
-        let (extent, channels) = (Rows::<T>::extent(&rows), Rows::<T>::channels(&rows));
+        let Some(rows) = ImageRows::open(path, &read_options(&args.input, &args.run))? else {
+            return Ok(None);
+        };
+        let (extent, channels) = (RowSource::<T>::extent(&rows), RowSource::<T>::channels(&rows));
         let chosen = Chosen::of(&args.dictionary, extent.rank())?;
         chosen.check_fits(extent)?;
-        let picture = Details::new(args, rows, chosen.dictionary.extent());
-        Ok(Some(Self { args, picture, chosen, extent, channels }))
+        let image = Details::new(args, rows, chosen.dictionary.extent());
+        Ok(Some(Self { args, image, chosen, extent, channels }))
     }
 
-    /// Codes the picture.
+    /// Encodes the image.
     pub fn run(mut self, pursuit: &Pursuit, files: Option<CodesFiles>) -> Result<Outcome> {
         let args = self.args;
         let world: Rc<dyn World> = ranks::world()?;
-        if !args.telling.quiet {
+        if !args.console.quiet {
             self.chosen.warn_if_normalised();
         }
         let results: Vec<_> = files.iter().flat_map(|files| &files.files).cloned().collect();
         let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
-        // Blocks of rows: so the codes of one rank stand before those of the next in the file.
+        // Blocks of rows, so that the codes of the ranks follow each other in the file.
         let axis = 3 - self.extent.rank();
         let grid = std::array::from_fn(|a| if a == axis { world.ranks() } else { 1 });
         let threads = ranks::threads_of_rank(args.run.threads);
-        let engine = RankEngine::new(Rc::clone(&world), threads)?.with_process_grid(grid).with_own_codes();
+        let engine =
+            RankEngine::new(Rc::clone(&world), threads)?.with_process_grid(grid).with_own_codes();
         let observed = [self.read(pursuit, &engine, axis, &*world)?];
-        let mut keeper =
-            Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
+        let watcher = Watcher::of(&args.console, "encode");
+        let file = args.checkpoints.checkpoint.as_deref();
+        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, Some(Rc::clone(&world)));
         let dictionary = &self.chosen.dictionary;
         let answer = match &checkpoint {
-            Some(checkpoint) => pursuit.resume_on(&engine, checkpoint, &observed, dictionary, &mut keeper)?,
-            None => pursuit.run_on(&engine, &observed, dictionary, &mut keeper)?,
+            Some(checkpoint) => {
+                pursuit.resume(&engine, checkpoint, &observed, dictionary, &mut keeper)?
+            }
+            None => pursuit.run(&engine, &observed, dictionary, &mut keeper)?,
         };
         let kept = keeper.finish(answer.report.status);
         drop((observed, checkpoint));
@@ -73,23 +88,35 @@ impl<'a, T: Real> Cut<'a, T> {
             }
             self.write(&files.files[0], &answer, &*world)?;
         }
-        self.tell(answer, files, kept)
+        self.print(answer, files, kept)
     }
 
     /// The rows that this rank works on.
-    fn read(&mut self, pursuit: &Pursuit, engine: &RankEngine, axis: usize, world: &dyn World) -> Result<Observed<T>> {
-        let held = pursuit.part_on_rank(engine, self.extent, self.chosen.dictionary.extent())?;
-        // A rank without work looks at one row, so that it has something to say about the picture's kind.
-        let rows = if held[axis].is_empty() { 0..1 } else { held[axis].start as usize..held[axis].end as usize };
-        let Piece { samples, weights } = self.picture.read(rows.clone())?;
-        let known =
-            weights.as_ref().map_or(samples.data().len(), |w: &Signal<T>| w.data().iter().filter(|w| **w > T::ZERO).count());
+    fn read(
+        &mut self,
+        pursuit: &Pursuit,
+        engine: &RankEngine,
+        axis: usize,
+        world: &dyn World,
+    ) -> Result<Observed<T>> {
+        let held = engine.part(pursuit, self.extent, self.chosen.dictionary.extent())?;
+        // A rank without work reads one row, so that it knows the kind of image.
+        let rows =
+            if held.is_empty() { 0..1 } else { held.start[axis] as usize..held.end(axis) as usize };
+        let Strip { samples, weights } = self.image.read(rows.clone())?;
+        let known = weights.as_ref().map_or(samples.data().len(), |w: &Signal<T>| {
+            w.data().iter().filter(|w| **w > T::ZERO).count()
+        });
         let mut counts = [i64::from(weights.is_some()), known as i64];
         world.reduce(&mut counts, &mut []);
         let path = self.args.images[0].display();
-        ensure!(counts[1] > 0, "{path}: no sample is known; give a picture with some that are");
-        // Where one rank has missing samples, all work with weights, as one process would.
-        let weights = if counts[0] > 0 { weights.map_or_else(|| ones(&samples), Ok).map(Some)? } else { None };
+        ensure!(counts[1] > 0, "{path}: all samples are missing; at least one must be known");
+        // If one rank has missing samples, all use weights, as a single process would.
+        let weights = if counts[0] > 0 {
+            weights.map_or_else(|| ones(&samples), Ok).map(Some)?
+        } else {
+            None
+        };
         let mut start = [0; 3];
         start[axis] = rows.start as i64;
         let part = Some(PartOf { whole: self.extent, start });
@@ -97,46 +124,80 @@ impl<'a, T: Real> Cut<'a, T> {
     }
 
     /// Writes this rank's codes and rows of the base layer.
-    fn write(&mut self, file: &std::path::Path, answer: &Answer<T>, world: &dyn World) -> Result<()> {
+    fn write(
+        &mut self,
+        file: &std::path::Path,
+        answer: &Answer<T>,
+        world: &dyn World,
+    ) -> Result<()> {
         let (rows, ranks) = (self.extent.axes()[0], world.ranks());
         let own = world.rank() * rows / ranks..(world.rank() + 1) * rows / ranks;
-        let layer =
-            if self.args.problem.base == Base::None || own.is_empty() { None } else { Some(self.picture.split::<T>(own)?.1) };
-        let notes = self.picture.rows.notes();
+        let layer = if self.args.problem.base == Base::None || own.is_empty() {
+            None
+        } else {
+            Some(self.image.split::<T>(own)?.1)
+        };
+        let metadata = self.image.rows.metadata();
         let facts = CodesFacts {
             extent: self.extent,
             channels: self.channels,
             border: self.args.problem.border,
-            axes: self.picture.rows.axes(),
+            axes: self.image.rows.axes(),
             penalty: answer.report.penalty,
-            scale: self.args.picture.scale,
-            depth: self.picture.rows.depth(),
+            scale: self.args.input.scale(),
+            depth: self.image.rows.depth(),
             sample_rate: None,
             dictionary: &self.chosen.dictionary,
-            notes: &notes,
+            metadata: &metadata,
         };
         let base = (self.args.problem.base != Base::None).then_some(layer.as_ref());
         Ok(write_codes_together(file, &facts, answer.needles[0].codes(), base, world)?)
     }
 
-    fn tell(self, answer: Answer<T>, files: Option<CodesFiles>, kept: lobcod_image::Result<()>) -> Result<Outcome> {
+    fn print(
+        self,
+        answer: Answer<T>,
+        files: Option<CodesFiles>,
+        kept: lobcod_image::Result<()>,
+    ) -> Result<Outcome> {
         if ranks::is_silent() {
             return Ok(Outcome::Done);
         }
-        let (axes, depth, notes) = (self.picture.rows.axes(), self.picture.rows.depth(), self.picture.rows.notes());
-        let source = Source { path: self.args.images[0].clone(), axes, depth, sample_rate: None, base: None, notes };
+        let (axes, depth, metadata) =
+            (self.image.rows.axes(), self.image.rows.depth(), self.image.rows.metadata());
+        let source = Source {
+            path: self.args.images[0].clone(),
+            axes,
+            depth,
+            sample_rate: None,
+            base: None,
+            metadata,
+            missing: Missing::default(),
+        };
         let status = answer.report.status;
-        // The codes are on disk; what is told needs only their shape.
-        let needles = vec![Needles::new(self.extent, self.channels, self.args.problem.border, Vec::new())];
+        // The codes are on disk; the report needs only their shape.
+        let needles =
+            vec![Needles::new(self.extent, self.channels, self.args.problem.border, Vec::new())];
         let answer = Answer { needles, ..answer };
         let (args, chosen) = (self.args, self.chosen);
-        Work { args, sources: vec![source], chosen, answer, scores: Vec::new(), files, bands: None }.tell()?;
+        Results {
+            args,
+            sources: vec![source],
+            chosen,
+            answer,
+            scores: Vec::new(),
+            files,
+            bands: None,
+            whites: Vec::new(),
+            closeness: None,
+        }
+        .print()?;
         kept?;
         Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
     }
 }
 
-/// Weights of samples that are all known.
+/// Weights for samples that are all known.
 fn ones<T: Real>(samples: &Signal<T>) -> lobcod::Result<Signal<T>> {
     Signal::from_planar(samples.extent(), 1, vec![T::ONE; samples.extent().volume()])
 }

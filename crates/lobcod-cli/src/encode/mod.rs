@@ -1,20 +1,21 @@
-//! `lobcod encode`: pictures to sparse needles, with a certificate.
+//! `lobcod encode`: sparse codes of images, with a certificate.
 
 mod bands;
 #[cfg(feature = "mpi")]
 mod blocks;
 mod details;
 mod params;
-mod work;
+mod results;
 
 use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::budget::Budget;
 use crate::checkpoint;
+use crate::closeness::Closeness;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
 use crate::engine;
-use crate::input::{Prepared, prepare, read_pictures, shape, with_bases};
+use crate::input::{Prepared, prepare, read_inputs, read_options, shape, with_bases};
 use crate::interrupt;
 use crate::output::paths::{CodesFiles, check_page};
 use crate::output::table::{number, plural};
@@ -22,17 +23,20 @@ use crate::output::warnings;
 use crate::progress::Watcher;
 use crate::ranks;
 use crate::report::View;
-use crate::score::{Asked, References, Score};
+use crate::score::{References, Score, ScoreRequest};
 use crate::synthesis::reconstruct;
 use crate::trial::{self, Trial, part_of_observed};
 use crate::values::Precision;
 use anyhow::Result;
 use bands::Banded;
-use lobcod::{Checkpoint, Dictionary, Extent, Observed, PursuitParams, Real, Status};
+use lobcod::bands::BandedShape;
+use lobcod::checkpoint::Checkpoint;
+use lobcod::engine::CpuEngine;
+use lobcod::{Dictionary, Extent, Observed, PursuitParams, Real, Status};
 use lobcod_image::{Depth, Keeper};
-use work::Work;
+use results::Results;
 
-/// Codes the pictures in the precision asked for.
+/// Encodes the images in the requested precision.
 pub fn run(args: &EncodeArgs) -> Result<Outcome> {
     match args.run.precision {
         Precision::F32 => run_in::<f32>(args),
@@ -43,62 +47,120 @@ pub fn run(args: &EncodeArgs) -> Result<Outcome> {
 fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     interrupt::listen();
     let pursuit = params::pursuit(args)?;
-    let files = args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
+    let files =
+        args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
     args.report.as_deref().map(check_page).transpose()?;
     if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
         return if args.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
     }
     #[cfg(feature = "mpi")]
-    if let Some(cut) = blocks::Cut::<T>::of(args)? {
+    if let Some(cut) = blocks::RankBlocks::<T>::of(args)? {
         return cut.run(&pursuit, files);
     }
-    let results: Vec<_> = files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
+    let results: Vec<_> =
+        files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
-    let pictures = read_pictures::<T>(&args.images, &args.picture, &args.run)?;
-    let shapes: Vec<_> = pictures.iter().map(shape).collect();
-    let asked = Asked { files: &args.reference, peak: args.peak, picture: &args.picture, run: &args.run };
-    let references = References::read(&asked, &shapes)?;
+    if !args.dry_run {
+        let engine = CpuEngine::new(args.run.threads)?;
+        Budget::check_headers(
+            &args.run,
+            &args.images,
+            &read_options(&args.input, &args.run),
+            size_of::<T>(),
+            |extent, channels| {
+                let chosen = Chosen::<T>::of(&args.dictionary, extent.rank())?;
+                let shape = BandedShape { extent, channels, masked: false };
+                Ok(pursuit.whole_memory(&engine, shape, &chosen.dictionary)?)
+            },
+        )?;
+    }
+    let inputs = read_inputs::<T>(&args.images, &args.input, &args.run)?;
+    let shapes: Vec<_> = inputs.iter().map(shape).collect();
+    let whites: Vec<_> = inputs.iter().map(|input| input.white(args.input.scale)).collect();
+    let request = ScoreRequest {
+        files: &args.reference,
+        peak: args.peak,
+        input: &args.input,
+        run: &args.run,
+        white: whites[0],
+    };
+    let references = References::read(&request, &shapes)?;
     let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
     chosen.check_fits(shapes[0].0)?;
-    if !args.telling.quiet {
+    if !args.console.quiet {
         chosen.warn_if_normalised();
     }
-    let Prepared { sources, observed } = prepare(args, pictures, chosen.dictionary.extent())?;
-    let page = |budget: Budget, observed: &Observed<T>| budget.with_page(args.report.as_ref(), observed.signal.data());
-    let budget = with_bases(observed.iter().fold(Budget::now(&args.run), page), args.problem.base, &observed);
-    let budget = shapes.iter().take(args.reference.len()).fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
-    let pursuit = PursuitParams { max_memory: budget.room(), ..pursuit.params().clone() }.check()?;
+    let Prepared { sources, observed } = prepare(args, inputs, chosen.dictionary.extent())?;
+    let page = |budget: Budget, observed: &Observed<T>| {
+        budget.with_page(args.report.as_ref(), observed.signal.data())
+    };
+    let budget = with_bases(
+        observed.iter().fold(Budget::now(&args.run), page),
+        args.problem.base,
+        &observed,
+    );
+    let budget = shapes
+        .iter()
+        .take(args.reference.len())
+        .fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
+    let pursuit = pursuit.params().clone().with(|p| p.max_memory = budget.room()).check()?;
     if args.dry_run {
-        let needed = pursuit.estimate_memory(&observed, &chosen.dictionary)?;
+        let engine = engine::cpu(&args.run)?;
+        let needed = pursuit.estimate_memory(&engine, &observed, &chosen.dictionary)?;
         let params = pursuit.params();
         let plan = Plan {
             images: &args.images,
             shapes: &shapes,
             dictionary: ("dictionary", &chosen),
             base: args.problem.base,
-            until: format!("the gap is {} of the objective, or {}", number(params.tolerance), plural(params.max_sweeps, "sweep")),
+            until: format!(
+                "relative gap at most {}, or {}",
+                number(params.tolerance),
+                plural(params.max_sweeps, "sweep")
+            ),
             output: ("codes", args.output.as_deref()),
             needed,
             budget,
             bands: None,
-            trial: trial(params, &observed[0], &chosen.dictionary, &shapes)?,
+            trial: trial(&engine, params, &observed[0], &chosen.dictionary, &shapes)?,
         };
-        return plan.tell(params, &args.telling).map(|()| Outcome::Done);
+        return plan.print(params, &args.console).map(|()| Outcome::Done);
     }
 
-    let mut keeper =
-        Keeper::<Checkpoint, _>::new(Watcher::of(&args.telling, "encode", 1), args.checkpoints.checkpoint.as_deref());
+    let watcher = Watcher::of(&args.console, "encode");
+    let file = args.checkpoints.checkpoint.as_deref();
+    let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
     let engine = engine::open::<T>(&args.run)?;
     let answer = match &checkpoint {
-        Some(checkpoint) => pursuit.resume_on(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper),
-        None => pursuit.run_on(&*engine, &observed, &chosen.dictionary, &mut keeper),
-    }
-    .map_err(budget.refuse())?;
+        Some(checkpoint) => {
+            pursuit.resume(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper)
+        }
+        None => pursuit.run(&*engine, &observed, &chosen.dictionary, &mut keeper),
+    };
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => {
+            keeper.rescue();
+            return Err(budget.refuse()(error).into());
+        }
+    };
     let kept = keeper.finish(answer.report.status);
     if ranks::is_silent() {
         return Ok(Outcome::Done);
     }
-    let mut work = Work { args, sources, chosen, answer, scores: Vec::new(), files, bands: None };
+    whites[0].warn(&args.images[0], !args.reference.is_empty() && args.peak.is_none(), None);
+    let closeness = Some(Closeness::new(&observed, whites[0].peak(args.peak)));
+    let mut work = Results {
+        args,
+        sources,
+        chosen,
+        answer,
+        scores: Vec::new(),
+        files,
+        bands: None,
+        whites,
+        closeness,
+    };
     work.save()?;
 
     let mut sections = Vec::new();
@@ -112,29 +174,37 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         if args.report.is_some() {
             let view = View {
                 name: &source.path.display().to_string(),
-                original: &source.base.as_ref().map_or(Ok(observed.signal.clone()), |base| observed.signal.plus(base))?,
+                original: &source
+                    .base
+                    .as_ref()
+                    .map_or(Ok(observed.signal.clone()), |base| observed.signal.plus(base))?,
                 reconstruction: &reconstruction,
                 known: observed.mask.as_ref(),
                 needles,
                 certificate: &work.answer.report.signals[i],
                 dictionary: &work.chosen.dictionary,
-                white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(args.picture.scale),
+                white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(args.input.scale()),
                 sample_rate: source.sample_rate,
             };
             sections.push(view.section()?);
         }
     }
     let shown = args.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
-    work.tell()?;
-    warnings::tell(&work.answer.report, &args.telling);
-    // Codes and report are safe; only now is the time for what could not be written beside them.
+    work.print()?;
+    warnings::print(&work.answer.report, &args.console);
+    // Codes and report are written; now report what could not be written besides.
     kept?;
     shown?;
-    Ok(if work.answer.report.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+    Ok(if work.answer.report.status == Status::Interrupted {
+        Outcome::Interrupted
+    } else {
+        Outcome::Done
+    })
 }
 
-/// Codes a part of the first picture.
+/// Encodes a crop of the first image, to estimate the run time.
 fn trial<T: Real>(
+    engine: &CpuEngine,
     params: &PursuitParams,
     first: &Observed<T>,
     dictionary: &Dictionary<T>,
@@ -142,8 +212,14 @@ fn trial<T: Real>(
 ) -> Result<Trial> {
     let part = part_of_observed(first)?;
     let extent = part.signal.extent();
-    let pursuit = PursuitParams { time_limit: Some(trial::LIMIT), max_memory: None, ..params.clone() }.check()?;
+    let pursuit = params
+        .clone()
+        .with(|p| {
+            p.time_limit = Some(trial::LIMIT);
+            p.max_memory = None;
+        })
+        .check()?;
     Trial::run(extent, trial::parts(extent, shapes), || {
-        Ok(pursuit.run(&[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
+        Ok(pursuit.run(engine, &[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
     })
 }

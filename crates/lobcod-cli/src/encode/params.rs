@@ -1,4 +1,4 @@
-//! From options to the parameters of the solver.
+//! Conversion of options to solver parameters.
 
 use crate::args::EncodeArgs;
 use crate::engine;
@@ -8,28 +8,25 @@ use anyhow::Result;
 use lobcod::{Pursuit, PursuitParams};
 use lobcod_image::read_vector;
 
-/// The pursuit that the options ask for.
+/// The pursuit for these options.
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     let (problem, codes, solver, run) = (&args.problem, &args.codes, &args.solver, &args.run);
     engine::check(run)?;
-    let params = PursuitParams {
-        border: problem.border,
-        tolerance: run.tolerance,
-        max_sweeps: solver.max_sweeps,
-        time_limit: time_limit(run)?,
-        schedule: solver.schedule.into(),
-        local: solver.local.into(),
-        nonnegative: codes.nonnegative,
-        atom_weights: codes.atom_weights.as_deref().map(read_vector).transpose()?,
-        max_nonzeros: match codes.max_nonzeros {
-            Some(Cap::Count(count)) => Some(count),
-            _ => None,
-        },
-        tile: solver.tile,
-        threads: run.threads,
-        seed: run.seed,
-        max_memory: run.max_memory.map(|bytes| bytes.0),
-        ..PursuitParams::new(penalty(problem))
+    let mut params = PursuitParams::new(penalty(problem));
+    params.border = problem.border;
+    params.tolerance = run.tolerance;
+    params.max_sweeps = solver.max_sweeps;
+    params.time_limit = time_limit(run)?;
+    params.schedule = solver.schedule.into();
+    params.local = solver.local.into();
+    params.nonnegative = codes.nonnegative;
+    params.atom_weights = codes.atom_weights.as_deref().map(read_vector).transpose()?;
+    params.max_nonzeros = match codes.max_nonzeros {
+        Some(Cap::Count(count)) => Some(count),
+        _ => None,
     };
+    params.tile = solver.tile;
+    params.seed = run.seed;
+    params.max_memory = run.max_memory.map(|bytes| bytes.0);
     Ok(params.check()?)
 }

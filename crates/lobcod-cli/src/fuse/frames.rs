@@ -1,40 +1,57 @@
-//! Frames read from files, one by one.
+//! Frames read from files one at a time.
 
 use crate::args::FuseArgs;
-use anyhow::{Result, bail, ensure};
-use lobcod::tasks::fuse::Frames;
+use crate::output::summary;
+use crate::white::White;
+use anyhow::{Result, ensure};
 use lobcod::{Extent, Signal};
-use lobcod_image::{Axes, Depth, Notes, ReadOptions, read_picture};
-use std::path::PathBuf;
+use lobcod_image::{Axes, Depth, Metadata, ReadOptions, read_image, read_shape};
+use lobcod_tasks::fuse::Frames;
+use std::path::{Path, PathBuf};
 
-/// The files of the frames, and what the first one is like.
+/// The files of the frames, and the properties of the first frame.
 pub struct Files {
     paths: Vec<PathBuf>,
-    /// How they are read.
+    /// Read options.
     pub options: ReadOptions,
     /// Size of a frame.
     pub extent: Extent,
-    /// Channels of a frame.
+    /// Number of channels of a frame.
     pub channels: usize,
     /// Type of the samples in the first file.
     pub depth: Depth,
-    /// Order of the axes in it.
+    /// Order of the axes in the first file.
     pub axes: Axes,
-    /// What it says beside.
-    pub notes: Notes,
+    /// Metadata of the first file.
+    pub metadata: Metadata,
+    /// Its white level.
+    pub white: White,
+}
+
+/// Options for reading frames.
+pub fn options(args: &FuseArgs) -> ReadOptions {
+    ReadOptions {
+        axes: None,
+        scale: args.scale(),
+        max_bytes: args.run.max_memory.map(|bytes| bytes.0),
+    }
 }
 
 impl Files {
-    /// Reads the first frame to learn what frames are like.
+    /// Reads the first frame, which determines the properties of all.
     pub fn open(args: &FuseArgs) -> Result<Self> {
         let count = args.images.len();
-        ensure!(count > 1, "there is one picture ({}), but fusion takes two or more", args.images[0].display());
-        let options = ReadOptions { axes: None, scale: args.scale, max_bytes: args.run.max_memory.map(|bytes| bytes.0) };
-        let first = read_picture::<f32>(&args.images[0], &options)?;
+        ensure!(
+            count > 1,
+            "got one image ({}), but fusion needs two or more",
+            args.images[0].display()
+        );
+        let options = options(args);
+        let first = read_image::<f32>(&args.images[0], &options)?;
         let (extent, channels) = (first.signal.extent(), first.signal.channels());
         ensure!(
             extent.rank() == 2 && (channels == 1 || channels == 3),
-            "{} is no grey or colour picture; fusion takes those only",
+            "{} is not a greyscale or colour image; fusion supports only those",
             args.images[0].display()
         );
         Ok(Self {
@@ -42,9 +59,10 @@ impl Files {
             options,
             extent,
             channels,
+            white: White::of(&first.signal, None, first.depth, args.scale),
             depth: first.depth,
             axes: first.axes,
-            notes: first.notes,
+            metadata: first.metadata,
         })
     }
 }
@@ -57,25 +75,36 @@ impl Frames for Files {
     }
 
     fn read(&mut self, i: usize) -> Result<Signal<f32>> {
-        let (path, first) = (&self.paths[i], &self.paths[0]);
-        let picture = read_picture::<f32>(path, &self.options)?;
-        ensure!(picture.known.is_none(), "{} has missing pixels; fill them first (lobcod inpaint)", path.display());
-        let (extent, channels) = (picture.signal.extent(), picture.signal.channels());
-        if channels != self.channels {
-            bail!(
-                "{} and {} differ in channels ({} and {channels}); convert them to one kind",
-                first.display(),
-                path.display(),
-                self.channels
-            );
-        }
+        let path = &self.paths[i];
+        // A frame of another shape is refused before it is decoded.
+        read_shape(path, &self.options)?.map_or(Ok(()), |shape| self.check(path, shape))?;
+        let image = read_image::<f32>(path, &self.options)?;
         ensure!(
-            extent == self.extent,
-            "{} is {} but {} is {extent}; crop or scale them to one size first",
-            first.display(),
-            self.extent,
+            image.known.is_none(),
+            "{} has missing pixels; fill them first (lobcod inpaint)",
             path.display()
         );
-        Ok(picture.signal)
+        self.check(path, (image.signal.extent(), image.signal.channels()))?;
+        Ok(image.signal)
+    }
+}
+
+impl Files {
+    /// Error unless a frame has the size and channels of the first.
+    fn check(&self, path: &Path, (extent, channels): (Extent, usize)) -> Result<()> {
+        let first = self.paths[0].display();
+        let path = path.display();
+        ensure!(
+            channels == self.channels,
+            "{first} and {path} have different numbers of channels ({} and {channels}); convert them to the same format",
+            self.channels
+        );
+        ensure!(
+            extent == self.extent,
+            "{first} is {} but {path} is {}; crop or resize them to the same size first",
+            summary::size(self.extent),
+            summary::size(extent)
+        );
+        Ok(())
     }
 }

@@ -1,13 +1,13 @@
-//! From options to the parameters of inpainting.
+//! Conversion of options to inpainting parameters.
 
 use crate::args::InpaintArgs;
 use crate::engine;
 use crate::params::time_limit;
 use crate::values::{LearnChoice, Preset};
 use anyhow::Result;
-use lobcod::tasks::inpaint::{Inpaint, InpaintParams};
+use lobcod_tasks::inpaint::{Inpaint, InpaintParams};
 
-/// What the options ask for.
+/// The parameters for these options.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
     engine::check(&args.run)?;
     let (learn, windows, density) = match args.preset {
@@ -16,19 +16,18 @@ pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
         Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 0.5),
     };
     let learn = args.learn.unwrap_or(learn) == LearnChoice::Image;
-    // Who has the time to learn has the time for a second copy, whose answer helps more surely than a learnt one.
+    // Learning takes longer than a second copy, which improves the result more reliably.
     let variants = if learn { 2 } else { 1 };
-    let params = InpaintParams {
-        penalty: args.penalty.0,
-        learn,
-        variants: args.variants.unwrap_or(variants),
-        windows: args.windows.clone().unwrap_or(windows),
-        density: args.density.unwrap_or(density),
-        held_out: args.held_out,
-        seed: args.run.seed,
-        time_limit: time_limit(&args.run)?,
-        threads: args.run.threads,
-        max_memory: args.run.max_memory.map(|bytes| bytes.0),
-    };
+    let mut params = InpaintParams::default();
+    params.penalty = args.penalty.0;
+    params.learn = learn;
+    params.variants = args.variants.unwrap_or(variants);
+    params.windows = args.windows.clone().unwrap_or(windows);
+    params.density = args.density.unwrap_or(density);
+    params.held_out = args.held_out;
+    params.everywhere = args.refit_known;
+    params.seed = args.run.seed;
+    params.time_limit = time_limit(&args.run)?;
+    params.max_memory = args.run.max_memory.map(|bytes| bytes.0);
     Ok(params.check()?)
 }

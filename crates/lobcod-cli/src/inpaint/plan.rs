@@ -1,42 +1,42 @@
-//! `--dry-run`: what would run, and the memory and time it needs.
+//! `--dry-run`: reports what would run, and the memory and time it needs.
 
-use super::work::missing;
 use crate::args::InpaintArgs;
 use crate::budget::Budget;
 use crate::dictionary::Chosen;
+use crate::missing;
 use crate::output::table::{Table, number, plural};
-use crate::output::{summary, tell};
+use crate::output::{print, summary};
 use crate::trial::Trial;
 use anyhow::Result;
 use lobcod::memory::words;
-use lobcod::tasks::inpaint::InpaintParams;
 use lobcod::{Mask, Real, Signal};
+use lobcod_tasks::inpaint::InpaintParams;
 use serde_json::json;
 
-/// What would run.
+/// The work that would be done.
 pub struct Plan<'a, T> {
-    /// What was asked.
+    /// The options.
     pub args: &'a InpaintArgs,
-    /// The damaged picture.
+    /// The damaged image.
     pub signal: &'a Signal<T>,
-    /// What is known of it.
+    /// The mask of its known samples.
     pub known: &'a Mask<T>,
     /// The dictionaries.
     pub chosen: &'a [Chosen<T>],
-    /// Bytes that the work would take beside what the process holds.
+    /// Memory needed on top of what the process holds, in bytes.
     pub needed: u64,
-    /// What it holds, and the limit.
+    /// What the process holds, and the limit.
     pub budget: Budget,
-    /// How long it would take.
+    /// The estimated run time.
     pub trial: Trial,
 }
 
 impl<T: Real> Plan<'_, T> {
-    /// Tells the plan.
-    pub fn tell(&self, params: &InpaintParams) -> Result<()> {
+    /// Prints the plan.
+    pub fn print(&self, params: &InpaintParams) -> Result<()> {
         let (needed, fits) = (self.budget.with(self.needed), self.budget.fits(self.needed));
-        let missing = missing(self.signal, self.known);
-        if self.args.telling.json {
+        let missing = missing::count(self.signal, self.known);
+        if self.args.console.json {
             let plan = json!({
                 "dry_run": true,
                 "image": self.args.image.display().to_string(),
@@ -55,27 +55,42 @@ impl<T: Real> Plan<'_, T> {
                 "max_memory_bytes": self.budget.limit(),
                 "fits": fits,
             });
-            return tell(&format!("{plan:#}"));
+            return print(&format!("{plan:#}"));
         }
         let mut table = Table::default();
         table.row(
-            "picture",
-            format!("{}, {}", self.args.image.display(), summary::shape(self.signal.extent(), self.signal.channels())),
+            "image",
+            format!(
+                "{}, {}",
+                self.args.image.display(),
+                summary::shape(self.signal.extent(), self.signal.channels())
+            ),
         );
         table.row("missing", plural(missing, "sample"));
         for chosen in self.chosen {
             table.row("dictionary", chosen.words());
         }
         let windows = params.windows.iter().map(|w| number(*w)).collect::<Vec<_>>().join(", ");
-        let learn = if params.learn { ", learnt ones besides" } else { "" };
-        let copies = if params.variants == 1 { "1 copy".into() } else { format!("{} copies", params.variants) };
+        let learn = if params.learn { ", and learnt dictionaries" } else { "" };
+        let copies = if params.variants == 1 {
+            "1 copy".into()
+        } else {
+            format!("{} copies", params.variants)
+        };
         table
-            .row("answers", format!("{copies} of every dictionary, base windows {windows}{learn}"))
+            .row("averages", format!("{copies} of each dictionary, base windows {windows}{learn}"))
             .row("penalty", params.penalty.map_or("auto".into(), number))
-            .row("memory", format!("about {}{}", words(needed), if fits { "" } else { ": it would be refused" }))
+            .row(
+                "memory",
+                format!(
+                    "about {}{}",
+                    words(needed),
+                    if fits { "" } else { ": it would be refused" }
+                ),
+            )
             .row("time", self.trial.words())
             .row("output", self.args.output.display())
-            .row("", "nothing was done (--dry-run)");
-        tell(&table.render())
+            .row("", "dry run: nothing was done");
+        print(&table.render())
     }
 }

@@ -1,4 +1,4 @@
-//! The dictionary that learning starts from.
+//! The initial dictionary.
 
 use crate::args::LearningArgs;
 use crate::dictionary::{Chosen, check_axes, check_size, usual_size};
@@ -8,14 +8,14 @@ use anyhow::{Result, ensure};
 use lobcod::{Dictionary, Extent, Observed, Real};
 use std::path::Path;
 
-/// Atoms that are learnt when no number is given.
+/// Default number of atoms.
 const USUAL_ATOMS: usize = 81;
 
-/// First atoms: read from a file, or to be made in boxes of a size.
+/// Initial atoms: read from a file, or generated with a given size.
 pub enum First<T> {
-    /// From a file.
+    /// Read from a file.
     Read(Chosen<T>),
-    /// Random numbers.
+    /// Random values.
     Random(Extent),
     /// Patches of the signals.
     Patches(Extent),
@@ -24,7 +24,8 @@ pub enum First<T> {
 }
 
 impl<T: Real> First<T> {
-    /// Reads the atoms, or settles their size; error unless they fit the options, and signals like this one.
+    /// Reads the atoms, or determines their size; error unless they match the options and signals
+    /// of this extent.
     pub fn plan(args: &LearningArgs, signal: Extent) -> Result<Self> {
         let make: fn(Extent) -> Self = match &args.init {
             InitChoice::File(path) => return Self::read(path, args, signal),
@@ -42,13 +43,18 @@ impl<T: Real> First<T> {
         let chosen = Chosen::<T>::read(path)?;
         chosen.check_fits(signal)?;
         let (atoms, extent) = (chosen.dictionary.len(), chosen.dictionary.extent());
-        let agrees = args.atoms.is_none_or(|n| n as usize == atoms) && args.size.is_none_or(|size| size.0 == extent);
+        let agrees = args.atoms.is_none_or(|n| n as usize == atoms)
+            && args.size.is_none_or(|size| size.0 == extent);
         let name = &chosen.name;
-        ensure!(agrees, "{name} holds {} of {extent}; leave out --atoms and --size, or name another", plural(atoms, "atom"));
+        ensure!(
+            agrees,
+            "{name} contains {} of {extent}; remove --atoms and --size, or use another file",
+            plural(atoms, "atom")
+        );
         Ok(Self::Read(chosen))
     }
 
-    /// Box of an atom.
+    /// Size of an atom.
     pub fn extent(&self) -> Extent {
         match self {
             First::Read(chosen) => chosen.dictionary.extent(),
@@ -56,12 +62,31 @@ impl<T: Real> First<T> {
         }
     }
 
-    /// The atoms; those that are made span all channels of the signals.
-    pub fn make(self, args: &LearningArgs, observed: &[Observed<T>], seed: u64) -> Result<Chosen<T>> {
-        let (atoms, channels) = (args.atoms.map_or(USUAL_ATOMS, |n| n as usize), observed[0].signal.channels());
+    /// A dictionary of the same size, for memory estimates.
+    pub fn placeholder(self, args: &LearningArgs, channels: usize) -> Result<Dictionary<T>> {
+        let atoms = args.atoms.map_or(USUAL_ATOMS, |n| n as usize);
+        Ok(match self {
+            First::Read(chosen) => chosen.dictionary,
+            First::Random(extent) | First::Patches(extent) | First::Dct(extent) => {
+                Dictionary::random(extent, channels, atoms, 0)?
+            }
+        })
+    }
+
+    /// The atoms; generated ones span all channels of the signals.
+    pub fn make(
+        self,
+        args: &LearningArgs,
+        observed: &[Observed<T>],
+        seed: u64,
+    ) -> Result<Chosen<T>> {
+        let (atoms, channels) =
+            (args.atoms.map_or(USUAL_ATOMS, |n| n as usize), observed[0].signal.channels());
         Ok(match self {
             First::Read(chosen) => chosen,
-            First::Random(extent) => Chosen::made(Dictionary::random(extent, channels, atoms, seed)?, "random"),
+            First::Random(extent) => {
+                Chosen::made(Dictionary::random(extent, channels, atoms, seed)?, "random")
+            }
             First::Dct(extent) => Chosen::made(Dictionary::dct(extent, channels, atoms)?, "dct"),
             First::Patches(extent) => {
                 let signals: Vec<_> = observed.iter().map(|o| o.signal.clone()).collect();

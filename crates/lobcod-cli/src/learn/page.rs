@@ -1,9 +1,9 @@
-//! The page that shows what was learnt.
+//! The HTML report of a learnt dictionary.
 
 use super::details::Details;
+use super::results::Results;
 use super::task::ending;
-use super::work::Work;
-use crate::report::{Fact, LearningPage, PictureRow, View};
+use crate::report::{Fact, ImageRow, LearningPage, View};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
 use lobcod::Real;
@@ -11,35 +11,44 @@ use lobcod_image::Depth;
 use maud::Markup;
 use std::path::{Path, PathBuf};
 
-/// Writes the page.
-pub fn write<T: Real>(work: &Work<'_, T>, details: &Details<T>, path: &Path) -> Result<()> {
+/// Writes the HTML report.
+pub fn write<T: Real>(work: &Results<'_, T>, details: &Details<T>, path: &Path) -> Result<()> {
     let (task, report) = (&work.task, &work.learnt.report);
     let row = |(i, image): (usize, &PathBuf)| {
         let certificate = report.pursuit.signals[i];
         let psnr_db = work.closeness.psnr_db_of(i, certificate.data_term);
-        PictureRow { name: image.display().to_string(), shape: work.shapes[i], certificate, psnr_db }
+        ImageRow { name: image.display().to_string(), shape: work.shapes[i], certificate, psnr_db }
     };
     let page = LearningPage {
         title: task.title(),
         status: (work.status(), ending(work.status())),
         first: &task.first.dictionary,
         learnt: &work.learnt,
-        psnr_db: report.history.iter().map(|point| work.closeness.psnr_db(point.data_term)).collect(),
-        shown: first_picture(work, details)?,
-        pictures: task.images.iter().enumerate().map(row).collect(),
+        psnr_db: report
+            .history
+            .iter()
+            .map(|point| work.closeness.psnr_db(point.data_term))
+            .collect(),
+        shown: first_image(work, details)?,
+        images: task.images.iter().enumerate().map(row).collect(),
         tolerance: task.args.run.tolerance,
         facts: vec![
-            Fact::new("PSNR", format!("{:.2} dB", work.psnr_db()), "of the reconstructions, where the pictures are known"),
-            Fact::new("first atoms", &task.first.name, ""),
-            Fact::new("base", task.args.problem.base, "the layer taken off before learning"),
+            Fact::new(
+                "PSNR",
+                format!("{:.2} dB", work.psnr_db()),
+                "of the reconstructions, over known samples",
+            ),
+            Fact::new("initial atoms", &task.first.name, ""),
+            Fact::new("base", task.args.problem.base, "the layer subtracted before learning"),
         ],
     };
     page.write(path)
 }
 
-/// The first picture beside what the learnt atoms make of it.
-fn first_picture<T: Real>(work: &Work<'_, T>, details: &Details<T>) -> Result<Markup> {
-    let (source, observed, needles) = (&details.first, &details.observed[0], &work.learnt.needles[0]);
+/// The first image next to its reconstruction with the learnt atoms.
+fn first_image<T: Real>(work: &Results<'_, T>, details: &Details<T>) -> Result<Markup> {
+    let (source, observed, needles) =
+        (&details.first, &details.observed[0], &work.learnt.needles[0]);
     let base = source.base.as_ref();
     let view = View {
         name: &source.path.display().to_string(),
@@ -49,7 +58,8 @@ fn first_picture<T: Real>(work: &Work<'_, T>, details: &Details<T>) -> Result<Ma
         needles,
         certificate: &work.learnt.report.pursuit.signals[0],
         dictionary: &work.learnt.dictionary,
-        white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(work.task.args.picture.scale),
+        white: matches!(source.depth, Depth::U8 | Depth::U16)
+            .then_some(work.task.args.input.scale()),
         sample_rate: source.sample_rate,
     };
     view.section()

@@ -1,28 +1,26 @@
-//! From options to the parameters of the learner.
+//! Conversion of options to learning parameters.
 
 use crate::args::{LearnArgs, LearningArgs};
 use crate::engine;
 use crate::params::{penalty, time_limit};
 use crate::values::MethodChoice;
 use anyhow::Result;
-use lobcod::{Decay, LearnParams, Learner, Method, Step};
+use lobcod::learn::{Decay, Method, Step};
+use lobcod::{LearnParams, Learner};
 
-/// The learner that the options ask for.
+/// The learner for these options.
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
     engine::check(run)?;
-    let params = LearnParams {
-        border: args.problem.border,
-        method: method(learning),
-        passes: learning.passes(),
-        target_objective: learning.target_objective,
-        time_limit: time_limit(run)?,
-        tolerance: run.tolerance,
-        seed: run.seed,
-        threads: run.threads,
-        max_memory: run.max_memory.map(|bytes| bytes.0),
-        ..LearnParams::new(penalty(&args.problem))
-    };
+    let mut params = LearnParams::new(penalty(&args.problem));
+    params.border = args.problem.border;
+    params.method = method(learning);
+    params.passes = learning.passes();
+    params.target_objective = learning.target_objective;
+    params.time_limit = time_limit(run)?;
+    params.tolerance = run.tolerance;
+    params.seed = run.seed;
+    params.max_memory = run.max_memory.map(|bytes| bytes.0);
     Ok(params.check()?)
 }
 

@@ -1,29 +1,36 @@
-//! What learning was asked to do, and what all ways to learn save and tell.
+//! The learning task, and the output shared by all learning methods.
 
 use crate::args::LearnArgs;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
 use crate::output::table::{Table, count, plural};
-use crate::output::{json, tell};
+use crate::output::{json, print};
 use anyhow::Result;
 use lobcod::{Dictionary, Real, Status};
 use lobcod_image::{MetaValue, write_dictionary};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// What was asked, and what the learning started from.
+/// The options, and the initial dictionary.
 pub struct Task<'a, T> {
-    /// What was asked.
+    /// The options.
     pub args: &'a LearnArgs,
-    /// The pictures, folders replaced by what is in them.
+    /// The images, with folders expanded.
     pub images: Vec<PathBuf>,
-    /// The dictionary that the learning started from.
+    /// The initial dictionary.
     pub first: Chosen<T>,
 }
 
 impl<T: Real> Task<'_, T> {
-    /// Writes the dictionary and how it was learnt, but nothing that varies from run to run.
-    pub fn save(&self, dictionary: &Dictionary<T>, penalty: Option<f64>, passes: usize, objective: f64) -> Result<()> {
+    /// Writes the dictionary and how it was learnt; the file contains nothing that varies from run
+    /// to run.
+    pub fn save(
+        &self,
+        dictionary: &Dictionary<T>,
+        penalty: Option<f64>,
+        passes: usize,
+        objective: f64,
+    ) -> Result<()> {
         let (problem, seed) = (&self.args.problem, self.args.run.seed);
         let text = |text: &dyn ToString| MetaValue::Text(text.to_string());
         let mut remarks = vec![
@@ -32,7 +39,7 @@ impl<T: Real> Task<'_, T> {
             ("images", MetaValue::Integer(self.images.len() as i64)),
             ("base", text(&problem.base)),
             ("border", text(&problem.border)),
-            ("scale", MetaValue::Number(self.args.picture.scale)),
+            ("scale", MetaValue::Number(self.args.input.scale())),
             ("passes", MetaValue::Integer(passes as i64)),
             ("seed", i64::try_from(seed).map_or_else(|_| text(&seed), MetaValue::Integer)),
             ("objective", MetaValue::Number(objective)),
@@ -42,15 +49,19 @@ impl<T: Real> Task<'_, T> {
         Ok(write_dictionary(&self.args.output, dictionary, &remarks)?)
     }
 
-    /// Tells the outcome on standard output, the way it was asked for.
-    pub fn tell(&self, report: impl Fn() -> Map<String, Value>, summary: impl Fn() -> String) -> Result<()> {
-        if self.args.telling.json {
-            return tell(&format!("{:#}", Value::Object(report())));
+    /// Prints the result on standard output, as text or JSON.
+    pub fn print(
+        &self,
+        report: impl Fn() -> Map<String, Value>,
+        summary: impl Fn() -> String,
+    ) -> Result<()> {
+        if self.args.console.json {
+            return print(&format!("{:#}", Value::Object(report())));
         }
-        if self.args.telling.quiet { Ok(()) } else { tell(&summary()) }
+        if self.args.console.quiet { Ok(()) } else { print(&summary()) }
     }
 
-    /// The fields of a report that do not depend on the way to learn.
+    /// The report fields that do not depend on the learning method.
     pub fn json(&self, dictionary: &Dictionary<T>) -> Map<String, Value> {
         let mut fields = json::object(json!({
             "method": self.args.learning.method_name(),
@@ -62,7 +73,7 @@ impl<T: Real> Task<'_, T> {
             "init": self.first.name,
             "base": self.args.problem.base.to_string(),
             "border": self.args.problem.border.to_string(),
-            "scale": self.args.picture.scale,
+            "scale": self.args.input.scale(),
             "seed": self.args.run.seed,
         }));
         if self.args.checkpoints.resume.is_some() {
@@ -74,32 +85,37 @@ impl<T: Real> Task<'_, T> {
         fields
     }
 
-    /// Adds what was learnt from what; `more` is said of the pictures.
+    /// Adds the rows about the input; `more` is appended to the images.
     pub fn begin(&self, table: &mut Table, more: &str) {
         table
-            .row(plural(self.images.len(), "picture"), self.pictures() + more)
-            .row("first atoms", self.first.words())
-            .row("base, border", format!("{}, {}", self.args.problem.base, self.args.problem.border));
+            .row(plural(self.images.len(), "image"), self.images() + more)
+            .row("initial atoms", self.first.words())
+            .row(
+                "base, border",
+                format!("{}, {}", self.args.problem.base, self.args.problem.border),
+            );
     }
 
-    /// Adds what was written, and how to go on.
+    /// Adds the rows about the output files and how to resume.
     pub fn end(&self, table: &mut Table, status: Status) {
         table.row("dictionary", self.args.output.display());
         if let Some(page) = &self.args.report {
             table.row("report", page.display());
         }
-        if let (Some(words), false) = (checkpoint::words(&self.args.checkpoints), status == Status::Converged) {
-            let more = if status == Status::MaxSweeps { " and more --passes" } else { "" };
+        if let (Some(words), false) =
+            (checkpoint::words(&self.args.checkpoints), status == Status::Converged)
+        {
+            let more = if status == Status::Completed { " and more --passes" } else { "" };
             table.row("checkpoint", words + more);
         }
     }
 
-    /// Heading of a page.
+    /// Title of the HTML report.
     pub fn title(&self) -> String {
-        format!("lobcod learn: {}", self.pictures())
+        format!("lobcod learn: {}", self.images())
     }
 
-    fn pictures(&self) -> String {
+    fn images(&self) -> String {
         match &self.images[..] {
             [only] => only.display().to_string(),
             images => format!("{} and {} more", images[0].display(), count(images.len() - 1)),
@@ -107,12 +123,13 @@ impl<T: Real> Task<'_, T> {
     }
 }
 
-/// How the learning ended, in words.
+/// Describes how learning ended.
 pub fn ending(status: Status) -> &'static str {
     match status {
-        Status::Converged => "the target was reached",
-        Status::Stalled => "stalled: nothing changes any more",
-        Status::MaxSweeps => "all passes were done",
+        Status::Converged => "reached the target objective",
+        Status::Stalled => "stalled: no further progress",
+        Status::Completed => "completed all passes",
+        Status::MaxSweeps => "stopped at the sweep limit",
         Status::TimeLimit => "stopped at the time limit",
         Status::Interrupted => "interrupted; this is the dictionary so far",
     }

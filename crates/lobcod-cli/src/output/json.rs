@@ -1,10 +1,11 @@
-//! Reports as JSON, with the names that scripts rely on.
+//! JSON reports. Scripts rely on the field names.
 
 use super::warnings;
-use lobcod::{Certificate, HistoryPoint, Report};
+use lobcod::pursuit::HistoryPoint;
+use lobcod::{Certificate, Report};
 use serde_json::{Map, Value, json};
 
-/// The report of a pursuit: the certificate of all signals together, and how it came about.
+/// The report of a pursuit: the certificate over all signals, and the course of the run.
 pub fn report(report: &Report, peak_memory: Option<u64>) -> Map<String, Value> {
     let mut fields = certificate(&report.total);
     fields.extend(object(json!({

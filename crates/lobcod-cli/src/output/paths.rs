@@ -1,114 +1,132 @@
-//! Where results go, checked before the work starts.
+//! Output paths, checked before the work starts.
 
 use anyhow::{Result, anyhow, bail, ensure};
 use lobcod_image::check_writable;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The stand-in for standard output.
+/// The name that stands for standard output.
 pub const STDOUT: &str = "-";
 
-/// A folder that is there, or can be made when there is something to put into it.
+/// An existing folder, or one that is created when there is something to put into it.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Error if the folder is neither there nor can be made.
+    /// Error if the folder neither exists nor can be created.
     pub fn check(path: &Path) -> Result<Self> {
         if path.exists() {
-            ensure!(path.is_dir(), "{} is a file; name a folder", path.display());
+            ensure!(path.is_dir(), "{} is a file, not a folder; choose a folder", path.display());
         } else {
             check_writable(path)?;
         }
         Ok(Self(path.into()))
     }
 
-    /// Makes the folder if it is not there.
+    /// Creates the folder if it does not exist.
     pub fn make(&self) -> Result<&Path> {
         let place = self.0.display();
-        fs::create_dir_all(&self.0).map_err(|e| anyhow!("the folder {place} cannot be made ({e}); name another place"))?;
+        fs::create_dir_all(&self.0).map_err(|e| {
+            anyhow!("cannot create the folder {place} ({e}); choose another location")
+        })?;
         Ok(&self.0)
     }
 }
 
-/// Files that the codes of several pictures go to.
+/// Output files for the codes of several images.
 pub struct CodesFiles {
     folder: Option<Folder>,
-    /// One file a picture, in their order.
+    /// One file per image, in input order.
     pub files: Vec<PathBuf>,
 }
 
 impl CodesFiles {
-    /// `output` is a file for one picture, a folder for several; a folder that is there, or a name that ends in a slash, is a
-    /// folder for one picture too.
+    /// `output` is a file for one image and a folder for several. An existing folder, or a name
+    /// that ends in a slash, is a folder for one image too.
     pub fn check(images: &[PathBuf], output: &Path) -> Result<Self> {
-        ensure!(output.as_os_str() != STDOUT, "codes cannot be written to standard output; name a file");
-        let slash = output.as_os_str().as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(char::from(b)));
+        ensure!(
+            output.as_os_str() != STDOUT,
+            "codes cannot be written to standard output; give a file name"
+        );
+        let slash = output
+            .as_os_str()
+            .as_encoded_bytes()
+            .last()
+            .is_some_and(|&b| std::path::is_separator(char::from(b)));
         if images.len() == 1 && !output.is_dir() && !slash {
             let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz"));
-            ensure!(named, "{} does not end in .npz, which is what codes are written as; add it to the name", output.display());
+            ensure!(named, "{} does not end in .npz; use a .npz file for codes", output.display());
             check_writable(output)?;
             return Ok(Self { folder: None, files: vec![output.into()] });
         }
         let folder = Folder::check(output)?;
-        let files: Vec<PathBuf> = codes_names(images).into_iter().map(|name| output.join(name)).collect();
+        let files: Vec<PathBuf> =
+            codes_names(images).into_iter().map(|name| output.join(name)).collect();
         if output.is_dir() {
             files.iter().try_for_each(|file| check_writable(file))?;
         }
         Ok(Self { folder: Some(folder), files })
     }
 
-    /// Makes the folder, if one was named.
+    /// Creates the folder, if the output is one.
     pub fn make_folder(&self) -> Result<()> {
         self.folder.as_ref().map_or(Ok(()), |folder| folder.make().map(drop))
     }
 }
 
-/// File names for the codes of pictures: that of the picture with `.npz`, numbered where two would be the same.
+/// File names for codes: the image name with `.npz`, numbered to avoid duplicates.
 pub fn codes_names(images: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for image in images {
         let stem = image.file_stem().map_or("codes".into(), |s| s.to_string_lossy().into_owned());
-        let candidates = std::iter::once(format!("{stem}.npz")).chain((2..).map(|n| format!("{stem}-{n}.npz")));
+        let candidates =
+            std::iter::once(format!("{stem}.npz")).chain((2..).map(|n| format!("{stem}-{n}.npz")));
         names.extend(candidates.filter(|name| !names.contains(name)).take(1).collect::<Vec<_>>());
     }
     names
 }
 
-/// Error unless the picture that is the answer can be written there: to a file, or to standard output.
+/// Error unless the output image can be written to this file or to standard output.
 pub fn check_answer(output: &Path) -> Result<()> {
-    if output.as_os_str() == STDOUT { Ok(()) } else { check_picture(output) }
+    if output.as_os_str() == STDOUT { Ok(()) } else { check_image(output) }
 }
 
-/// Error unless a picture can be written to this file.
-pub fn check_picture(output: &Path) -> Result<()> {
+/// Error unless an image can be written to this file.
+pub fn check_image(output: &Path) -> Result<()> {
     if output.as_os_str() == STDOUT {
-        bail!("a picture cannot be written to standard output; name a file");
+        bail!("this image cannot be written to standard output; give a file name");
     }
     lobcod_image::FileKind::from_path(output)?;
     Ok(check_writable(output)?)
 }
 
-/// Error unless a dictionary learnt from these pictures can be written there.
+/// Error unless a dictionary learnt from these images can be written there.
 pub fn check_dictionary(images: &[PathBuf], output: &Path) -> Result<()> {
     let place = output.display();
-    ensure!(output.as_os_str() != STDOUT, "a dictionary cannot be written to standard output; name a file");
-    let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz") || e.eq_ignore_ascii_case("npy"));
-    ensure!(named, "{place} does not end in .npz or .npy, which is what dictionaries are written as; add it to the name");
+    ensure!(
+        output.as_os_str() != STDOUT,
+        "a dictionary cannot be written to standard output; give a file name"
+    );
+    let named = output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("npz") || e.eq_ignore_ascii_case("npy"));
+    ensure!(named, "{place} does not end in .npz or .npy; use such a file for dictionaries");
     let taken = images.iter().any(|image| same_file(image, output));
-    ensure!(!taken, "{place} is one of the pictures to learn from; name another file");
+    ensure!(!taken, "{place} is one of the training images; choose another file");
     Ok(check_writable(output)?)
 }
 
-/// Error unless a page can be written there.
+/// Error unless an HTML report can be written to this file.
 pub fn check_page(output: &Path) -> Result<()> {
-    let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"));
-    ensure!(named, "{} does not end in .html, which is what a report is written as; add it to the name", output.display());
+    let named = output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("html") || e.eq_ignore_ascii_case("htm"));
+    ensure!(named, "{} does not end in .html; use a .html file for reports", output.display());
     Ok(check_writable(output)?)
 }
 
-/// Whether two paths name one file, however they are written.
+/// Whether two paths refer to the same file.
 pub fn same_file(a: &Path, b: &Path) -> bool {
-    // Standard input and output share a name, and nothing else.
+    // Standard input and output share a name but are not the same file.
     if b.as_os_str() == STDOUT {
         return false;
     }

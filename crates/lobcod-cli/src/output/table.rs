@@ -1,6 +1,6 @@
-//! Aligned tables and numbers for people.
+//! Aligned tables and readable numbers.
 
-/// Rows of a name and a value, printed with the values in one column.
+/// Rows of a name and a value, with the values aligned in one column.
 #[derive(Default)]
 pub struct Table {
     rows: Vec<(String, String)>,
@@ -13,29 +13,33 @@ impl Table {
         self
     }
 
-    /// The rows as text, one a line.
+    /// The rows as text, one per line.
     pub fn render(&self) -> String {
         let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         self.rows.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
     }
 }
 
-/// Rows of cells, each column as wide as its widest cell; columns named in `right` are set flush right.
+/// Formats rows of cells, each column as wide as its widest cell; columns in `right` are
+/// right-aligned.
 pub fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
     let cells = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |k: usize| rows.iter().filter_map(|row| row.get(k)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let width = |k: usize| {
+        rows.iter().filter_map(|row| row.get(k)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..cells).map(width).collect();
     let line = |row: &Vec<String>| {
         let cell = |(k, cell): (usize, &String)| {
             let width = widths[k];
             if right.contains(&k) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
         };
-        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
+            + "\n"
     };
     rows.iter().map(line).collect()
 }
 
-/// A measured number with as many digits as people read: `0.0123`, `12.346`, `1234.6`, `9.1388e6`.
+/// A measurement with about five significant digits: `0.0123`, `12.346`, `1234.6`, `9.1388e6`.
 pub fn number(x: f64) -> String {
     let size = x.abs();
     if size == 0.0 || !size.is_finite() {
@@ -46,7 +50,8 @@ pub fn number(x: f64) -> String {
         return without_zeros(&format!("{x:.decimals$}")).into();
     }
     let text = format!("{x:.4e}");
-    text.split_once('e').map_or(text.clone(), |(digits, power)| format!("{}e{power}", without_zeros(digits)))
+    text.split_once('e')
+        .map_or(text.clone(), |(digits, power)| format!("{}e{power}", without_zeros(digits)))
 }
 
 /// `1.50` as `1.5`, `1.00` as `1`.
@@ -54,10 +59,15 @@ fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A count with its thousands apart: `12 345`.
+/// A count with thousands separated: `12 345`.
 pub fn count(n: usize) -> String {
     let digits = n.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or_default()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|g| std::str::from_utf8(g).unwrap_or_default())
+        .collect();
     groups.join(" ")
 }
 
@@ -95,8 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_one_column() {
-        assert_eq!(Table::default().row("a", 1).row("long", "x y").render(), "a     1\nlong  x y\n");
+    fn values_are_aligned() {
+        assert_eq!(
+            Table::default().row("a", 1).row("long", "x y").render(),
+            "a     1\nlong  x y\n"
+        );
         let rows = [["atom", "times"], ["7", "120"]].map(|row| row.map(String::from).to_vec());
         assert_eq!(columns(&rows, &[0, 1]), "atom  times\n   7    120\n");
         assert_eq!(columns(&rows, &[]), "atom  times\n7     120\n");

@@ -1,24 +1,26 @@
-//! What is right but hardly what was wanted.
+//! Warnings about results that are correct but probably not intended.
 
 use super::table::number;
 use super::warn;
-use crate::args::TellingArgs;
+use crate::args::ConsoleArgs;
 use lobcod::Report;
 
-/// What there is to warn of in the outcome of a pursuit.
+/// Warnings about the result of a pursuit.
 pub fn of(report: &Report) -> Vec<String> {
     let (penalty, most) = (report.penalty, report.total.penalty_max);
     let empty = report.total.nonzeros == 0 && penalty >= most && most > 0.0;
     let words = || {
         let (penalty, most) = (number(penalty), number(most));
-        format!("every code is zero, as the penalty ({penalty}) is not below penalty_max ({most}); give a smaller --penalty")
+        format!(
+            "all codes are zero because the penalty ({penalty}) is not below penalty_max ({most}); use a smaller --penalty"
+        )
     };
     empty.then(words).into_iter().collect()
 }
 
-/// Says the warnings, unless nothing is to be said.
-pub fn tell(report: &Report, telling: &TellingArgs) {
-    if !telling.quiet {
+/// Prints the warnings, unless `--quiet` is given.
+pub fn print(report: &Report, console: &ConsoleArgs) {
+    if !console.quiet {
         of(report).iter().for_each(|warning| warn(warning));
     }
 }

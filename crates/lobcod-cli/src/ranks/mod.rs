@@ -1,7 +1,7 @@
-//! The engine over the ranks of MPI.
+//! The MPI engine.
 //!
-//! Every rank runs the same program with the same arguments. The first one speaks and writes for all; the others do their share of the
-//! work and keep silent.
+//! Every rank runs the same program with the same arguments. The first one prints and writes for
+//! all; the others only compute.
 
 #[cfg(feature = "mpi")]
 mod joined;
@@ -11,70 +11,72 @@ mod without;
 #[cfg(feature = "mpi")]
 pub use joined::{check, doctor, engine, fail, give_way, join, leave, threads_of_rank, world};
 #[cfg(not(feature = "mpi"))]
-pub use without::{check, doctor, engine, fail, give_way, join, leave};
+pub use without::{check, doctor, engine, fail, give_way, join, leave, world};
 
-use crate::args::{CheckpointArgs, RunArgs, TellingArgs, Verb};
+use crate::args::{Command, ConsoleArgs, RunArgs};
 use crate::values::EngineChoice;
 use anyhow::{Result, ensure};
+use lobcod::engine::ranks::World;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Is this a rank that keeps silent?
+/// Whether this rank prints nothing.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// Number of ranks; 0: this process is alone.
+/// Number of ranks; 0 without MPI.
 static RANKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Is this a rank whose answer another one writes?
+/// Whether another rank prints and writes for this one.
 pub fn is_silent() -> bool {
     SILENT.load(Relaxed)
 }
 
-/// Ranks at work; `None` where the work is done by this process alone.
+/// Number of ranks; `None` if this process works alone.
 pub fn count() -> Option<usize> {
     Some(RANKS.load(Relaxed)).filter(|&ranks| ranks > 0)
 }
 
-/// What the ranks have to know of a command.
-struct Command<'a> {
+/// The options of a command that concern ranks.
+struct Options<'a> {
     run: &'a RunArgs,
-    telling: &'a mut TellingArgs,
-    checkpoints: Option<&'a mut CheckpointArgs>,
+    console: &'a mut ConsoleArgs,
 }
 
-/// Joins the other ranks, if the command asks for them, and silences all but the first.
-pub fn prepare(verb: &mut Verb) -> Result<()> {
-    let command = match verb {
-        Verb::Encode(args) => Command { run: &args.run, telling: &mut args.telling, checkpoints: Some(&mut args.checkpoints) },
-        Verb::Learn(args) if args.learning.stream => return refuse(&args.run, "learn --stream"),
-        Verb::Learn(args) => Command { run: &args.run, telling: &mut args.telling, checkpoints: Some(&mut args.checkpoints) },
-        Verb::Inpaint(args) => Command { run: &args.run, telling: &mut args.telling, checkpoints: None },
-        Verb::Fuse(args) => return refuse(&args.run, "fuse"),
-        Verb::Denoise(args) => return refuse(&args.run, "denoise"),
-        Verb::Separate(args) => return refuse(&args.run, "separate"),
+/// Joins the other ranks, if the command uses them, and silences all but the first.
+pub fn prepare(command: &mut Command) -> Result<()> {
+    let options = match command {
+        Command::Encode(args) => Options { run: &args.run, console: &mut args.console },
+        Command::Learn(args) if args.learning.stream => return refuse(&args.run, "learn --stream"),
+        Command::Learn(args) => Options { run: &args.run, console: &mut args.console },
+        Command::Inpaint(args) => Options { run: &args.run, console: &mut args.console },
+        Command::Fuse(args) => return refuse(&args.run, "fuse"),
+        Command::Denoise(args) => return refuse(&args.run, "denoise"),
+        Command::Separate(args) => return refuse(&args.run, "separate"),
         _ => return Ok(()),
     };
-    if command.run.engine != EngineChoice::Mpi {
+    if options.run.engine != EngineChoice::Mpi {
         return Ok(());
     }
     let (rank, ranks) = join()?;
     RANKS.store(ranks, Relaxed);
     if rank > 0 {
         SILENT.store(true, Relaxed);
-        *command.telling = TellingArgs { json: false, quiet: true, verbose: false };
-        if let Some(CheckpointArgs { checkpoint: Some(file), .. }) = command.checkpoints {
-            // Every rank takes part in making a checkpoint; the first one writes it.
-            *file = "/dev/null".into();
-        }
-        match verb {
-            Verb::Encode(args) => (args.report, args.reference) = (None, Vec::new()),
-            Verb::Learn(args) => args.report = None,
+        *options.console = ConsoleArgs { json: false, quiet: true, verbose: false };
+        match command {
+            Command::Encode(args) => (args.report, args.reference) = (None, Vec::new()),
+            Command::Learn(args) => args.report = None,
             _ => {}
         }
     }
     Ok(())
 }
 
-fn refuse(run: &RunArgs, verb: &str) -> Result<()> {
-    ensure!(run.engine != EngineChoice::Mpi, "{verb} does not run over ranks; use --engine cpu");
+/// The ranks that work on a command together; `None` if this process works alone.
+pub fn joined(run: &RunArgs) -> Result<Option<Rc<dyn World>>> {
+    if run.engine == EngineChoice::Mpi { world().map(|world| Some(world as _)) } else { Ok(None) }
+}
+
+fn refuse(run: &RunArgs, command: &str) -> Result<()> {
+    ensure!(run.engine != EngineChoice::Mpi, "{command} does not support MPI; use --engine cpu");
     Ok(())
 }

@@ -1,13 +1,15 @@
-//! A program built without MPI.
+//! Ranks in a build without MPI.
 
 use anyhow::{Result, bail};
 use lobcod::Real;
 use lobcod::engine::Engine;
+use lobcod::engine::ranks::World;
+use std::rc::Rc;
 
 /// Error: there are no ranks.
 pub fn check() -> Result<()> {
     bail!(
-        "this build has no MPI engine; use --engine cpu, or build one where MPI is installed with \
+        "this build has no MPI engine; use --engine cpu, or install MPI and build with \
          cargo build --release -p lobcod-cli --features mpi"
     )
 }
@@ -18,22 +20,27 @@ pub fn join() -> Result<(usize, usize)> {
 }
 
 /// Error: there are no ranks.
+pub fn world() -> Result<Rc<dyn World>> {
+    check().and_then(|()| bail!("no ranks"))
+}
+
+/// Error: there are no ranks.
 pub fn engine<T: Real>(_threads: usize) -> Result<Box<dyn Engine<T>>> {
     check().and_then(|()| bail!("no engine"))
 }
 
-/// Nothing is to be done for other ranks.
+/// Does nothing: there are no other ranks.
 pub fn fail() {}
 
-/// Nobody speaks first.
+/// Does nothing: there are no other ranks.
 pub fn give_way() {}
 
-/// There is nothing to leave.
+/// Does nothing: there are no other ranks.
 pub fn leave() {}
 
-/// What MPI offers here, or what to do about what is missing.
+/// What MPI supports here, or how to enable it.
 pub fn doctor() -> Result<String, String> {
-    Err("not in this build; --engine cpu does the same work without other machines, and \
-         cargo build --release -p lobcod-cli --features mpi builds it where MPI is installed"
+    Err("not in this build; --engine cpu gives the same results on one machine. To enable MPI, install it and run \
+         cargo build --release -p lobcod-cli --features mpi"
         .into())
 }

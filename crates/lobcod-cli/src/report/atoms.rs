@@ -1,6 +1,6 @@
-//! Dictionaries, most used atoms first.
+//! Grids of atoms, most used first.
 
-use super::pictures::data_uri;
+use super::images::data_uri;
 use crate::mosaic::mosaic;
 use crate::output::table::{count, plural};
 use crate::uses::Uses;
@@ -9,10 +9,10 @@ use lobcod::{Dictionary, Needles, Real};
 use lobcod_image::encode_png;
 use maud::{Markup, html};
 
-/// A blank that takes the height of a line, so that lists with and without shares stand row beside row.
+/// A non-breaking space, so that lists with and without usage numbers line up.
 const BLANK: &str = "\u{a0}";
 
-/// Pictures of all atoms, sorted by use; each tells how often it is used.
+/// All atoms, sorted by usage, each with its usage.
 pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
     let uses = Uses::count(dictionary.len(), needles);
     Ok(html! {
@@ -21,22 +21,33 @@ pub fn atoms<T: Real>(dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Res
     })
 }
 
-/// The same, beside the atoms that the learning began with, each of which has the place of what it became.
-pub fn then_and_now<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>, needles: &[Needles<T>]) -> Result<Markup> {
+/// The same, next to the initial atoms in the same order.
+pub fn then_and_now<T: Real>(
+    first: &Dictionary<T>,
+    dictionary: &Dictionary<T>,
+    needles: &[Needles<T>],
+) -> Result<Markup> {
     let uses = Uses::count(dictionary.len(), needles);
     let order = uses.order();
     let learnt = list(dictionary, &order, |k| of(&uses, k), |k| Some(uses.share(k)))?;
-    Ok(html! { (words(&uses, dictionary)) (beside(&learnt, first, &order)?) })
+    Ok(html! { (words(&uses, dictionary)) (side_by_side(&learnt, first, &order)?) })
 }
 
-/// The same in the order of the dictionary, where nobody counted how often each is used.
-pub fn before_and_after<T: Real>(first: &Dictionary<T>, dictionary: &Dictionary<T>) -> Result<Markup> {
+/// The same in dictionary order, without usage.
+pub fn before_and_after<T: Real>(
+    first: &Dictionary<T>,
+    dictionary: &Dictionary<T>,
+) -> Result<Markup> {
     let order: Vec<usize> = (0..dictionary.len()).collect();
-    beside(&list(dictionary, &order, |k| format!("atom {k}"), |_| None)?, first, &order)
+    side_by_side(&list(dictionary, &order, |k| format!("atom {k}"), |_| None)?, first, &order)
 }
 
-/// Learnt atoms beside the first ones in this order.
-fn beside<T: Real>(learnt: &Markup, first: &Dictionary<T>, order: &[usize]) -> Result<Markup> {
+/// Learnt atoms next to the initial ones, in this order.
+fn side_by_side<T: Real>(
+    learnt: &Markup,
+    first: &Dictionary<T>,
+    order: &[usize],
+) -> Result<Markup> {
     Ok(html! {
         div.side-by-side {
             figure {
@@ -44,31 +55,33 @@ fn beside<T: Real>(learnt: &Markup, first: &Dictionary<T>, order: &[usize]) -> R
                 figcaption { "The learnt atoms." }
             }
             figure {
-                (list(first, order, |k| format!("first atom {k}"), |_| None)?)
-                figcaption { "The first atoms, each in the place of the one that it became." }
+                (list(first, order, |k| format!("initial atom {k}"), |_| None)?)
+                figcaption { "The initial atoms, in the same order." }
             }
         }
     })
 }
 
-/// How often an atom is used, in words.
+/// Describes how often an atom is used.
 fn of(uses: &Uses, k: usize) -> String {
     match uses.counts[k] {
         0 => format!("atom {k}: not used"),
-        n => format!("atom {k}: used {}, {:.2} % of the non-zeros", plural(n, "time"), uses.share(k)),
+        n => {
+            format!("atom {k}: used {}, {:.2} % of the non-zeros", plural(n, "time"), uses.share(k))
+        }
     }
 }
 
 fn words<T: Real>(uses: &Uses, dictionary: &Dictionary<T>) -> Markup {
     html! {
         p.muted {
-            (count(uses.used())) " of " (plural(uses.counts.len(), "atom")) " of " (dictionary.extent()) " are used. The most used come first, "
-            "each at its own full contrast, with its share of the non-zeros in per cent; hold the pointer over one to see more."
+            (count(uses.used())) " of " (plural(uses.counts.len(), "atom")) " of " (dictionary.extent()) " are used. Atoms are sorted by usage; "
+            "each is shown at full contrast with its percentage of the non-zeros. Hover over an atom for details."
         }
     }
 }
 
-/// Pictures of atoms in this order; each has words to tell, and a share to show beneath if there is one.
+/// Atoms in this order, each with a description and, if known, its usage.
 fn list<T: Real>(
     dictionary: &Dictionary<T>,
     order: &[usize],
@@ -89,11 +102,12 @@ fn list<T: Real>(
     Ok(html! { ul.atoms { @for tile in &tiles { (tile) } } })
 }
 
-/// A picture of one atom with a thin frame, and its width and height.
+/// A framed image of one atom, and its width and height.
 fn atom_png<T: Real>(dictionary: &Dictionary<T>, k: usize) -> Result<(Vec<u8>, [usize; 2])> {
-    let one = Dictionary::new(dictionary.extent(), dictionary.channels(), dictionary.atom(k).to_vec())?;
-    let picture = mosaic(&one, None, None)?;
-    let [_, height, width] = picture.extent().padded();
-    let samples: Vec<u8> = picture.to_interleaved().iter().map(|x| x.round() as u8).collect();
+    let one =
+        Dictionary::new(dictionary.extent(), dictionary.channels(), dictionary.atom(k).to_vec())?;
+    let image = mosaic(&one, None, None)?;
+    let [_, height, width] = image.extent().padded();
+    let samples: Vec<u8> = image.to_interleaved().iter().map(|x| x.round() as u8).collect();
     Ok((encode_png(&samples, width, height)?, [width, height]))
 }

@@ -1,37 +1,42 @@
-//! A picture before and after a task, and maps that explain it.
+//! An image before and after a task, and maps that explain it.
 
-use super::pictures::{self, Image};
+use super::images::{self, Image};
 use crate::output::summary;
 use crate::output::table::number;
 use anyhow::Result;
 use lobcod::Signal;
 use maud::{Markup, html};
 
-/// One picture and what became of it.
+/// An image before and after processing.
 pub struct BeforeAfter<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: &'a str,
-    /// The picture before, and what to call it.
+    /// The image before, and its label.
     pub before: (&'a str, &'a Signal<f32>),
-    /// The picture after, and what to call it.
+    /// The image after, and its label.
     pub after: (&'a str, &'a Signal<f32>),
-    /// Maps drawn in colours, dark to bright over the range given, each with what it shows.
+    /// Colour maps, from dark to bright over the given range, each with its caption.
     pub maps: Vec<(&'a str, &'a Signal<f32>, [f64; 2])>,
-    /// What white stands for, black being 0.
+    /// The white level; black is 0.
     pub white: f64,
 }
 
 impl BeforeAfter<'_> {
-    /// The part of the page that shows this.
+    /// The section of the report.
     pub fn section(&self) -> Result<Markup> {
         let range = [0.0, self.white];
-        let (before, after) = (pictures::photo(self.before.1, range, None)?, pictures::photo(self.after.1, range, None)?);
-        let (difference, white) = pictures::difference(self.before.1, self.after.1, None)?;
+        let (before, after) =
+            (images::photo(self.before.1, range, None)?, images::photo(self.after.1, range, None)?);
+        let (difference, white) = images::difference(self.before.1, self.after.1, None)?;
         let mut maps = Vec::new();
         for (caption, map, range) in &self.maps {
-            maps.push((caption, pictures::map(*map, *range)?));
+            maps.push((caption, images::map(*map, *range)?));
         }
-        let note = if before.shrunk > 1 { format!(" Shown at 1/{} of the size.", before.shrunk) } else { String::new() };
+        let note = if before.shrunk > 1 {
+            format!(" Shown at 1/{} scale.", before.shrunk)
+        } else {
+            String::new()
+        };
         let aspect = before.width as f64 / before.height as f64;
         Ok(html! {
             section {
@@ -54,7 +59,7 @@ impl BeforeAfter<'_> {
     }
 }
 
-/// Two pictures, each with its name, under a slider that uncovers one or the other; the note, if any, begins with a space.
+/// Two labelled images under a slider; the note, if any, begins with a space.
 pub(super) fn slider(before: (&str, &Image), after: (&str, &Image), note: &str) -> Markup {
     html! {
         figure {
@@ -65,7 +70,7 @@ pub(super) fn slider(before: (&str, &Image), after: (&str, &Image), note: &str) 
                 span.after { (after.0) }
                 input type="range" min="0" max="100" value="50" aria-label={ "per cent of: " (before.0) };
             }
-            figcaption { "Drag, or use the arrow keys, to compare." (note) }
+            figcaption { "Drag the slider or use the arrow keys to compare." (note) }
         }
     }
 }

@@ -8,10 +8,10 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
-/// Curves of fewer points show them, each with its numbers.
+/// Curves with fewer points show each point with its values.
 const MOST_DOTS: usize = 200;
 
-/// One axis of a chart: the numbers it spans, and what they are.
+/// An axis of a chart: its range and label.
 pub struct Axis {
     low: f64,
     high: f64,
@@ -22,32 +22,38 @@ pub struct Axis {
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
     Linear,
-    /// Linear, with whole numbers along it only.
+    /// Linear, with ticks at integers only.
     Counting,
     Logarithmic,
 }
 
 impl Axis {
-    /// Even steps, wide enough for all values.
+    /// A linear axis that covers all values.
     pub fn linear(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        let (low, high) =
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = if low < high { (low, high) } else { (low - 0.5, low + 0.5) };
         Self { low, high, scale: Scale::Linear, label }
     }
 
-    /// Even steps between whole numbers.
+    /// A linear axis with integer ticks.
     pub fn counting(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         Self { scale: Scale::Counting, ..Self::linear(label, values) }
     }
 
-    /// Even factors, a little wider than all values, which must be above 0.
+    /// A logarithmic axis, slightly wider than the values, which must be positive.
     pub fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let Self { low, high, .. } = Self::linear(label, values.map(f64::ln));
         let margin = 0.05 * (high - low);
-        Self { low: (low - margin).exp(), high: (high + margin).exp(), scale: Scale::Logarithmic, label }
+        Self {
+            low: (low - margin).exp(),
+            high: (high + margin).exp(),
+            scale: Scale::Logarithmic,
+            label,
+        }
     }
 
-    /// Where a value lies, from 0 to 1.
+    /// Position of a value, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         if self.scale == Scale::Logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -56,19 +62,26 @@ impl Axis {
         }
     }
 
-    /// Round numbers along the axis, about five.
+    /// About five round tick values.
     fn ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
         let ticks: Vec<f64> = if self.scale == Scale::Logarithmic && decades > 0.7 {
             let digits: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
             let every = (decades / 6.0).ceil().max(1.0) as usize;
-            let powers = (self.low.log10().floor() as i32..=self.high.log10().ceil() as i32).step_by(every);
-            powers.flat_map(|power| digits.iter().map(move |digit| digit * f64::powi(10.0, power))).collect()
+            let powers =
+                (self.low.log10().floor() as i32..=self.high.log10().ceil() as i32).step_by(every);
+            powers
+                .flat_map(|power| digits.iter().map(move |digit| digit * f64::powi(10.0, power)))
+                .collect()
         } else {
             let least = if self.scale == Scale::Counting { 1.0 } else { 0.0 };
             let rough = f64::max((self.high - self.low) / 5.0, least);
             let power = f64::powf(10.0, rough.log10().floor());
-            let step = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|&s| s >= rough).unwrap_or(rough);
+            let step = [1.0, 2.0, 5.0, 10.0]
+                .map(|digit| digit * power)
+                .into_iter()
+                .find(|&s| s >= rough)
+                .unwrap_or(rough);
             let first = (self.low / step).ceil();
             (0..12).map(|i| (first + f64::from(i)) * step).collect()
         };
@@ -78,27 +91,27 @@ impl Axis {
 
 /// One curve.
 pub struct Curve {
-    /// Class in the style sheet, which gives the colour.
+    /// CSS class, which determines the colour.
     pub class: &'static str,
-    /// Places along the two axes.
+    /// Points on the two axes.
     pub points: Vec<[f64; 2]>,
-    /// Whether the points are measurements, to be shown one by one.
+    /// Whether the points are measurements, to be drawn individually.
     pub dots: bool,
 }
 
-/// Curves over common axes.
+/// Curves on shared axes.
 pub struct Chart {
-    /// What it shows, for those who do not see it.
+    /// Description, for screen readers.
     pub title: String,
     /// Width in pixels at full size.
     pub width: f64,
-    /// Axis to the right.
+    /// Horizontal axis.
     pub x: Axis,
-    /// Axis upwards.
+    /// Vertical axis.
     pub y: Axis,
-    /// The curves, the last on top.
+    /// The curves, the last one on top.
     pub curves: Vec<Curve>,
-    /// A height that matters, and its name.
+    /// A reference line and its label.
     pub level: Option<(f64, String)>,
 }
 
@@ -145,21 +158,27 @@ impl Chart {
     }
 }
 
-/// Points of a long curve: in every of `columns` columns the lowest and the highest; `place` says where sample `i` lies.
+/// Points of a long curve: the minimum and maximum in each of `columns` columns; `place` is the
+/// position of sample `i`.
 pub fn outline(samples: &[f64], columns: usize, place: impl Fn(usize) -> f64) -> Vec<[f64; 2]> {
     let width = samples.len().div_ceil(columns);
     if width <= 2 {
         return samples.iter().enumerate().map(|(i, &v)| [place(i), v]).collect();
     }
     let column = |(k, part): (usize, &[f64])| {
-        let (low, high) = part.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+        let (low, high) = part
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
         [[place(k * width), low], [place(k * width), high]]
     };
     samples.chunks(width).enumerate().flat_map(column).collect()
 }
 
 fn path(points: impl Iterator<Item = [f64; 2]>) -> String {
-    points.enumerate().map(|(i, [x, y])| format!("{}{x} {y}", if i == 0 { 'M' } else { 'L' })).collect()
+    points
+        .enumerate()
+        .map(|(i, [x, y])| format!("{}{x} {y}", if i == 0 { 'M' } else { 'L' }))
+        .collect()
 }
 
 fn tenth(x: f64) -> f64 {
@@ -174,12 +193,19 @@ mod tests {
     fn ticks_are_round_and_few() {
         let ends = |low: f64, high: f64| [low, high].into_iter();
         assert_eq!(Axis::linear("", ends(0.0, 10.0)).ticks(), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-        assert_eq!(Axis::logarithmic("", ends(0.9, 55.0)).ticks(), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
-        assert_eq!(Axis::logarithmic("", ends(1e5, 1.2e5)).ticks(), [1e5, 1.05e5, 1.1e5, 1.15e5, 1.2e5]);
+        assert_eq!(
+            Axis::logarithmic("", ends(0.9, 55.0)).ticks(),
+            [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
+        );
+        assert_eq!(
+            Axis::logarithmic("", ends(1e5, 1.2e5)).ticks(),
+            [1e5, 1.05e5, 1.1e5, 1.15e5, 1.2e5]
+        );
         assert_eq!(Axis::counting("", ends(1.0, 3.0)).ticks(), [1.0, 2.0, 3.0]);
         assert_eq!(Axis::counting("", ends(1.0, 1.0)).ticks(), [1.0]);
         for (low, high) in [(1e-9, 1e9), (0.03, 0.031), (1e-3, 7.0), (4.0, 4.0)] {
-            for axis in [Axis::logarithmic("", ends(low, high)), Axis::linear("", ends(low, high))] {
+            for axis in [Axis::logarithmic("", ends(low, high)), Axis::linear("", ends(low, high))]
+            {
                 let ticks = axis.ticks();
                 assert!((2..=12).contains(&ticks.len()), "{low} to {high}: {ticks:?}");
                 assert!(ticks.iter().all(|&tick| (0.0..=1.0).contains(&axis.place(tick))));

@@ -1,4 +1,4 @@
-//! The page of two pictures that were compared.
+//! The HTML report of `compare`.
 
 use super::document::{Document, section};
 use super::facts::Fact;
@@ -6,7 +6,7 @@ use anyhow::Result;
 use maud::Markup;
 use std::path::Path;
 
-/// Writes the page: the pictures under a slider, and how far they are apart.
+/// Writes the HTML report: the images under a slider, and their scores.
 pub fn write_comparison(path: &Path, title: &str, view: Markup, facts: &[Fact]) -> Result<()> {
     let sections = vec![view, section("Numbers", &Fact::table(facts))];
     Document { title, ending: ("done", true), lead: String::new(), sections }.write(path)

@@ -1,4 +1,4 @@
-//! The page of the demonstration: four tasks, each before and after.
+//! The HTML report of the demo: four tasks, each before and after.
 
 use super::View;
 use super::atoms::atoms;
@@ -6,41 +6,41 @@ use super::before_after::slider;
 use super::chart::Axis;
 use super::document::{Document, section};
 use super::facts::Fact;
+use super::images::{self, Image};
 use super::learning::{PASS, curve};
-use super::pictures::{self, Image};
 use super::pursuit::{course, percent};
 use crate::mosaic::mosaic;
 use crate::output::table::number;
 use anyhow::Result;
-use lobcod::tasks::fuse::Fused;
 use lobcod::{Answer, Dictionary, Learnt, Mask, Signal};
+use lobcod_tasks::fuse::Fused;
 use maud::{Markup, html};
 use std::path::Path;
 
-/// All that the page shows.
+/// The contents of the report.
 pub struct DemoPage<'a> {
-    /// What everything is made from.
+    /// The original image.
     pub original: &'a Signal<f32>,
-    /// The atoms at the start, and what became of them.
+    /// The initial atoms, and the result of learning.
     pub learning: (&'a Dictionary<f32>, &'a Learnt<f32>),
-    /// Codes by the learnt atoms, and the picture they stand for.
+    /// The codes with the learnt atoms, and the reconstruction.
     pub coding: (&'a Answer<f32>, &'a Signal<f32>),
-    /// Relative gap that the codes are proved to.
+    /// Relative gap of the codes.
     pub tolerance: f64,
-    /// The damaged picture, what is known of it, and the filled one.
+    /// The damaged image, its mask and the filled image.
     pub inpainting: (&'a Signal<f32>, &'a Mask<f32>, &'a Signal<f32>),
-    /// The pictures in focus near by and far away, and what they were fused to.
+    /// The two focus images and the fused result.
     pub fusion: (&'a [Signal<f32>; 2], &'a Fused),
-    /// What each task came to, in the order of the tasks.
+    /// The result of each task, in order.
     pub outcomes: [String; 4],
-    /// What white stands for.
+    /// The white level.
     pub white: f64,
-    /// Seconds of all tasks.
+    /// Total seconds.
     pub seconds: f64,
 }
 
 impl DemoPage<'_> {
-    /// Writes the page, whole or not at all.
+    /// Writes the HTML report atomically.
     pub fn write(&self, path: &Path) -> Result<()> {
         let (answer, _) = self.coding;
         let gap = percent(answer.report.total.relative_gap());
@@ -56,7 +56,7 @@ impl DemoPage<'_> {
             title: "lobcod demo",
             ending: ("done", true),
             lead: format!(
-                "A still life made by formula, four tasks, {:.1} s. The codes are proved to be within {gap} % of the best ones.",
+                "Four tasks on a synthetic still life, in {:.1} s. The objective of the codes is certified to be within {gap} % of the optimum.",
                 self.seconds
             ),
             sections,
@@ -65,13 +65,21 @@ impl DemoPage<'_> {
     }
 
     fn photo(&self, signal: &Signal<f32>) -> Result<Image> {
-        pictures::photo(signal, [0.0, self.white], None)
+        images::photo(signal, [0.0, self.white], None)
     }
 
     fn learn(&self) -> Result<Markup> {
         let (first, learnt) = self.learning;
-        let (before, after) = (self.photo(&mosaic(first, None, None)?)?, self.photo(&mosaic(&learnt.dictionary, None, None)?)?);
-        let objective = learnt.report.history.iter().map(|point| [point.pass as f64, point.objective]).collect();
+        let (before, after) = (
+            self.photo(&mosaic(first, None, None)?)?,
+            self.photo(&mosaic(&learnt.dictionary, None, None)?)?,
+        );
+        let objective = learnt
+            .report
+            .history
+            .iter()
+            .map(|point| [point.pass as f64, point.objective])
+            .collect();
         Ok(html! {
             p { (self.outcomes[0]) }
             div.side-by-side {
@@ -79,8 +87,8 @@ impl DemoPage<'_> {
                 div {
                     (curve("objective against passes", PASS, (Axis::logarithmic, "objective"), objective))
                     p.muted {
-                        "Atoms and codes take turns: the codes that are best for the atoms, the atoms that are best for the codes. "
-                        "The objective never rises."
+                        "Learning alternates between the optimal codes for the atoms and the optimal atoms for the codes. "
+                        "The objective never increases."
                     }
                 }
             }
@@ -107,7 +115,7 @@ impl DemoPage<'_> {
         let report = &self.coding.0.report;
         html! {
             p {
-                "The objective is " (number(report.total.objective)) ", and the dual of the problem proves that no codes at all have one lower by more than "
+                "The objective is " (number(report.total.objective)) "; the dual problem proves that it is above the optimum by at most "
                 strong { (percent(report.total.relative_gap())) " %" } "."
             }
             (Fact::table(&Fact::certificate(report, self.tolerance)))
@@ -117,38 +125,38 @@ impl DemoPage<'_> {
 
     fn inpaint(&self) -> Result<Markup> {
         let (damaged, known, filled) = self.inpainting;
-        let before = pictures::photo(damaged, [0.0, self.white], Some(known))?;
+        let before = images::photo(damaged, [0.0, self.white], Some(known))?;
         let after = self.photo(filled)?;
         Ok(html! {
             p { (self.outcomes[2]) }
             div.panels style="--aspect: 1" {
-                (slider(("known pixels", &before), ("filled", &after), " What is missing is drawn in pink."))
-                (self.error("the filled picture", filled)?)
+                (slider(("known pixels", &before), ("filled", &after), " Missing pixels are shown in pink."))
+                (self.error("the filled image", filled)?)
             }
         })
     }
 
     fn fuse(&self) -> Result<Markup> {
         let ([near, far], fused) = self.fusion;
-        let (near, far, picture) = (self.photo(near)?, self.photo(far)?, self.photo(&fused.picture)?);
-        let decision = pictures::map(&fused.decision, [0.0, 1.0])?;
+        let (near, far, image) = (self.photo(near)?, self.photo(far)?, self.photo(&fused.image)?);
+        let decision = images::map(&fused.decision, [0.0, 1.0])?;
         Ok(html! {
             p { (self.outcomes[3]) }
             div.side-by-side {
-                (slider(("in focus near by", &near), ("fused", &picture), ""))
-                (slider(("in focus far away", &far), ("fused", &picture), ""))
+                (slider(("focused on the foreground", &near), ("fused", &image), ""))
+                (slider(("focused on the background", &far), ("fused", &image), ""))
                 figure {
                     (decision.markup("decision map"))
-                    figcaption { "Where each pixel was taken from: the near (dark) or the far picture (bright)." }
+                    figcaption { "The source of each pixel: the image focused on the foreground (dark) or on the background (bright)." }
                 }
-                (self.error("the fused picture", &fused.picture)?)
+                (self.error("the fused image", &fused.image)?)
             }
         })
     }
 
-    /// How far a picture is from the original.
-    fn error(&self, what: &str, picture: &Signal<f32>) -> Result<Markup> {
-        let (difference, white) = pictures::difference(self.original, picture, None)?;
+    /// The error of an image with respect to the original.
+    fn error(&self, what: &str, image: &Signal<f32>) -> Result<Markup> {
+        let (difference, white) = images::difference(self.original, image, None)?;
         Ok(html! {
             figure {
                 (difference.markup(&format!("error of {what}")))

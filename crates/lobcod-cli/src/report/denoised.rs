@@ -1,4 +1,5 @@
-//! The page of a picture that was denoised patch by patch: no pursuit of the whole picture, hence no certificate.
+//! The HTML report of patch-wise denoising, which has no pursuit of the whole image and hence no
+//! certificate.
 
 use super::atoms::before_and_after;
 use super::document::{Document, section};
@@ -9,28 +10,28 @@ use lobcod::{Dictionary, Status};
 use maud::Markup;
 use std::path::Path;
 
-/// All that the page tells.
+/// The contents of the report.
 pub struct DenoisedPage<'a> {
-    /// What was done to what.
+    /// The title.
     pub title: String,
-    /// The pictures before and after.
+    /// The images before and after.
     pub view: Markup,
-    /// The atoms as they were given, and as fitted to the picture.
+    /// The given atoms, and those adapted to the image.
     pub atoms: [&'a Dictionary<f32>; 2],
-    /// How it ended.
+    /// The status.
     pub status: Status,
-    /// Numbers to tell.
+    /// The table of numbers.
     pub facts: Vec<Fact>,
 }
 
 impl DenoisedPage<'_> {
-    /// Writes the page, whole or not at all.
+    /// Writes the HTML report atomically.
     pub fn write(self, path: &Path) -> Result<()> {
         let good = self.status == Status::Converged;
         let document = Document {
             title: &self.title,
             ending: (if good { "done" } else { summary::ending(self.status) }, good),
-            lead: "Every patch was coded by itself, so there is no certificate.".into(),
+            lead: "Each patch was coded separately, so there is no certificate.".into(),
             sections: vec![
                 self.view,
                 section("Atoms", &before_and_after(self.atoms[0], self.atoms[1])?),

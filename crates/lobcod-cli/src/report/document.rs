@@ -1,4 +1,4 @@
-//! The page itself: heading, sections, parameters, and nothing from elsewhere.
+//! The HTML document: title, sections and parameters, without external resources.
 
 use super::invocation::{Setting, command_line, settings};
 use anyhow::Result;
@@ -8,23 +8,24 @@ use std::path::Path;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-/// Browsers that read this fetch nothing, whatever the page says.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+/// Content security policy that prevents the browser from fetching anything.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// A page that is complete in itself.
+/// A self-contained HTML document.
 pub struct Document<'a> {
-    /// What was done to what.
+    /// The title.
     pub title: &'a str,
-    /// How it ended, and whether that is as it should be.
+    /// The status, and whether it is a success.
     pub ending: (&'a str, bool),
-    /// What the reader should know first.
+    /// The lead paragraph.
     pub lead: String,
-    /// What there is to see.
+    /// The sections.
     pub sections: Vec<Markup>,
 }
 
 impl Document<'_> {
-    /// Writes the page, whole or not at all.
+    /// Writes the HTML report atomically.
     pub fn write(&self, path: &Path) -> Result<()> {
         Ok(write_atomically(path, self.markup().into_string().as_bytes())?)
     }
@@ -51,7 +52,7 @@ impl Document<'_> {
                         @for section in &self.sections { (section) }
                         (section("Parameters", &parameters(&settings())))
                     }
-                    footer.muted { "lobcod " (env!("CARGO_PKG_VERSION")) ". This file is complete in itself." }
+                    footer.muted { "lobcod " (env!("CARGO_PKG_VERSION")) ". This file is self-contained." }
                     script { (PreEscaped(SCRIPT)) }
                 }
             }
@@ -59,14 +60,19 @@ impl Document<'_> {
     }
 }
 
-/// A part of the page under a heading.
+/// A section with a heading.
 pub fn section(heading: &str, body: &Markup) -> Markup {
     html! { section { h2 { (heading) } (body) } }
 }
 
+/// A collapsed section that opens when its heading is clicked.
+pub fn folded(heading: &str, body: &Markup) -> Markup {
+    html! { section { details { summary { h2 { (heading) } } (body) } } }
+}
+
 fn parameters(settings: &[Setting]) -> Markup {
     html! {
-        p.muted { "What was given, and the defaults of the rest." }
+        p.muted { "Given options, and defaults for the rest." }
         table {
             @for setting in settings {
                 tr .default[!setting.given] { th scope="row" { code { (setting.name) } } td { (setting.value) } }

@@ -1,4 +1,4 @@
-//! What the program was asked to do: the command, and the value of every option.
+//! The command line and the value of every option.
 
 use crate::args::Cli;
 use clap::parser::ValueSource;
@@ -7,9 +7,9 @@ use std::ffi::OsStr;
 
 /// An option and its value.
 pub struct Setting {
-    /// As it is written on the command line.
+    /// The name on the command line.
     pub name: String,
-    /// As it was given, or the default.
+    /// The given value, or the default.
     pub value: String,
     /// Whether it was given.
     pub given: bool,
@@ -20,12 +20,13 @@ pub fn command_line() -> String {
     std::env::args_os().map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The options of the verb that have a value.
+/// All options of the command that have a value.
 pub fn settings() -> Vec<Setting> {
-    // The command line was accepted when the program began; here its words are read once more.
-    let (command, matches) = (Cli::command(), Cli::command().get_matches());
-    let Some((verb, matches)) = matches.subcommand() else { return Vec::new() };
-    let arguments = command.find_subcommand(verb).into_iter().flat_map(|verb| verb.get_arguments());
+    // The command line was validated at startup; here it is parsed again.
+    let (program, matches) = (Cli::command(), Cli::command().get_matches());
+    let Some((name, matches)) = matches.subcommand() else { return Vec::new() };
+    let arguments =
+        program.find_subcommand(name).into_iter().flat_map(|command| command.get_arguments());
     let setting = |argument: &clap::Arg| {
         let id = argument.get_id().as_str();
         let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
@@ -43,7 +44,11 @@ pub fn settings() -> Vec<Setting> {
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_=+:,./@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -51,8 +56,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_where_a_shell_would_split_them() {
-        for (word, text) in [("a/b-1.png", "a/b-1.png"), ("", "''"), ("my photo", "'my photo'"), ("it's", r"'it'\''s'")] {
+    fn arguments_are_quoted_where_a_shell_would_split_them() {
+        for (word, text) in [
+            ("a/b-1.png", "a/b-1.png"),
+            ("", "''"),
+            ("my photo", "'my photo'"),
+            ("it's", r"'it'\''s'"),
+        ] {
             assert_eq!(quoted(OsStr::new(word)), text);
         }
     }

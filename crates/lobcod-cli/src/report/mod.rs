@@ -1,4 +1,4 @@
-//! The report as a page to look at: one file, no network.
+//! Self-contained HTML reports.
 
 mod atoms;
 mod before_after;
@@ -9,9 +9,9 @@ mod denoised;
 mod document;
 mod facts;
 mod filled;
+mod images;
 mod invocation;
 mod learning;
-mod pictures;
 mod pursuit;
 mod streaming;
 
@@ -21,7 +21,7 @@ pub use demo::DemoPage;
 pub use denoised::DenoisedPage;
 pub use facts::Fact;
 pub use filled::FilledPage;
-pub use learning::{LearningPage, PictureRow};
+pub use learning::{ImageRow, LearningPage};
 pub use pursuit::{PursuitPage, percent};
 pub use streaming::StreamPage;
 
@@ -33,18 +33,18 @@ use chart::{Axis, Chart, Curve, outline};
 use lobcod::{Certificate, Dictionary, Mask, Needles, Real, Signal};
 use maud::{Markup, html};
 
-/// Columns a long curve is drawn with.
+/// Number of columns for drawing long curves.
 const COLUMNS: usize = 1000;
-/// Groups that the positions of a sequence are counted in.
+/// Number of bins for the positions of a sequence.
 const BARS: usize = 250;
 
-/// One signal and what became of it.
+/// A signal and its reconstruction.
 pub struct View<'a, T> {
-    /// What it is called.
+    /// Its name.
     pub name: &'a str,
-    /// What was to be coded, base layer included.
+    /// The original, including the base layer.
     pub original: &'a Signal<T>,
-    /// What the codes make of it, base layer included.
+    /// The reconstruction, including the base layer.
     pub reconstruction: &'a Signal<T>,
     /// Which samples are known, if not all.
     pub known: Option<&'a Mask<T>>,
@@ -54,17 +54,18 @@ pub struct View<'a, T> {
     pub certificate: &'a Certificate,
     /// The dictionary.
     pub dictionary: &'a Dictionary<T>,
-    /// What white stands for, black being 0; `None`: the largest known sample, black being the smallest.
+    /// The white level, with black at 0; `None` maps the smallest and largest known sample to black
+    /// and white.
     pub white: Option<f64>,
-    /// Samples a second, if it is sound.
+    /// Sample rate, if it is a sound.
     pub sample_rate: Option<u32>,
 }
 
 impl<T: Real> View<'_, T> {
-    /// The part of the page that shows this signal: pictures, or curves if it has one axis.
+    /// The section of this signal: images, or curves if it has one axis.
     pub fn section(&self) -> Result<Markup> {
         let (extent, channels) = (self.original.extent(), self.original.channels());
-        let body = if extent.rank() == 1 { self.curves() } else { self.pictures()? };
+        let body = if extent.rank() == 1 { self.curves() } else { self.images()? };
         let gap = self.certificate.relative_gap();
         Ok(html! {
             section {
@@ -78,12 +79,13 @@ impl<T: Real> View<'_, T> {
         })
     }
 
-    fn pictures(&self) -> Result<Markup> {
+    fn images(&self) -> Result<Markup> {
         let range = self.range();
-        let original = pictures::photo(self.original, range, self.known)?;
-        let reconstruction = pictures::photo(self.reconstruction, range, None)?;
-        let (difference, white) = pictures::difference(self.original, self.reconstruction, self.known)?;
-        let (sparsity, most) = pictures::sparsity(self.needles, self.dictionary)?;
+        let original = images::photo(self.original, range, self.known)?;
+        let reconstruction = images::photo(self.reconstruction, range, None)?;
+        let (difference, white) =
+            images::difference(self.original, self.reconstruction, self.known)?;
+        let (sparsity, most) = images::sparsity(self.needles, self.dictionary)?;
         let note = self.note(original.shrunk, range);
         let aspect = original.width as f64 / original.height as f64;
         Ok(html! {
@@ -98,8 +100,8 @@ impl<T: Real> View<'_, T> {
                         }
                     }
                     figure {
-                        (sparsity.markup("non-zeros of every position"))
-                        figcaption { "Non-zeros of every position, from 0 (dark) to " (most) " (bright)." }
+                        (sparsity.markup("non-zeros at each position"))
+                        figcaption { "Non-zeros at each position, from 0 (dark) to " (most) " (bright)." }
                     }
                 }
             }
@@ -107,16 +109,20 @@ impl<T: Real> View<'_, T> {
     }
 
     fn curves(&self) -> Markup {
-        let samples = |signal: &Signal<T>| -> Vec<f64> { signal.channel(0).iter().map(|x| x.to_f64()).collect() };
+        let samples = |signal: &Signal<T>| -> Vec<f64> {
+            signal.channel(0).iter().map(|x| x.to_f64()).collect()
+        };
         let is_known = |i: usize| self.known.is_none_or(|mask| mask.channel(0)[i] > T::ZERO);
         let (mut before, after) = (samples(self.original), samples(self.reconstruction));
         let mut difference: Vec<f64> = before.iter().zip(&after).map(|(a, b)| a - b).collect();
         for i in (0..before.len()).filter(|&i| !is_known(i)) {
             (before[i], difference[i]) = (0.0, 0.0);
         }
-        let nonzeros = pictures::nonzeros_by_position(self.needles, self.dictionary);
-        let (first, step) = (before.len() as f64 - nonzeros.len() as f64, nonzeros.len().div_ceil(BARS));
-        let counts: Vec<f64> = nonzeros.chunks(step).map(|part| part.iter().sum::<usize>() as f64).collect();
+        let nonzeros = images::nonzeros_by_position(self.needles, self.dictionary);
+        let (first, step) =
+            (before.len() as f64 - nonzeros.len() as f64, nonzeros.len().div_ceil(BARS));
+        let counts: Vec<f64> =
+            nonzeros.chunks(step).map(|part| part.iter().sum::<usize>() as f64).collect();
         html! {
             figure {
                 (self.curve("original and reconstruction", "value", [0.0, 1.0], &[("one", &before), ("two", &after)]))
@@ -130,16 +136,28 @@ impl<T: Real> View<'_, T> {
             }
             figure {
                 (self.curve("non-zeros", "non-zeros", [first, step as f64], &[("one", &counts)]))
-                figcaption { "Non-zeros of every " @if step > 1 { (step) " positions" } @else { "position" } "." }
+                figcaption { "Non-zeros at each " @if step > 1 { (step) " positions" } @else { "position" } "." }
             }
         }
     }
 
-    /// A chart of curves whose first point lies at sample `first`, the others `step` samples apart.
-    fn curve(&self, title: &str, label: &'static str, [first, step]: [f64; 2], curves: &[(&'static str, &[f64])]) -> Markup {
-        let (rate, unit) = self.sample_rate.map_or((1.0, "sample"), |rate| (f64::from(rate), "seconds"));
+    /// A chart of curves whose first point is sample `first` and whose points are `step` samples
+    /// apart.
+    fn curve(
+        &self,
+        title: &str,
+        label: &'static str,
+        [first, step]: [f64; 2],
+        curves: &[(&'static str, &[f64])],
+    ) -> Markup {
+        let (rate, unit) =
+            self.sample_rate.map_or((1.0, "sample"), |rate| (f64::from(rate), "seconds"));
         let place = |i: usize| (first + step * i as f64) / rate;
-        let curve = |&(class, points): &(_, &[f64])| Curve { class, points: outline(points, COLUMNS, place), dots: false };
+        let curve = |&(class, points): &(_, &[f64])| Curve {
+            class,
+            points: outline(points, COLUMNS, place),
+            dots: false,
+        };
         let chart = Chart {
             title: title.into(),
             width: 1120.0,
@@ -151,33 +169,35 @@ impl<T: Real> View<'_, T> {
         chart.markup()
     }
 
-    /// What the viewer must know to read the pictures right.
+    /// Notes on how the images are displayed.
     fn note(&self, shrunk: usize, [low, high]: [f64; 2]) -> String {
         let [depth, ..] = self.original.extent().padded();
         let mut note = String::new();
         if depth > 1 {
-            note += &format!(" The middle slice is shown, number {} of {depth}.", depth / 2 + 1);
+            note += &format!(" Showing the middle slice, {} of {depth}.", depth / 2 + 1);
         }
-        if ![1, 3].contains(&self.original.channels()) || (self.original.extent().rank() == 1 && self.original.channels() > 1) {
-            note += &format!(" The first of {} channels is shown.", self.original.channels());
+        if ![1, 3].contains(&self.original.channels())
+            || (self.original.extent().rank() == 1 && self.original.channels() > 1)
+        {
+            note += &format!(" Showing the first of {} channels.", self.original.channels());
         }
         if self.original.extent().rank() > 1 && self.white.is_none() {
             note += &format!(" Black is {}, white {}.", number(low), number(high));
         }
         if shrunk > 1 {
-            note += &format!(" Shown at 1/{shrunk} of the size.");
+            note += &format!(" Shown at 1/{shrunk} scale.");
         }
         if self.known.is_some() {
             note += if self.original.extent().rank() > 1 {
-                " What is missing is drawn in pink."
+                " Missing pixels are shown in pink."
             } else {
-                " What is missing is drawn as 0."
+                " Missing samples are drawn as 0."
             };
         }
         note
     }
 
-    /// Values that are drawn black and white.
+    /// The values shown as black and white.
     fn range(&self) -> [f64; 2] {
         let values = self.known_pairs().map(|(original, _)| original);
         self.white.map_or_else(
@@ -187,15 +207,19 @@ impl<T: Real> View<'_, T> {
     }
 
     fn root_mean_square(&self) -> f64 {
-        let (sum, samples) = self.known_pairs().fold((0.0, 0.0), |(sum, n), (a, b)| (sum + (a - b) * (a - b), n + 1.0));
+        let (sum, samples) = self
+            .known_pairs()
+            .fold((0.0, 0.0), |(sum, n), (a, b)| (sum + (a - b) * (a - b), n + 1.0));
         f64::sqrt(sum / f64::max(samples, 1.0))
     }
 
-    /// Known samples of the original, each with that of the reconstruction.
+    /// Pairs of known samples of the original and the reconstruction.
     fn known_pairs(&self) -> impl Iterator<Item = (f64, f64)> {
         (0..self.original.channels()).flat_map(move |c| {
-            let pairs = self.original.channel(c).iter().zip(self.reconstruction.channel(c)).enumerate();
-            let is_known = move |i: usize| self.known.is_none_or(|mask| mask.channel(c)[i] > T::ZERO);
+            let pairs =
+                self.original.channel(c).iter().zip(self.reconstruction.channel(c)).enumerate();
+            let is_known =
+                move |i: usize| self.known.is_none_or(|mask| mask.channel(c)[i] > T::ZERO);
             pairs.filter(move |(i, _)| is_known(*i)).map(|(_, (a, b))| (a.to_f64(), b.to_f64()))
         })
     }

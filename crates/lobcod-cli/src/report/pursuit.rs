@@ -1,19 +1,20 @@
-//! The page about a pursuit.
+//! The HTML report of a pursuit.
 
 use super::atoms::atoms;
 use super::chart::{Axis, Chart, Curve};
-use super::document::{Document, section};
+use super::document::{Document, folded, section};
 use super::facts::Fact;
 use crate::output::summary;
 use crate::output::table::{count, number};
 use anyhow::Result;
-use lobcod::{Answer, Dictionary, HistoryPoint, Real, Report, Status};
+use lobcod::pursuit::HistoryPoint;
+use lobcod::{Answer, Dictionary, Real, Report, Status};
 use maud::{Markup, html};
 use std::path::Path;
 
-/// All that the page tells about a pursuit.
+/// The contents of the report.
 pub struct PursuitPage<'a, T> {
-    /// What was done to what.
+    /// The title.
     pub title: String,
     /// The sections of the signals.
     pub sections: Vec<Markup>,
@@ -21,39 +22,52 @@ pub struct PursuitPage<'a, T> {
     pub dictionary: &'a Dictionary<T>,
     /// Codes and report.
     pub answer: &'a Answer<T>,
-    /// Relative gap that was to be reached.
+    /// Target relative gap.
     pub tolerance: f64,
-    /// What else there is to tell.
+    /// Additional facts.
     pub facts: Vec<Fact>,
 }
 
 impl<T: Real> PursuitPage<'_, T> {
-    /// Writes the page, whole or not at all.
+    /// Writes the HTML report atomically.
     pub fn write(&self, path: &Path) -> Result<()> {
         let report = &self.answer.report;
         let mut sections = self.sections.clone();
         if !self.answer.needles.is_empty() {
             sections.push(section("Dictionary", &atoms(self.dictionary, &self.answer.needles)?));
         }
-        sections.push(section("Objective and gap against time", &course(report, self.tolerance)));
+        sections.push(folded("Objective and gap against time", &course(report, self.tolerance)));
         sections.push(section("Numbers", &Fact::table(&self.numbers())));
         let document = Document {
             title: &self.title,
             ending: (summary::ending(report.status), report.status == Status::Converged),
-            lead: format!("No codes have an objective lower by more than {} %.", percent(report.total.relative_gap())),
+            lead: self.lead(),
             sections,
         };
         document.write(path)
     }
 
-    /// What the solver says about its answer, and what else there is to tell.
+    /// The lead paragraph: score and run time.
+    fn lead(&self) -> String {
+        let psnr = self.facts.iter().find(|fact| fact.name == "PSNR");
+        let score =
+            psnr.map_or(String::new(), |psnr| format!("PSNR {} {}. ", psnr.value, psnr.remark));
+        format!("{score}Run time: {:.1} s.", self.answer.report.seconds)
+    }
+
+    /// The certificate, resources and additional facts.
     fn numbers(&self) -> Vec<Fact> {
         let report = &self.answer.report;
-        let sweeps = format!("{} + {}", count(report.discovery_sweeps), count(report.support_sweeps));
+        let sweeps =
+            format!("{} + {}", count(report.discovery_sweeps), count(report.support_sweeps));
         let mut facts = vec![Fact::new("status", report.status, "")];
         facts.extend(Fact::certificate(report, self.tolerance));
         facts.push(Fact::new("sweeps", sweeps, "over all needles, and over the non-zeros"));
-        facts.push(Fact::new("time", format!("{:.2} s", report.seconds), "the solver's, certificate included"));
+        facts.push(Fact::new(
+            "time",
+            format!("{:.2} s", report.seconds),
+            "of the solver, including the certificate",
+        ));
         facts.extend(Fact::means(report));
         facts.extend(self.facts.iter().cloned());
         facts
@@ -63,11 +77,13 @@ impl<T: Real> PursuitPage<'_, T> {
 /// Objective and relative gap against time.
 pub(super) fn course(report: &Report, tolerance: f64) -> Markup {
     let points = |value: &dyn Fn(&HistoryPoint) -> Option<f64>| -> Vec<[f64; 2]> {
-        let point = |h: &HistoryPoint| value(h).filter(|&v| v > 0.0 && h.seconds > 0.0).map(|v| [h.seconds, v]);
+        let point = |h: &HistoryPoint| {
+            value(h).filter(|&v| v > 0.0 && h.seconds > 0.0).map(|v| [h.seconds, v])
+        };
         report.history.iter().filter_map(point).collect()
     };
     let (objective, gap) = (points(&|h| Some(h.objective)), points(&|h| h.relative_gap));
-    // Both charts share the axis of time.
+    // Both charts share the time axis.
     let seconds = || objective.iter().chain(&gap).map(|p| p[0]);
     let chart = |title: &str, label, points: &[[f64; 2]], level: Option<(f64, String)>| {
         let values = points.iter().map(|p| p[1]).chain(level.iter().map(|l| l.0));
@@ -82,7 +98,7 @@ pub(super) fn course(report: &Report, tolerance: f64) -> Markup {
     };
     let level = (tolerance > 0.0).then(|| (tolerance, format!("tolerance {}", number(tolerance))));
     html! {
-        p.muted { "Measured on the codes as they stood, at the penalty asked for. All axes are logarithmic." }
+        p.muted { "Objective at the final penalty, during the run. All axes are logarithmic." }
         div.side-by-side {
             (chart("objective against time", "objective", &objective, None))
             (chart("relative gap against time", "relative gap", &gap, level))
@@ -90,9 +106,10 @@ pub(super) fn course(report: &Report, tolerance: f64) -> Markup {
     }
 }
 
-/// A share in per cent, with two digits that count.
+/// A fraction in per cent, with two significant digits.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    let decimals = if percent > 0.0 { (1 - percent.log10().floor() as i32).clamp(0, 12) as usize } else { 0 };
+    let decimals =
+        if percent > 0.0 { (1 - percent.log10().floor() as i32).clamp(0, 12) as usize } else { 0 };
     format!("{percent:.decimals$}")
 }

@@ -1,19 +1,25 @@
-//! Values of options: sizes, amounts of memory, names and files.
+//! Types of option values: sizes, amounts of memory, names and files.
 
 mod noise;
 mod tasks;
 
 pub use noise::NoiseChoice;
-pub use tasks::{ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice, PreferChoice};
+pub use tasks::{
+    ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice,
+    PreferChoice,
+};
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lobcod::{Embedded, Extent, Local, Schedule};
+use lobcod::Extent;
+use lobcod::dictionary::Embedded;
+use lobcod::pursuit::{Local, Schedule};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Box of an atom, written `16`, `8x8` or `5x5x5`.
+/// Atom size, written `16`, `8x8` or `5x5x5`.
 #[derive(Clone, Copy)]
 pub struct Size(pub Extent);
 
@@ -21,12 +27,13 @@ impl FromStr for Size {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let axes: Result<Vec<usize>, _> = text.split('x').map(str::parse).collect();
-        let axes = axes.map_err(|_| "a size is written 16, 8x8 or 5x5x5".to_string())?;
+        let axes = axes.map_err(|_| "expected a size such as 16, 8x8 or 5x5x5".to_string())?;
         Extent::new(&axes).map(Size).map_err(|e| e.to_string())
     }
 }
 
-/// An amount of memory, written `500M`, `2G`, `1.5GiB` or as plain bytes; the units are powers of 1024.
+/// An amount of memory, written `500M`, `2G`, `1.5GiB` or as plain bytes; the units are powers of
+/// 1024.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bytes(pub u64);
 
@@ -34,26 +41,57 @@ impl FromStr for Bytes {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-        let power = match text[digits..].to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        let power = match text[digits..]
+            .to_ascii_lowercase()
+            .trim_end_matches("ib")
+            .trim_end_matches('b')
+        {
             "" => 0,
             "k" => 1,
             "m" => 2,
             "g" => 3,
             "t" => 4,
-            _ => return Err("an amount of memory is written 500M, 2G or in bytes".into()),
+            _ => {
+                return Err(
+                    "expected an amount of memory such as 500M, 2G or a number of bytes".into()
+                );
+            }
         };
-        let number: f64 =
-            text[..digits].parse().map_err(|_| "an amount of memory starts with a number, such as 500M".to_string())?;
+        let number: f64 = text[..digits].parse().map_err(|_| {
+            "expected an amount of memory that starts with a number, such as 500M".to_string()
+        })?;
         Ok(Bytes((number * f64::powi(1024.0, power)) as u64))
+    }
+}
+
+/// A colour, written `#ff0000` or `ff0000`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HexColour(pub [u8; 3]);
+
+impl FromStr for HexColour {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.strip_prefix('#').unwrap_or(text);
+        let number = u32::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 6);
+        let [_, red, green, blue] =
+            number.ok_or("expected a colour such as '#ff0000'")?.to_be_bytes();
+        Ok(Self([red, green, blue]))
+    }
+}
+
+impl fmt::Display for HexColour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [red, green, blue] = self.0;
+        write!(f, "#{red:02x}{green:02x}{blue:02x}")
     }
 }
 
 /// A dictionary by name or file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DictionaryChoice {
-    /// Cosines, made at run time.
+    /// Cosines, generated at run time.
     Dct,
-    /// One that comes with the program.
+    /// A built-in dictionary.
     Embedded(Embedded),
     /// Read from a file.
     File(PathBuf),
@@ -71,12 +109,12 @@ impl From<OsString> for DictionaryChoice {
     }
 }
 
-/// First atoms of a dictionary to be learnt.
+/// Initial atoms for learning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InitChoice {
-    /// Normal numbers.
+    /// Normally distributed values.
     Random,
-    /// Patches of the pictures.
+    /// Patches of the images.
     Patches,
     /// Cosines.
     Dct,
@@ -95,19 +133,19 @@ impl From<OsString> for InitChoice {
     }
 }
 
-/// Way to learn a dictionary.
+/// Learning method.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum MethodChoice {
-    /// Atom after atom, each the best while all else holds still: the fast one.
+    /// Update one atom at a time, optimally with all else fixed (fastest).
     Atomwise,
-    /// A gradient step after every layer: the paper's Algorithm 2.
+    /// A gradient step after each layer (the paper's Algorithm 2).
     Stochastic,
     /// Projected steepest descent between pursuits.
     Batch,
 }
 
 impl MethodChoice {
-    /// As it is written on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             MethodChoice::Atomwise => "atomwise",
@@ -117,14 +155,14 @@ impl MethodChoice {
     }
 }
 
-/// First needles.
+/// Initial codes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StartChoice {
     /// All codes zero.
     Zero,
-    /// Each needle codes its share of its patch.
+    /// Each needle codes an equal part of its patch.
     Spread,
-    /// Codes written earlier.
+    /// Codes from an earlier run.
     File(PathBuf),
 }
 
@@ -138,7 +176,7 @@ impl From<OsString> for StartChoice {
     }
 }
 
-/// A cap on non-zeros: the same for every needle, or a map.
+/// A maximum number of non-zeros: the same for every needle, or a map.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cap {
     /// One number for all needles.
@@ -156,27 +194,28 @@ impl From<OsString> for Cap {
     }
 }
 
-/// What atoms are learnt from besides those given.
+/// Additional atoms for inpainting.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum LearnChoice {
-    /// Nothing: the atoms stay as given.
+    /// Use only the given dictionaries.
     None,
-    /// The damaged picture itself; the answers of given and learnt atoms are averaged.
+    /// Also learn atoms from the damaged image, and average the results.
     Image,
 }
 
-/// How much work inpainting puts in.
+/// Trade-off between speed and quality of inpainting.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Preset {
     /// --learn none --windows 1 --density 1
     Fast,
     /// --learn none --windows 1 --density 0.5
     Standard,
-    /// --learn image --windows 1,0.5 --density 0.5 --dictionary natural-12x12-128 --dictionary natural
+    /// --learn image --windows 1,0.5 --density 0.5 --dictionary natural-12x12-128 --dictionary
+    /// natural
     Best,
 }
 
-/// A penalty: a number, or chosen by the program.
+/// A penalty: a number, or chosen automatically.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenaltyChoice(pub Option<f64>);
 
@@ -186,18 +225,18 @@ impl FromStr for PenaltyChoice {
         if text == "auto" {
             return Ok(Self(None));
         }
-        text.parse().map(|x| Self(Some(x))).map_err(|_| "a penalty is auto or a number".into())
+        text.parse().map(|x| Self(Some(x))).map_err(|_| "expected auto or a number".into())
     }
 }
 
 /// Order in which needles are visited.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum ScheduleChoice {
-    /// Colours, tiles, layers, needles, with support sweeps and continuation: the fast one.
+    /// Tiles in parallel colours, with support sweeps and continuation (fastest).
     Tiles,
-    /// Layer after layer over the whole signal: the paper's Algorithm 2.
+    /// One layer at a time over the whole signal (the paper's Algorithm 2).
     Layers,
-    /// One needle after another: the paper's Algorithm 1.
+    /// One needle at a time (the paper's Algorithm 1).
     Needles,
 }
 
@@ -211,12 +250,12 @@ impl From<ScheduleChoice> for Schedule {
     }
 }
 
-/// Solver of one needle.
+/// Solver for a single needle.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum LocalChoice {
     /// Coordinate descent with an active set.
     Coordinate,
-    /// Least-angle regression: the paper's choice.
+    /// Least-angle regression, as in the paper.
     Lars,
 }
 
@@ -229,27 +268,36 @@ impl From<LocalChoice> for Local {
     }
 }
 
-/// Precision of the arithmetic.
+/// Floating-point precision.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Precision {
-    /// Single.
+    /// Single precision.
     F32,
-    /// Double.
+    /// Double precision.
     F64,
 }
 
-/// What does the work.
+/// Where the computation runs.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum EngineChoice {
-    /// Threads of this machine.
+    /// The CPU cores of this machine.
     Cpu,
-    /// A graphics card of NVIDIA.
+    /// An NVIDIA GPU if available, otherwise the CPU.
+    Auto,
+    /// An NVIDIA GPU.
     Cuda,
-    /// Several machines.
+    /// Several processes or machines, through MPI.
     Mpi,
 }
 
-/// Accepts these names, lists them in help and errors, and reads them as a `T`.
+impl EngineChoice {
+    /// Whether the computation uses device memory.
+    pub fn is_on_device(self) -> bool {
+        matches!(self, Self::Cuda | Self::Auto)
+    }
+}
+
+/// A parser that accepts these names, lists them in help and errors, and converts them to `T`.
 pub fn one_of<T, const N: usize>(names: [&'static str; N]) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
@@ -263,9 +311,15 @@ mod tests {
 
     #[test]
     fn amounts_of_memory() {
-        for (text, bytes) in
-            [("0", 0), ("1234", 1234), ("500M", 500 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("3GiB", 3 << 30), ("7kb", 7168)]
-        {
+        for (text, bytes) in [
+            ("0", 0),
+            ("1234", 1234),
+            ("500M", 500 << 20),
+            ("2G", 2 << 30),
+            ("1.5k", 1536),
+            ("3GiB", 3 << 30),
+            ("7kb", 7168),
+        ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
         }
         for wrong in ["", "M", "-1", "5X", "1..2G", "G2", "nan"] {

@@ -1,23 +1,34 @@
-//! Kinds of noise, as they are written.
+//! Parsing of noise models.
 
-use lobcod::tasks::denoise::Noise;
+use lobcod_tasks::denoise::Noise;
 use std::str::FromStr;
 
-/// Kind and amount of noise: `gaussian[:SIGMA]`, `poisson[:GAIN]`, `mixed:GAIN,SIGMA` or `impulse[:SHARE]`.
+/// Noise model and level: `auto`, `gaussian[:SIGMA]`, `correlated[:SIGMA]`, `poisson[:GAIN]`,
+/// `mixed:GAIN,SIGMA`, `impulse[:FRACTION]`, or a common synonym. A number alone is the level of
+/// Gaussian noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseChoice(pub Noise);
 
 impl FromStr for NoiseChoice {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        const FORMS: &str =
-            "noise is written gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:SHARE";
-        let (kind, amounts) = text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
-        let amounts: Option<Vec<f64>> =
-            amounts.map(|a| a.split(',').map(str::parse).collect::<Result<_, _>>()).transpose().map_err(|_| FORMS)?;
-        Ok(NoiseChoice(match (kind, amounts.as_deref()) {
+        const FORMS: &str = "use auto, gaussian, gaussian:SIGMA, correlated, correlated:SIGMA, poisson, poisson:GAIN, \
+                             mixed:GAIN,SIGMA, impulse or impulse:FRACTION";
+        if let Ok(sigma) = text.parse() {
+            return Ok(NoiseChoice(Noise::Gaussian { sigma: Some(sigma) }));
+        }
+        let (kind, amounts) =
+            text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
+        let amounts: Option<Vec<f64>> = amounts
+            .map(|a| a.split(',').map(str::parse).collect::<Result<_, _>>())
+            .transpose()
+            .map_err(|_| FORMS)?;
+        Ok(NoiseChoice(match (canonical_name(kind), amounts.as_deref()) {
+            ("auto", None) => Noise::Auto,
             ("gaussian", None) => Noise::Gaussian { sigma: None },
             ("gaussian", Some(&[sigma])) => Noise::Gaussian { sigma: Some(sigma) },
+            ("correlated", None) => Noise::Correlated { sigma: None },
+            ("correlated", Some(&[sigma])) => Noise::Correlated { sigma: Some(sigma) },
             ("poisson", None) => Noise::Poisson { gain: None },
             ("poisson", Some(&[gain])) => Noise::Poisson { gain: Some(gain) },
             ("mixed", Some(&[gain, sigma])) => Noise::Mixed { gain, sigma },
@@ -28,18 +39,70 @@ impl FromStr for NoiseChoice {
     }
 }
 
+/// The canonical name of a noise model, from any synonym.
+fn canonical_name(kind: &str) -> &str {
+    let is = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(kind));
+    if is(&["gaussian", "gauss", "normal", "white"]) {
+        "gaussian"
+    } else if is(&[
+        "impulse",
+        "impulses",
+        "salt-and-pepper",
+        "salt-pepper",
+        "salt_and_pepper",
+        "salt&pepper",
+        "s&p",
+    ]) {
+        "impulse"
+    } else if is(&["poisson", "shot", "photon"]) {
+        "poisson"
+    } else {
+        kind
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_noise() {
-        assert_eq!("gaussian:25".parse(), Ok(NoiseChoice(Noise::Gaussian { sigma: Some(25.0) })));
-        assert_eq!("poisson".parse(), Ok(NoiseChoice(Noise::Poisson { gain: None })));
-        assert_eq!("mixed:2,0.5".parse(), Ok(NoiseChoice(Noise::Mixed { gain: 2.0, sigma: 0.5 })));
-        assert_eq!("impulse".parse(), Ok(NoiseChoice(Noise::Impulse { share: None })));
-        for wrong in ["", "snow", "gaussian:", "gaussian:x", "gaussian:1,2", "mixed:1", "mixed", "poisson:1,2"] {
-            assert!(wrong.parse::<NoiseChoice>().is_err(), "{wrong} was accepted");
+    fn noise_models() {
+        for (text, noise) in [
+            ("auto", Noise::Auto),
+            ("gaussian:25", Noise::Gaussian { sigma: Some(25.0) }),
+            ("25", Noise::Gaussian { sigma: Some(25.0) }),
+            ("Gaussian", Noise::Gaussian { sigma: None }),
+            ("white:2", Noise::Gaussian { sigma: Some(2.0) }),
+            ("correlated", Noise::Correlated { sigma: None }),
+            ("correlated:12.4", Noise::Correlated { sigma: Some(12.4) }),
+            ("poisson", Noise::Poisson { gain: None }),
+            ("mixed:2,0.5", Noise::Mixed { gain: 2.0, sigma: 0.5 }),
+            ("impulse", Noise::Impulse { share: None }),
+            ("salt-and-pepper", Noise::Impulse { share: None }),
+            ("salt-and-pepper:0.1", Noise::Impulse { share: Some(0.1) }),
+        ] {
+            assert_eq!(text.parse(), Ok(NoiseChoice(noise)), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_model_is_refused_with_the_valid_forms() {
+        for wrong in [
+            "",
+            "snow",
+            "gaussian:",
+            "gaussian:x",
+            "gaussian:1,2",
+            "mixed:1",
+            "mixed",
+            "poisson:1,2",
+            "auto:3",
+        ] {
+            let answer = wrong.parse::<NoiseChoice>().unwrap_err();
+            assert!(
+                answer.contains("gaussian:SIGMA") && answer.contains("impulse:FRACTION"),
+                "{wrong}: {answer}"
+            );
         }
     }
 }

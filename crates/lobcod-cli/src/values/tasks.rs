@@ -1,10 +1,10 @@
-//! Choices of the tasks.
+//! Option values of `fuse` and `denoise`.
 
 use clap::ValueEnum;
-use lobcod::tasks::align::Align;
-use lobcod::tasks::{denoise, fuse};
+use lobcod_tasks::align::Align;
+use lobcod_tasks::{denoise, fuse};
 
-/// A fieldless choice of the command line that stands for one of the library.
+/// Defines a fieldless command-line enum that maps to a library enum.
 macro_rules! choice {
     ($(#[$about:meta])* $name:ident => $target:path { $($(#[$doc:meta])* $variant:ident),+ $(,)? }) => {
         $(#[$about])*
@@ -20,9 +20,11 @@ macro_rules! choice {
 }
 
 choice! {
-    /// What differs between the pictures that are fused.
+    /// What differs between the fused images.
     ModeChoice => fuse::Mode {
-        /// The distance that is in focus.
+        /// Decide from the images, and refuse images of different scenes.
+        Auto,
+        /// The focus distance.
         Focus,
         /// The exposure.
         Exposure,
@@ -30,63 +32,65 @@ choice! {
 }
 
 choice! {
-    /// How smooth layers become one.
+    /// How smooth layers are combined.
     FuseBaseChoice => fuse::FuseBase {
-        /// That of the chosen picture.
+        /// Take the smooth layer of the selected image.
         Select,
-        /// The mean of all.
+        /// Average all smooth layers.
         Average,
     }
 }
 
 choice! {
-    /// What a fused picture is put together from.
+    /// What a fused image is composed of.
     ComposeChoice => fuse::Compose {
-        /// Pixels of the chosen pictures.
+        /// Pixels of the selected images.
         Pixels,
-        /// Codes and smooth layers of the chosen pictures: the paper's way.
+        /// Codes and smooth layers of the selected images, as in the paper.
         Codes,
     }
 }
 
 choice! {
-    /// How much a code counts as activity.
+    /// How codes are weighted in the activity measure.
     ActivityChoice => fuse::Activity {
-        /// By how rough its atom is.
+        /// By the roughness of the atom.
         Rough,
-        /// All alike: the paper's way.
+        /// Equally, as in the paper.
         Plain,
     }
 }
 
 choice! {
-    /// Picture that is taken where nothing tells them apart.
+    /// Image to use where the activity does not decide.
     PreferChoice => fuse::Prefer {
-        /// The first.
+        /// The first image.
         Front,
-        /// The last.
+        /// The last image.
         Back,
     }
 }
 
 choice! {
-    /// How pictures are brought to cover each other.
+    /// How images are aligned.
     AlignChoice => Align {
-        /// Not at all.
+        /// Align the images where they need it.
+        Auto,
+        /// No alignment.
         None,
-        /// By a shift.
+        /// Translation.
         Shift,
-        /// By a shift, a change of size and a turn.
+        /// Translation, scale and rotation.
         Similarity,
     }
 }
 
 choice! {
-    /// Way to take gaussian noise off.
+    /// Method for white Gaussian noise.
     MethodOfDenoising => denoise::Method {
-        /// Every needle codes its patch by itself, and the patches are averaged.
+        /// Code each patch separately and average the patches.
         Local,
-        /// One pursuit of the whole picture, with its certificate.
+        /// One pursuit of the whole image, with a certificate.
         Convolutional,
     }
 }

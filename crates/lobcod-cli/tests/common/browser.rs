@@ -1,4 +1,4 @@
-//! A real browser, driven through its debugging pipe: messages of JSON, each ended by a zero byte.
+//! A real browser, driven through its debugging pipe with zero-terminated JSON messages.
 
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,24 +16,41 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser; `None`, with a word, where there is none.
+    /// Starts a browser; prints a message and returns `None` if there is none.
     pub fn start(profile: &Path) -> Option<Self> {
-        let runs = |browser: &&str| Command::new(browser).arg("--version").output().is_ok_and(|output| output.status.success());
-        let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs) else {
-            lobcod_conformance::skipped("there is no Chromium or Chrome to look at the page with");
+        let runs = |browser: &&str| {
+            Command::new(browser)
+                .arg("--version")
+                .output()
+                .is_ok_and(|output| output.status.success())
+        };
+        let Some(browser) =
+            ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
+        else {
+            lobcod_conformance::skipped("skipped: Chromium or Chrome is not installed");
             return None;
         };
-        // The browser reads messages from descriptor 3 and answers on 4; here they are its standard input and output.
+        // The browser reads messages from descriptor 3 and replies on 4; here they are its standard
+        // input and output.
         let line = format!(
             "exec {browser} --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
              --disable-component-update --disable-sync --window-size=1100,900 --user-data-dir='{}' --remote-debugging-pipe 3<&0 4>&1 1>/dev/null 2>/dev/null",
             profile.display()
         );
-        let mut child = Command::new("sh").args(["-c", &line]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut child = Command::new("sh")
+            .args(["-c", &line])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) =
+            (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut browser = Self { child, input, output, last: 0, session: None, events: Vec::new() };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
-        let attached = browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        let attached = browser.call(
+            "Target.attachToTarget",
+            json!({ "targetId": target["targetId"], "flatten": true }),
+        );
         browser.session = Some(attached["sessionId"].as_str().unwrap().into());
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
@@ -65,7 +82,7 @@ impl Browser {
         serde_json::from_slice(&message).unwrap()
     }
 
-    /// Opens a page in light or dark colours, and waits until it is there.
+    /// Opens a page in light or dark mode, and waits until it is loaded.
     pub fn open(&mut self, page: &Path, scheme: &str) {
         self.events.clear();
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
@@ -75,7 +92,7 @@ impl Browser {
             let event = self.receive();
             self.events.push(event);
         }
-        // On a busy machine pictures may be decoded a little later.
+        // On a busy machine images may be decoded a little later.
         let drawn = "document.readyState == 'complete' && [...document.images].every(i => i.complete && i.naturalWidth > 0)";
         for _ in 0..200 {
             if self.evaluate(drawn) == true {
@@ -87,12 +104,13 @@ impl Browser {
 
     /// The value of an expression in the page.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        let result = self.call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
+        let result = self
+            .call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].clone()
     }
 
-    /// Presses the mouse at a place, moves it and lets go.
+    /// Presses the mouse at a position, moves it and releases it.
     pub fn drag(&mut self, from: [f64; 2], to: [f64; 2]) {
         for (kind, [x, y]) in [("mousePressed", from), ("mouseMoved", to), ("mouseReleased", to)] {
             let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1 });
@@ -100,15 +118,16 @@ impl Browser {
         }
     }
 
-    /// Presses a key: its name, and its number.
+    /// Presses a key, given by name and code.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["keyDown", "keyUp"] {
-            let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            let event =
+                json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
             self.call("Input.dispatchKeyEvent", event);
         }
     }
 
-    /// What the page complained about, and what it fetched beside itself.
+    /// Console errors of the page, and resources it fetched.
     pub fn faults(&self) -> Vec<String> {
         let is_fault = |event: &&Value| match event["method"].as_str() {
             Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded") => true,
@@ -129,14 +148,20 @@ impl Drop for Browser {
     }
 }
 
-/// Looks at a page in light and in dark: pictures are drawn, sliders move by mouse and by keys, text can be read, nothing is fetched or
-/// complained about.
-pub fn look(browser: &mut Browser, page: &Path, pictures: usize, sliders: usize) {
+/// Checks a page in light and dark mode: images are drawn, sliders respond to mouse and keys, text
+/// is readable, and nothing is fetched or logged as an error.
+pub fn look(browser: &mut Browser, page: &Path, images: usize, sliders: usize) {
     for scheme in ["light", "dark"] {
         browser.open(page, scheme);
-        let drawn = browser.evaluate("[...document.images].filter(i => i.complete && i.naturalWidth > 0).length");
-        assert_eq!(drawn, pictures, "{}", page.display());
-        assert_eq!(browser.evaluate("document.querySelectorAll('.compare').length"), sliders, "{}", page.display());
+        let drawn = browser
+            .evaluate("[...document.images].filter(i => i.complete && i.naturalWidth > 0).length");
+        assert_eq!(drawn, images, "{}", page.display());
+        assert_eq!(
+            browser.evaluate("document.querySelectorAll('.compare').length"),
+            sliders,
+            "{}",
+            page.display()
+        );
         for number in 0..sliders {
             move_slider(browser, number);
         }
@@ -149,7 +174,7 @@ pub fn look(browser: &mut Browser, page: &Path, pictures: usize, sliders: usize)
     }
 }
 
-/// Contrast of text and paper by the rule of WCAG, and whether the paper is dark.
+/// WCAG contrast of text and background, and whether the background is dark.
 const CONTRAST: &str = "(() => {
     const light = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
@@ -168,7 +193,10 @@ fn move_slider(browser: &mut Browser, number: usize) {
     let cut = |state: &Value| format!("inset(0px 0px 0px {}%)", state["value"]);
     browser.evaluate(&format!("{slider}.scrollIntoView({{ block: 'center' }})"));
     let before = browser.evaluate(&state);
-    assert_eq!((&before["value"], before["cut"].as_str().unwrap()), (&50.into(), cut(&before).as_str()));
+    assert_eq!(
+        (&before["value"], before["cut"].as_str().unwrap()),
+        (&50.into(), cut(&before).as_str())
+    );
     let at = |share: f64| {
         let place = |name: &str| before[name].as_f64().unwrap();
         [place("left") + share * place("width"), place("middle")]

@@ -1,19 +1,19 @@
-//! A folder to work in, pictures to work on, and the program itself.
+//! Test support: a temporary folder, synthetic images and the program itself.
 
-// Every test file is a program of its own and uses a part of this.
+// Each test file is a separate crate and uses only a part of this.
 #![allow(dead_code)]
 
 pub mod browser;
 
 use lobcod::{Extent, Signal};
-use lobcod_image::{Depth, WriteOptions, write_picture};
+use lobcod_image::{Depth, WriteOptions, write_image};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A folder with pictures, in which the program runs.
+/// A folder with images, in which the program runs.
 pub struct Desk {
     folder: TempDir,
 }
@@ -29,8 +29,8 @@ impl Desk {
         self.folder.path().join(name)
     }
 
-    /// Writes a picture with stripes and shading; `phase` tells pictures apart.
-    pub fn picture(&self, name: &str, axes: &[usize], channels: usize, phase: f32) -> Signal<f32> {
+    /// Writes an image with stripes and shading; images differ in `phase`.
+    pub fn image(&self, name: &str, axes: &[usize], channels: usize, phase: f32) -> Signal<f32> {
         let signal = texture(axes, channels, phase);
         self.write(name, &signal, Depth::U8);
         signal
@@ -38,7 +38,8 @@ impl Desk {
 
     /// Writes a signal.
     pub fn write(&self, name: &str, signal: &Signal<f32>, depth: Depth) {
-        write_picture(&self.path(name), signal, &WriteOptions { depth, ..WriteOptions::default() }).unwrap();
+        write_image(&self.path(name), signal, &WriteOptions { depth, ..WriteOptions::default() })
+            .unwrap();
     }
 
     /// Writes plain bytes.
@@ -46,18 +47,26 @@ impl Desk {
         std::fs::write(self.path(name), bytes).unwrap();
     }
 
-    /// Runs the program with `--json`, interrupts it once it has begun the file `name`, and gives the report it ends with.
+    /// Runs the program with `--json`, interrupts it once it has created the file `name`, and
+    /// returns its report.
     #[cfg(unix)]
     pub fn interrupt_after(&self, name: &str, line: &str) -> Value {
-        let report: Value = serde_json::from_slice(&self.break_off(line, |_| self.path(name).exists()).stdout).unwrap();
+        let report: Value =
+            serde_json::from_slice(&self.break_off(line, |_| self.path(name).exists()).stdout)
+                .unwrap();
         assert_eq!(report["status"], "interrupted");
         report
     }
 
-    /// Runs the program with `--json` and interrupts it when it is due; what it ends with.
+    /// Runs the program with `--json` and interrupts it when it is due; returns its output.
     #[cfg(unix)]
     pub fn break_off(&self, line: &str, due: impl Fn(Duration) -> bool) -> Output {
-        let child = self.command(&format!("{line} --json")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = self
+            .command(&format!("{line} --json"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let began = Instant::now();
         while !due(began.elapsed()) {
             assert!(began.elapsed().as_secs() < 120, "lobcod {line} never came so far");
@@ -70,23 +79,31 @@ impl Desk {
         output
     }
 
-    /// The program, to be run in the folder.
+    /// The program, set up to run in the folder.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lobcod"));
-        command.args(line.split_whitespace()).current_dir(self.folder.path()).env("RUST_BACKTRACE", "1");
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .env("RUST_BACKTRACE", "1");
         command
     }
 
-    /// Runs the program to its end.
+    /// Runs the program to completion.
     pub fn run(&self, line: &str) -> Output {
         self.command(line).output().unwrap()
     }
 
-    /// Runs the program, which must succeed and say nothing on standard error; what it says on standard output.
+    /// Runs the program, which must succeed and print nothing on standard error; returns its
+    /// standard output.
     pub fn succeed(&self, line: &str) -> String {
         let output = self.run(line);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
-        assert!(output.status.success() && err.is_empty(), "lobcod {line}: {:?}\n{out}\n{err}", output.status);
+        assert!(
+            output.status.success() && err.is_empty(),
+            "lobcod {line}: {:?}\n{out}\n{err}",
+            output.status
+        );
         out
     }
 
@@ -98,23 +115,25 @@ impl Desk {
     /// Names of all files in the folder, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
 }
 
-/// Stripes on a slope, whole numbers from 0 to 255.
+/// Stripes on a gradient, integers from 0 to 255.
 pub fn texture(axes: &[usize], channels: usize, phase: f32) -> Signal<f32> {
     let extent = Extent::new(axes).unwrap();
     let width = axes[axes.len() - 1];
     let value = |i: usize| {
         let (x, y) = ((i % width) as f32, (i / width) as f32);
-        let stripes =
-            (0.9 * x + 0.35 * y + phase).sin() * if (x as usize / 9 + y as usize / 7).is_multiple_of(2) { 60.0 } else { 12.0 };
+        let stripes = (0.9 * x + 0.35 * y + phase).sin()
+            * if (x as usize / 9 + y as usize / 7).is_multiple_of(2) { 60.0 } else { 12.0 };
         (120.0 + stripes + 40.0 * (0.07 * (x - y)).cos()).round().clamp(0.0, 255.0)
     };
-    Signal::from_planar(extent, channels, (0..extent.volume() * channels).map(value).collect()).unwrap()
+    Signal::from_planar(extent, channels, (0..extent.volume() * channels).map(value).collect())
+        .unwrap()
 }
 
 /// Bytes as text.

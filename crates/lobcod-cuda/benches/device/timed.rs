@@ -1,21 +1,19 @@
-//! An engine that notes how long the verbs of its sessions took.
+//! An engine that records the duration of every session call.
 
 use lobcod::engine::{
-    Discovery, Engine, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session,
-    State, Support, Sweep, Visit,
+    Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, PlaneLayer, Problem,
+    ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support, Sweep, Visit,
 };
-use lobcod::{Dictionary, Result, Stop};
+use lobcod::geometry::{InSignal, Region};
+use lobcod::{Dictionary, Error, Result};
 use std::cell::RefCell;
-use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-/// One call: the verb, its seconds, needles correlated or codes updated.
+/// One call: its name, its seconds, needles correlated or codes updated.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    pub verb: &'static str,
+    pub name: &'static str,
     pub seconds: f64,
     pub visited: usize,
 }
@@ -28,11 +26,20 @@ pub struct Timed<'a> {
     pub log: Log,
 }
 
-fn timed<R>(log: &Log, verb: &'static str, work: impl FnOnce() -> R, visited: impl FnOnce(&R) -> usize) -> R {
+fn timed<R>(
+    log: &Log,
+    name: &'static str,
+    work: impl FnOnce() -> Result<R>,
+    visited: impl FnOnce(&R) -> usize,
+) -> Result<R> {
     let start = Instant::now();
-    let result = work();
-    log.borrow_mut().push(Call { verb, seconds: start.elapsed().as_secs_f64(), visited: visited(&result) });
-    result
+    let result = work()?;
+    log.borrow_mut().push(Call {
+        name,
+        seconds: start.elapsed().as_secs_f64(),
+        visited: visited(&result),
+    });
+    Ok(result)
 }
 
 impl Engine<f32> for Timed<'_> {
@@ -45,12 +52,12 @@ impl Engine<f32> for Timed<'_> {
     fn estimate_memory(&self, problem: &Problem<f32>, density: f64) -> Result<u64> {
         self.engine.estimate_memory(problem, density)
     }
-    fn open(&self, problem: Problem<f32>) -> Result<Box<dyn Session<f32>>> {
-        let session = timed(&self.log, "open", || self.engine.open(problem), |_| 0)?;
-        Ok(Box::new(TimedSession { session, log: Rc::clone(&self.log) }))
-    }
-    fn open_part(&self, problem: Problem<f32>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<f32>>> {
-        let session = timed(&self.log, "open", || self.engine.open_part(problem, positions), |_| 0)?;
+    fn open(
+        &self,
+        problem: Problem<f32>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Box<dyn Session<f32>>> {
+        let session = timed(&self.log, "open", || self.engine.open(problem, positions), |_| 0)?;
         Ok(Box::new(TimedSession { session, log: Rc::clone(&self.log) }))
     }
     fn own_memory(&self) -> Option<u64> {
@@ -64,110 +71,138 @@ struct TimedSession {
 }
 
 impl Session<f32> for TimedSession {
-    fn refresh(&mut self) {
-        timed(&self.log, "refresh", || self.session.refresh(), |_| 0);
-    }
-    fn discover(&mut self, sweep: &Discovery) -> Sweep {
-        let verb = match sweep.visit {
+    fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep> {
+        let name = match sweep.visit {
             Visit::Candidates => "candidates",
             Visit::Spread => "spread",
             _ => "discover",
         };
-        timed(&self.log, verb, || self.session.discover(sweep), |s| s.visited)
+        timed(&self.log, name, || self.session.discover(sweep, context), |s| s.visited)
     }
-    fn support(&mut self, sweep: &Support) -> Sweep {
-        timed(&self.log, "support", || self.session.support(sweep), |s| s.visited)
+    fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
+        timed(&self.log, "support", || self.session.support(sweep, context), |s| s.visited)
     }
-    fn measure(&mut self, what: Measure) -> Vec<Measurement> {
-        let verb = if what == Measure::Objective { "objective" } else { "certificate" };
-        timed(&self.log, verb, || self.session.measure(what), |m| m.iter().map(|m| m.visited).sum())
+    fn measure(&mut self, what: Measure, context: &Context) -> Result<Vec<Measurement>> {
+        let name = match what {
+            Measure::Progress => "progress",
+            Measure::Objective => "objective",
+            Measure::Largest | Measure::Certificate { .. } => "certificate",
+        };
+        timed(
+            &self.log,
+            name,
+            || self.session.measure(what, context),
+            |m| m.iter().map(|m| m.visited).sum(),
+        )
     }
-    fn heed(&mut self, stop: Stop) {
-        self.session.heed(stop);
+    fn state(&mut self, share: Share) -> Result<State<f32>> {
+        timed(&self.log, "state", || self.session.state(share), |_| 0)
     }
-    fn keep_within(&mut self, bytes: u64, wanted: Arc<AtomicU64>) {
-        self.session.keep_within(bytes, wanted);
+    fn restore(&mut self, state: &State<f32>) -> Result<()> {
+        timed(&self.log, "restore", || self.session.restore(state), |()| 0)
     }
-    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
-        if self.session.scaled().is_some() { Some(self) } else { None }
-    }
-    fn fetch(&self) -> State<f32> {
-        timed(&self.log, "fetch", || self.session.fetch(), |_| 0)
-    }
-    fn restore(&mut self, state: &State<f32>) {
-        timed(&self.log, "restore", || self.session.restore(state), |_| 0);
-    }
-    fn remember_codes(&mut self) {
-        timed(&self.log, "remember codes", || self.session.remember_codes(), |_| 0);
-    }
-    fn take_codes_back(&mut self) {
-        timed(&self.log, "take codes back", || self.session.take_codes_back(), |_| 0);
-    }
-    fn improve_atoms(&mut self) -> f64 {
-        timed(&self.log, "atoms", || self.session.improve_atoms(), |_| 0)
-    }
-    fn layers(&self, plane: usize) -> usize {
-        self.session.layers(plane)
-    }
-    fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
-        timed(&self.log, "gradient", || self.session.gradient(of), |_| 0)
-    }
-    fn energy_along(&mut self, direction: &[f64]) -> f64 {
-        self.session.energy_along(direction)
-    }
-    fn residual(&self, plane: usize) -> Vec<f32> {
+    fn residual(&mut self, plane: usize) -> Result<Vec<f32>> {
         timed(&self.log, "residual", || self.session.residual(plane), |_| 0)
     }
     fn dictionary(&self) -> &Dictionary<f32> {
         self.session.dictionary()
     }
-    fn set_dictionary(&mut self, dictionary: Dictionary<f32>) {
-        timed(&self.log, "set_dictionary", || self.session.set_dictionary(dictionary), |_| 0);
-    }
     fn memory(&self) -> u64 {
         self.session.memory()
+    }
+    fn learning(&mut self) -> &mut dyn Learning<f32> {
+        self
+    }
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<f32>> {
+        if self.session.scaled().is_some() { Some(self) } else { None }
+    }
+}
+
+impl Learning<f32> for TimedSession {
+    fn set_dictionary(&mut self, dictionary: Dictionary<f32>) -> Result<()> {
+        timed(
+            &self.log,
+            "set dictionary",
+            || self.session.learning().set_dictionary(dictionary),
+            |()| 0,
+        )
+    }
+    fn step_dictionary(&mut self, dictionary: Dictionary<f32>) -> Result<()> {
+        timed(
+            &self.log,
+            "step dictionary",
+            || self.session.learning().step_dictionary(dictionary),
+            |()| 0,
+        )
+    }
+    fn remember(&mut self) -> Result<()> {
+        timed(&self.log, "remember", || self.session.learning().remember(), |()| 0)
+    }
+    fn take_back(&mut self) -> Result<()> {
+        timed(&self.log, "take back", || self.session.learning().take_back(), |()| 0)
+    }
+    fn improve_atoms(&mut self, context: &Context) -> Result<f64> {
+        timed(&self.log, "atoms", || self.session.learning().improve_atoms(context), |_| 0)
+    }
+    fn layers(&mut self, plane: usize) -> usize {
+        self.session.learning().layers(plane)
+    }
+    fn gradient(&mut self, of: Option<PlaneLayer>) -> Result<Vec<f64>> {
+        timed(&self.log, "gradient", || self.session.learning().gradient(of), |_| 0)
+    }
+    fn energy_along(&mut self, direction: &[f64]) -> Result<f64> {
+        timed(&self.log, "energy", || self.session.learning().energy_along(direction), |_| 0)
     }
 }
 
 impl TimedSession {
-    fn scaled<R>(&mut self, ask: impl FnOnce(&mut dyn ScaledResidual<f32>) -> R) -> R {
-        timed(&self.log, "scaled", || ask(self.session.scaled().expect("the device scales residuals")), |_| 0)
+    fn scaled<R>(
+        &mut self,
+        call: impl FnOnce(&mut dyn ScaledResidual<f32>) -> Result<R>,
+    ) -> Result<R> {
+        let none = || Error::Unavailable("the session does not support scaled residuals".into());
+        timed(&self.log, "scaled", || call(self.session.scaled().ok_or_else(none)?), |_| 0)
     }
 }
 
 impl ScaledResidual<f32> for TimedSession {
-    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
-        self.scaled(|session| session.exceeding(penalty, each));
+    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> Result<()> {
+        self.scaled(|session| session.exceeding(penalty, each))
     }
-    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
+    fn scaled_sums(
+        &mut self,
+        plane: usize,
+        scaling: Scaling,
+        part: Option<&Region<InSignal>>,
+    ) -> Result<ScaledSums> {
         self.scaled(|session| session.scaled_sums(plane, scaling, part))
     }
-    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
-        self.scaled(|session| session.scaled_reach(plane, scaling, penalty))
+    fn scaled_correlation(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> Result<f64> {
+        self.scaled(|session| session.scaled_correlation(plane, scaling, penalty))
     }
-    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<f32> {
+    fn residual_part(&mut self, plane: usize, part: &Region<InSignal>) -> Result<Vec<f32>> {
         self.scaled(|session| session.residual_part(plane, part))
     }
 }
 
-/// Calls, milliseconds and visits of every verb, in one line each.
+/// Prints calls, milliseconds and visits by name, one line each.
 pub fn print(calls: &[Call], all: f64) {
-    let mut verbs: Vec<&str> = Vec::new();
-    calls.iter().filter(|c| !verbs.contains(&c.verb)).collect::<Vec<_>>().iter().for_each(|c| {
-        if !verbs.contains(&c.verb) {
-            verbs.push(c.verb);
+    let mut names: Vec<&str> = Vec::new();
+    for call in calls {
+        if !names.contains(&call.name) {
+            names.push(call.name);
         }
-    });
-    for verb in verbs {
-        let of: Vec<&Call> = calls.iter().filter(|c| c.verb == verb).collect();
+    }
+    for name in names {
+        let of: Vec<&Call> = calls.iter().filter(|c| c.name == name).collect();
         let seconds: f64 = of.iter().map(|c| c.seconds).sum();
         let visited: usize = of.iter().map(|c| c.visited).sum();
         println!(
-            "    {verb:<14} {:>5} calls {:>9.3} ms {:>4.0} %  visited {visited}",
+            "    {name:<15} {:>5} calls {:>9.3} ms {:>4.0} %  visited {visited}",
             of.len(),
             1e3 * seconds,
             100.0 * seconds / all
         );
     }
-    println!("    together            {:>15.3} ms", 1e3 * all);
+    println!("    together             {:>15.3} ms", 1e3 * all);
 }

@@ -1,4 +1,4 @@
-//! What the tests on the device share.
+//! Shared helpers of the device tests.
 
 use lobcod_cuda::CudaEngine;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,8 @@ pub fn engine() -> Option<CudaEngine> {
     CudaEngine::new().inspect_err(|error| lobcod_conformance::skipped(error)).ok()
 }
 
-/// Does pieces of work at once. Kernels of many shapes are compiled, and small problems leave a device idle.
+/// Runs work items concurrently. Kernels of many shapes are compiled, and small problems leave a
+/// device idle.
 pub fn at_once<T: Sync>(engine: &CudaEngine, work: &[T], each: impl Fn(&CudaEngine, &T) + Sync) {
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,11 +1,12 @@
-//! The codes of every plane as arrays.
+//! Codes of all planes as arrays.
 
-use crate::array::Array;
+use crate::array::{Array, DataType};
 use crate::error::Result;
 use crate::fields::Fields;
+use crate::npz::SharedArray;
 use lobcod::Code;
 
-/// The arrays that hold the codes of all planes.
+/// Converts the codes of all planes to arrays.
 pub(super) fn to_arrays(planes: &[Vec<Code<f64>>]) -> [(&'static str, Array); 4] {
     let codes = || planes.iter().flatten();
     let count = codes().count();
@@ -17,7 +18,26 @@ pub(super) fn to_arrays(planes: &[Vec<Code<f64>>]) -> [(&'static str, Array); 4]
     ]
 }
 
-/// The codes of every plane.
+/// The same as shared arrays, if every rank has some of the codes; all ranks together have `count`.
+pub(super) fn columns(planes: &[Vec<Code<f64>>], count: usize) -> [SharedArray<'static>; 3] {
+    let column = |name, dtype, shape: &[usize], array: &dyn Fn(&[Code<f64>]) -> Array| {
+        let own = planes.iter().map(|codes| array(codes).bytes().to_vec()).collect();
+        SharedArray { name, dtype, shape: shape.to_vec(), own }
+    };
+    [
+        column("position", DataType::I32, &[count, 3], &|codes| {
+            Array::new(&[codes.len(), 3], codes.iter().flat_map(|c| c.position))
+        }),
+        column("atom", DataType::I32, &[count], &|codes| {
+            Array::new(&[codes.len()], codes.iter().map(|c| c.atom as i32))
+        }),
+        column("value", DataType::F64, &[count], &|codes| {
+            Array::new(&[codes.len()], codes.iter().map(|c| c.value))
+        }),
+    ]
+}
+
+/// Reads the codes of all planes.
 pub(super) fn from_arrays(fields: &Fields<'_>) -> Result<Vec<Vec<Code<f64>>>> {
     let values = fields.numbers("value", None)?;
     let positions = fields.npz.get("position")?;
@@ -38,17 +58,25 @@ pub(super) fn from_arrays(fields: &Fields<'_>) -> Result<Vec<Vec<Code<f64>>>> {
     split(fields, "code_counts", "value", list)
 }
 
-/// Lengths of lists that lie one after the other in an array.
+/// Lengths of lists that are concatenated in an array.
 pub(super) fn lengths<I>(lists: &[Vec<I>]) -> Array {
     Array::new(&[lists.len()], lists.iter().map(|list| list.len() as i64))
 }
 
-/// Cuts a list into the planes whose lengths the array `counts` gives.
-pub(super) fn split<I: Clone>(fields: &Fields<'_>, counts: &str, name: &str, list: Vec<I>) -> Result<Vec<Vec<I>>> {
+/// Splits a list into planes with the lengths in the array `counts`.
+pub(super) fn split<I: Clone>(
+    fields: &Fields<'_>,
+    counts: &str,
+    name: &str,
+    list: Vec<I>,
+) -> Result<Vec<Vec<I>>> {
     let mut rest = &list[..];
     let mut planes = Vec::new();
     for count in fields.integers(counts, None)? {
-        let count = usize::try_from(count).ok().filter(|&n| n <= rest.len()).ok_or_else(|| fields.unsound(counts))?;
+        let count = usize::try_from(count)
+            .ok()
+            .filter(|&n| n <= rest.len())
+            .ok_or_else(|| fields.unsound(counts))?;
         planes.push(rest[..count].to_vec());
         rest = &rest[count..];
     }

@@ -1,20 +1,27 @@
-//! Checkpoints of a learning.
+//! Learning checkpoints.
 
-use super::codes::{from_arrays, to_arrays};
+use super::codes::from_arrays;
 use super::{Kind, open, rows, whole, write};
 use crate::array::Array;
 use crate::error::Result;
 use crate::fields::Fields;
-use lobcod::{LearnCheckpoint, LearnPoint, Memory};
+use lobcod::checkpoint::{LearnCheckpoint, LearnerState};
+use lobcod::engine::ranks::World;
+use lobcod::learn::LearnPoint;
 use std::path::Path;
 
-/// Stands between the names of what the method remembers.
+/// Separator between the names of the state arrays.
 const SEPARATOR: char = '\n';
 
-/// Writes a checkpoint of a learning as a `.npz` file, whole or not at all; every array carries a checksum.
+/// Writes a learning checkpoint atomically as a `.npz` file; every array has a checksum.
 ///
-/// What the method remembers lies in arrays `memory.NAME`; the array `memory` lists the names, so that none can be lost.
-pub fn write_learn_checkpoint(path: &Path, checkpoint: &LearnCheckpoint) -> Result<()> {
+/// The state of the method is stored in arrays `memory.NAME`; the array `memory` lists the names,
+/// so that none can be lost.
+pub fn write_learn_checkpoint(
+    path: &Path,
+    checkpoint: &LearnCheckpoint,
+    ranks: Option<&dyn World>,
+) -> Result<()> {
     let LearnCheckpoint { seconds, penalty, dictionary, codes, history, memory, .. } = checkpoint;
     let row = |p: &LearnPoint| {
         let counts = [p.pass, p.nonzeros, p.replaced_atoms, p.merged_atoms].map(|n| n as f64);
@@ -28,20 +35,33 @@ pub fn write_learn_checkpoint(path: &Path, checkpoint: &LearnCheckpoint) -> Resu
         ("history", Array::new(&[history.len(), 7], history.iter().flat_map(row))),
         ("memory", Array::from_text(&names.join(&SEPARATOR.to_string()))),
     ];
-    arrays.extend(to_arrays(codes));
     let places: Vec<String> = names.iter().map(|name| place(name)).collect();
-    arrays.extend(places.iter().zip(memory.values()).map(|(place, numbers)| (place.as_str(), vector(numbers))));
-    write(path, Kind::Learning, checkpoint.fingerprint, arrays)
+    arrays.extend(
+        places
+            .iter()
+            .zip(memory.values())
+            .map(|(place, numbers)| (place.as_str(), vector(numbers))),
+    );
+    write(path, Kind::Learning, checkpoint.fingerprint, arrays, codes, ranks)
 }
 
-/// Reads a checkpoint of a learning; a damaged file, or one of another kind or version, is refused.
+/// Reads a learning checkpoint; damaged files and other kinds or versions are refused.
 pub fn read_learn_checkpoint(path: &Path) -> Result<LearnCheckpoint> {
     let (fields, fingerprint) = open(path, Kind::Learning)?;
     let course = fields.numbers("course", Some(2))?;
     let point = |[seconds, objective, data_term, pass, nonzeros, replaced, merged]: [f64; 7]| {
         let count = |x: f64| whole(&fields, "history", x);
-        let (pass, nonzeros, replaced_atoms, merged_atoms) = (count(pass)?, count(nonzeros)?, count(replaced)?, count(merged)?);
-        Ok(LearnPoint { seconds, pass, objective, data_term, nonzeros, replaced_atoms, merged_atoms })
+        let (pass, nonzeros, replaced_atoms, merged_atoms) =
+            (count(pass)?, count(nonzeros)?, count(replaced)?, count(merged)?);
+        Ok(LearnPoint {
+            seconds,
+            pass,
+            objective,
+            data_term,
+            nonzeros,
+            replaced_atoms,
+            merged_atoms,
+        })
     };
     Ok(LearnCheckpoint {
         fingerprint,
@@ -54,13 +74,13 @@ pub fn read_learn_checkpoint(path: &Path) -> Result<LearnCheckpoint> {
     })
 }
 
-fn memory(fields: &Fields<'_>) -> Result<Memory> {
+fn memory(fields: &Fields<'_>) -> Result<LearnerState> {
     let names: String = fields.word("memory")?;
     let names = names.split(SEPARATOR).filter(|name| !name.is_empty());
     names.map(|name| Ok((name.into(), fields.numbers(&place(name), None)?))).collect()
 }
 
-/// Name of the array for what the method calls `name`.
+/// Name of the array for the state `name`.
 fn place(name: &str) -> String {
     format!("memory.{name}")
 }

@@ -1,15 +1,22 @@
-//! Checkpoints of a pursuit.
+//! Pursuit checkpoints.
 
-use super::codes::{from_arrays, lengths, split, to_arrays};
+use super::codes::{from_arrays, lengths, split};
 use super::{Kind, open, rows, whole, write};
 use crate::array::Array;
 use crate::error::Result;
+use lobcod::checkpoint::{Checkpoint, ScheduleState};
 use lobcod::engine::State;
-use lobcod::{Checkpoint, HistoryPoint, ScheduleState};
+use lobcod::engine::ranks::World;
+use lobcod::pursuit::HistoryPoint;
 use std::path::Path;
 
-/// Writes a checkpoint of a pursuit as a `.npz` file, whole or not at all; every array carries a checksum.
-pub fn write_checkpoint(path: &Path, checkpoint: &Checkpoint) -> Result<()> {
+/// Writes a pursuit checkpoint atomically as a `.npz` file; every array has a checksum. Ranks write
+/// their own codes to one file, all at once.
+pub fn write_checkpoint(
+    path: &Path,
+    checkpoint: &Checkpoint,
+    ranks: Option<&dyn World>,
+) -> Result<()> {
     let Checkpoint { schedule: s, state, history, .. } = checkpoint;
     let schedule = [
         checkpoint.seconds,
@@ -22,23 +29,27 @@ pub fn write_checkpoint(path: &Path, checkpoint: &Checkpoint) -> Result<()> {
         s.best_objective,
         s.idle_passes as f64,
     ];
-    let points = history.iter().flat_map(|h| [h.seconds, h.objective, h.nonzeros as f64, h.relative_gap.unwrap_or(-1.0)]);
-    let mut arrays =
-        vec![("schedule", Array::new(&[schedule.len()], schedule)), ("history", Array::new(&[history.len(), 4], points))];
-    arrays.extend(to_arrays(&state.codes));
+    let points = history
+        .iter()
+        .flat_map(|h| [h.seconds, h.objective, h.nonzeros as f64, h.relative_gap.unwrap_or(-1.0)]);
+    let mut arrays = vec![
+        ("schedule", Array::new(&[schedule.len()], schedule)),
+        ("history", Array::new(&[history.len(), 4], points)),
+    ];
     arrays.push(("tile_counts", lengths(&state.pending)));
     let pending = || state.pending.iter().flatten().copied();
     arrays.push(("pending", Array::new(&[pending().count()], pending())));
-    write(path, Kind::Pursuit, checkpoint.fingerprint, arrays)
+    write(path, Kind::Pursuit, checkpoint.fingerprint, arrays, &state.codes, ranks)
 }
 
-/// Reads a checkpoint of a pursuit; a damaged file, or one of another kind or version, is refused.
+/// Reads a pursuit checkpoint; damaged files and other kinds or versions are refused.
 pub fn read_checkpoint(path: &Path) -> Result<Checkpoint> {
     let (fields, fingerprint) = open(path, Kind::Pursuit)?;
     let s = fields.numbers("schedule", Some(9))?;
     let count = |x: f64| whole(&fields, "schedule", x);
     let point = |[seconds, objective, nonzeros, gap]: [f64; 4]| {
-        let (nonzeros, relative_gap) = (whole(&fields, "history", nonzeros)?, (gap >= 0.0).then_some(gap));
+        let (nonzeros, relative_gap) =
+            (whole(&fields, "history", nonzeros)?, (gap >= 0.0).then_some(gap));
         Ok(HistoryPoint { seconds, objective, nonzeros, relative_gap })
     };
     Ok(Checkpoint {

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 const STORED: u64 = 0;
 const DEFLATED: u64 = 8;
-/// The end record, and the longest comment that may follow it.
+/// Length of the end record and the longest comment that may follow it.
 const LONGEST_END: usize = 22 + 65535;
 
-/// The arrays of a `.npz` file; each is unpacked when it is asked for.
+/// The arrays of a `.npz` file; each is unpacked on demand.
 pub struct Npz {
     path: PathBuf,
     file: Vec<u8>,
@@ -32,15 +32,19 @@ struct Entry {
 }
 
 impl Npz {
-    /// The arrays in the bytes of a `.npz` file; `path` is the name errors give it, `limit` the most bytes an array may take.
+    /// Parses the bytes of a `.npz` file. `path` is used in error messages; `limit` is the largest
+    /// size of an array in bytes.
     pub fn new(path: &Path, file: Vec<u8>, limit: u64) -> Result<Self> {
         let entries = directory(&file).ok_or_else(|| {
-            Error::format(path, "is not a sound npz file: its list of arrays is damaged or cut off; make the file again")
+            Error::format(
+                path,
+                "is not a valid npz file: its directory is damaged or truncated; recreate the file",
+            )
         })?;
         Ok(Self { path: path.into(), file, limit, entries })
     }
 
-    /// Names of the arrays, in the order of the file.
+    /// Names of the arrays, in file order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|e| e.name.as_str())
     }
@@ -51,48 +55,88 @@ impl Npz {
         npy::decode(&self.path, &self.unpack(entry)?).map(Some)
     }
 
-    /// The array of this name, or an error that says it is missing.
+    /// The array of this name, or an error if it is missing.
     pub fn get(&self, name: &str) -> Result<Array> {
         self.find(name)?.ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
-            Error::format(&self.path, format!("lacks the array {name} (it has: {}); make the file again", names.join(", ")))
+            Error::format(
+                &self.path,
+                format!("has no array {name} (it has: {}); recreate the file", names.join(", ")),
+            )
         })
     }
 
+    /// The shape of the array of this name, from its header.
+    pub(crate) fn shape(&self, name: &str) -> Result<Vec<usize>> {
+        let damaged = || {
+            Error::format(&self.path, format!("is damaged in the array {name}; recreate the file"))
+        };
+        let entry = self.entries.iter().find(|e| e.name == name).ok_or_else(damaged)?;
+        let packed = packed(&self.file, entry).ok_or_else(damaged)?;
+        let mut head = Vec::new();
+        let read = match entry.method {
+            STORED => packed.take(npy::LONGEST_HEADER).read_to_end(&mut head),
+            _ => DeflateDecoder::new(packed).take(npy::LONGEST_HEADER).read_to_end(&mut head),
+        };
+        read.map_err(|_| damaged())?;
+        Ok(npy::Header::parse(&self.path, &head)?.shape)
+    }
+
     fn unpack(&self, entry: &Entry) -> Result<Vec<u8>> {
-        let damaged = || Error::format(&self.path, format!("is damaged in the array {}; make the file again", entry.name));
+        let damaged = || {
+            Error::format(
+                &self.path,
+                format!("is damaged in the array {}; recreate the file", entry.name),
+            )
+        };
         if entry.encrypted || ![STORED, DEFLATED].contains(&entry.method) {
             let cure = "save it with numpy.savez or numpy.savez_compressed";
-            return Err(Error::format(&self.path, format!("is packed or locked in a way that is not supported; {cure}")));
+            return Err(Error::format(
+                &self.path,
+                format!("uses an unsupported compression or encryption; {cure}"),
+            ));
         }
         if entry.unpacked > self.limit {
-            return Err(Error::Limits { path: self.path.clone(), needed: entry.unpacked, limit: self.limit });
+            return Err(Error::Limits {
+                path: self.path.clone(),
+                needed: entry.unpacked,
+                limit: self.limit,
+            });
         }
         let packed = packed(&self.file, entry).ok_or_else(damaged)?;
         let data = if entry.method == STORED {
             packed.to_vec()
         } else {
-            // The promised size only stops the reading; memory grows with what is really there.
+            // The declared size only bounds the reading; memory grows with the actual data.
             let mut data = Vec::new();
-            DeflateDecoder::new(packed).take(entry.unpacked.saturating_add(1)).read_to_end(&mut data).map_err(|_| damaged())?;
+            DeflateDecoder::new(packed)
+                .take(entry.unpacked.saturating_add(1))
+                .read_to_end(&mut data)
+                .map_err(|_| damaged())?;
             data
         };
-        if data.len() as u64 != entry.unpacked || u64::from(crc32fast::hash(&data)) != entry.checksum {
+        if data.len() as u64 != entry.unpacked
+            || u64::from(crc32fast::hash(&data)) != entry.checksum
+        {
             return Err(damaged());
         }
         Ok(data)
     }
 }
 
-/// The bytes of an entry as they lie in the file.
+/// The stored bytes of an entry.
 fn packed<'a>(file: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
     let local = Record::at(file, entry.offset, LOCAL)?;
-    let start = entry.offset.checked_add(30)?.checked_add(local.number(26, 2)?)?.checked_add(local.number(28, 2)?)?;
+    let start = entry
+        .offset
+        .checked_add(30)?
+        .checked_add(local.number(26, 2)?)?
+        .checked_add(local.number(28, 2)?)?;
     let end = start.checked_add(entry.packed)?;
     file.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// The directory at the end of the file; `None` if it is not sound.
+/// The directory at the end of the file; `None` if it is invalid.
 fn directory(file: &[u8]) -> Option<Vec<Entry>> {
     let earliest = file.len().saturating_sub(LONGEST_END);
     let end = (earliest..=file.len().checked_sub(22)?).rev().find(|&at| {
@@ -130,9 +174,13 @@ impl<'a> Record<'a> {
         Some(self.0.get(offset..offset + size)?.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
     }
 
-    /// A line of the directory, and its length in bytes.
+    /// A directory entry, and its length in bytes.
     fn entry(&self) -> Option<(Entry, u64)> {
-        let (name, extra, comment) = (self.number(28, 2)? as usize, self.number(30, 2)? as usize, self.number(32, 2)? as usize);
+        let (name, extra, comment) = (
+            self.number(28, 2)? as usize,
+            self.number(30, 2)? as usize,
+            self.number(32, 2)? as usize,
+        );
         let file_name = std::str::from_utf8(self.0.get(46..46 + name)?).ok()?;
         let mut entry = Entry {
             name: file_name.strip_suffix(".npy").unwrap_or(file_name).into(),
@@ -149,7 +197,7 @@ impl<'a> Record<'a> {
 }
 
 impl Entry {
-    /// Replaces the numbers that did not fit 32 bits by those of the extra field.
+    /// Replaces sizes that do not fit in 32 bits by those of the extra field.
     fn take_wide_sizes(&mut self, extra: Record) -> Option<()> {
         let mut at = 0;
         while at + 4 <= extra.0.len() {

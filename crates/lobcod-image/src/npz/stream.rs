@@ -5,7 +5,7 @@ use crate::array::DataType;
 use crate::npy;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
-/// A `.npz` file that is being written; the same bytes come out as from [`encode`](super::encode).
+/// A `.npz` file that is being written; the result is identical to [`encode`](super::encode).
 pub(crate) struct NpzStream<W: Write + Seek> {
     file: BufWriter<W>,
     directory: Vec<u8>,
@@ -17,7 +17,7 @@ impl<W: Write + Seek> NpzStream<W> {
         Self { file: BufWriter::with_capacity(1 << 18, file), directory: Vec::new(), count: 0 }
     }
 
-    /// Writes an array whose items `fill` hands to the sink, piece by piece.
+    /// Writes an array whose items `fill` passes to the sink, piece by piece.
     pub(crate) fn array<E: From<io::Error>>(
         &mut self,
         name: &str,
@@ -27,7 +27,8 @@ impl<W: Write + Seek> NpzStream<W> {
     ) -> Result<(), E> {
         let name = format!("{name}.npy");
         let preamble = npy::preamble(dtype, shape);
-        let size = preamble.len() as u64 + shape.iter().product::<usize>() as u64 * dtype.size() as u64;
+        let size =
+            preamble.len() as u64 + shape.iter().product::<usize>() as u64 * dtype.size() as u64;
         let offset = self.file.stream_position()?;
         self.file.write_all(&local_header(&name, 0, size))?;
         let (mut hasher, mut written) = (crc32fast::Hasher::new(), 0);
@@ -40,7 +41,10 @@ impl<W: Write + Seek> NpzStream<W> {
         sink(&preamble)?;
         fill(&mut sink)?;
         if written != size {
-            return Err(io::Error::other(format!("{name} is {written} bytes long in place of {size}")).into());
+            return Err(io::Error::other(format!(
+                "{name} is {written} bytes long instead of {size}"
+            ))
+            .into());
         }
         let checksum = hasher.finalize();
         self.file.seek(SeekFrom::Start(offset + CHECKSUM_AT))?;
@@ -51,7 +55,7 @@ impl<W: Write + Seek> NpzStream<W> {
         Ok(())
     }
 
-    /// Closes the file.
+    /// Completes the file.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let start = self.file.stream_position()?;
         self.file.write_all(&self.directory)?;

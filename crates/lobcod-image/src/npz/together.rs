@@ -1,7 +1,7 @@
-//! A `.npz` file that several ranks write at once, each its part of the arrays.
+//! A `.npz` file written by several ranks at once, each its part of the arrays.
 
 use super::write::{directory_line, end_records, local_header};
-use crate::array::DataType;
+use crate::array::{Array, DataType};
 use crate::npy;
 use lobcod::engine::ranks::World;
 use std::fs::{self, File, OpenOptions};
@@ -9,39 +9,53 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// An array of the file.
-pub(crate) struct SharedArray {
-    pub(crate) name: &'static str,
+pub(crate) struct SharedArray<'a> {
+    pub(crate) name: &'a str,
     pub(crate) dtype: DataType,
-    /// Of the whole.
+    /// Shape of the whole array.
     pub(crate) shape: Vec<usize>,
-    /// The bytes of this rank: one run of neighbouring items in each of the planes that the array is made of. Those of all ranks, in
-    /// their order, make up a plane.
+    /// The bytes of this rank: one contiguous run in each plane of the array. The runs of all
+    /// ranks, in order, make up a plane.
     pub(crate) own: Vec<Vec<u8>>,
 }
 
-/// Where the data of an array lie in the file, preamble first, and what stands before them.
-struct Place {
+impl<'a> SharedArray<'a> {
+    /// An array that all ranks have and the first rank writes.
+    pub(crate) fn of_first(name: &'a str, array: &Array, world: &dyn World) -> Self {
+        let own = if world.rank() == 0 { array.bytes().to_vec() } else { Vec::new() };
+        Self { name, dtype: array.dtype(), shape: array.shape().to_vec(), own: vec![own] }
+    }
+}
+
+/// Position of an array in the file, including its preamble, and the header before it.
+struct ByteRange {
     start: u64,
     preamble: Vec<u8>,
     size: u64,
 }
 
-/// Writes the arrays; the same bytes come out as from [`encode`](super::encode) of the whole ones. The file appears when all is written.
-pub(crate) fn write_together(path: &Path, arrays: &[SharedArray], world: &dyn World) -> io::Result<()> {
+/// Writes the arrays; the file is identical to [`encode`](super::encode) of the whole arrays and
+/// appears once it is complete.
+pub(crate) fn write_together(
+    path: &Path,
+    arrays: &[SharedArray<'_>],
+    world: &dyn World,
+) -> io::Result<()> {
     let unfinished = unfinished(path)?;
     if world.rank() == 0 {
         File::create(&unfinished)?;
     }
-    // No rank opens the file before it is there.
+    // No rank opens the file before it exists.
     world.reduce(&mut [0], &mut []);
     let mut end = 0;
     let mut places = Vec::new();
     for array in arrays {
         let preamble = npy::preamble(array.dtype, &array.shape);
-        let size = preamble.len() as u64 + array.shape.iter().product::<usize>() as u64 * array.dtype.size() as u64;
+        let size = preamble.len() as u64
+            + array.shape.iter().product::<usize>() as u64 * array.dtype.size() as u64;
         let start = end + local_header(&file_name(array), 0, size).len() as u64;
         end = start + size;
-        places.push(Place { start, preamble, size });
+        places.push(ByteRange { start, preamble, size });
     }
     let mut file = OpenOptions::new().write(true).open(&unfinished)?;
     let checksums = write_own(&mut file, arrays, &places, world)?;
@@ -57,8 +71,13 @@ pub(crate) fn write_together(path: &Path, arrays: &[SharedArray], world: &dyn Wo
     Ok(())
 }
 
-/// Writes this rank's bytes; gives the checksum of every array's data, preamble included.
-fn write_own(file: &mut File, arrays: &[SharedArray], places: &[Place], world: &dyn World) -> io::Result<Vec<u32>> {
+/// Writes this rank's bytes; returns the checksum of each array, including its preamble.
+fn write_own(
+    file: &mut File,
+    arrays: &[SharedArray<'_>],
+    places: &[ByteRange],
+    world: &dyn World,
+) -> io::Result<Vec<u32>> {
     // Lengths and checksums of all runs, array by array, plane by plane.
     let mut own = Vec::new();
     for run in arrays.iter().flat_map(|array| &array.own) {
@@ -85,7 +104,7 @@ fn write_own(file: &mut File, arrays: &[SharedArray], places: &[Place], world: &
         }
         if at != place.start + place.size {
             return Err(io::Error::other(format!(
-                "{} is {} bytes long in place of {}",
+                "{} is {} bytes long instead of {}",
                 array.name,
                 at - place.start,
                 place.size
@@ -102,8 +121,14 @@ fn pairs(bytes: &[u8]) -> Vec<(u64, u32)> {
     bytes.chunks_exact(16).map(|pair| (number(&pair[..8]), number(&pair[8..]) as u32)).collect()
 }
 
-/// Writes what stands between and behind the data.
-fn finish(file: &mut File, arrays: &[SharedArray], places: &[Place], checksums: &[u32], end: u64) -> io::Result<()> {
+/// Writes the headers and the directory.
+fn finish(
+    file: &mut File,
+    arrays: &[SharedArray<'_>],
+    places: &[ByteRange],
+    checksums: &[u32],
+    end: u64,
+) -> io::Result<()> {
     let mut directory = Vec::new();
     for ((array, place), &checksum) in arrays.iter().zip(places).zip(checksums) {
         let name = file_name(array);
@@ -119,12 +144,12 @@ fn finish(file: &mut File, arrays: &[SharedArray], places: &[Place], checksums: 
     file.write_all(&end_records(arrays.len() as u64, end, directory.len() as u64))
 }
 
-fn file_name(array: &SharedArray) -> String {
+fn file_name(array: &SharedArray<'_>) -> String {
     format!("{}.npy", array.name)
 }
 
-/// The file under its name while it is not whole: every rank finds the same.
+/// Temporary name of the incomplete file, the same on all ranks.
 fn unfinished(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path names no file"))?;
+    let name = path.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
     Ok(path.with_file_name(format!(".{}.unfinished", name.to_string_lossy())))
 }

@@ -1,4 +1,4 @@
-//! Writing `.npz`: stored entries, fixed time stamps, so that equal arrays make equal bytes.
+//! Writing `.npz`: stored entries and fixed time stamps, so that equal arrays give equal bytes.
 
 use super::{CENTRAL, END, END_64, EXTRA_64, LOCAL, LOCATOR_64};
 use crate::array::Array;
@@ -10,14 +10,14 @@ const VERSION: u16 = 45;
 const FLAGS: u16 = 1 << 11;
 const STORED: u16 = 0;
 const TIME: u16 = 0;
-/// 1 January 1980, the first day zip knows.
+/// 1 January 1980, the earliest date in zip files.
 const DATE: u16 = (1 << 5) | 1;
-/// Stands for a number that lies in a 64-bit field.
+/// Marks a number that is stored in a 64-bit field.
 const ELSEWHERE: u32 = u32::MAX;
 
 /// The bytes of a `.npz` file with these arrays, in this order.
 ///
-/// All sizes are written as 64-bit numbers, small files too: one way, and no limit at 4 GiB.
+/// All sizes are written as 64-bit numbers, also in small files, so there is no limit at 4 GiB.
 ///
 /// # Panics
 /// If two arrays have the same name.
@@ -25,7 +25,7 @@ pub fn encode(arrays: &[(&str, Array)]) -> Vec<u8> {
     let mut file = Vec::with_capacity(arrays.iter().map(|(_, a)| a.bytes().len() + 1024).sum());
     let mut directory = Vec::new();
     for (i, (name, array)) in arrays.iter().enumerate() {
-        assert!(arrays[..i].iter().all(|(other, _)| other != name), "two arrays are called {name}");
+        assert!(arrays[..i].iter().all(|(other, _)| other != name), "two arrays are named {name}");
         append(&mut file, &mut directory, &format!("{name}.npy"), &npy::encode(array));
     }
     let (count, start, size) = (arrays.len() as u64, file.len() as u64, directory.len() as u64);
@@ -34,7 +34,7 @@ pub fn encode(arrays: &[(&str, Array)]) -> Vec<u8> {
     file
 }
 
-/// Appends one entry to the file, and its line to the directory.
+/// Appends an entry to the file and to the directory.
 fn append(file: &mut Vec<u8>, directory: &mut Vec<u8>, name: &str, data: &[u8]) {
     let (offset, size, checksum) = (file.len() as u64, data.len() as u64, crc32fast::hash(data));
     file.extend(local_header(name, checksum, size));
@@ -42,10 +42,10 @@ fn append(file: &mut Vec<u8>, directory: &mut Vec<u8>, name: &str, data: &[u8]) 
     directory.extend(directory_line(name, checksum, size, offset));
 }
 
-/// Where the checksum lies in the header of an entry.
+/// Offset of the checksum in the header of an entry.
 pub(super) const CHECKSUM_AT: u64 = 14;
 
-/// What stands before the data of an entry.
+/// The local header of an entry.
 pub(super) fn local_header(name: &str, checksum: u32, size: u64) -> Vec<u8> {
     let mut out = LOCAL.to_vec();
     append_common(&mut out, name, checksum, 20);
@@ -54,7 +54,7 @@ pub(super) fn local_header(name: &str, checksum: u32, size: u64) -> Vec<u8> {
     out
 }
 
-/// The line of an entry in the directory.
+/// The directory entry.
 pub(super) fn directory_line(name: &str, checksum: u32, size: u64, offset: u64) -> Vec<u8> {
     let mut out = CENTRAL.to_vec();
     out.extend(VERSION.to_le_bytes());
@@ -78,7 +78,8 @@ fn append_extra(out: &mut Vec<u8>, numbers: &[u64]) {
     numbers.iter().for_each(|x| out.extend(x.to_le_bytes()));
 }
 
-/// The three records that close a zip file with 64-bit sizes, whose directory has this size and begins at `start`.
+/// The three end records of a zip file with 64-bit sizes, whose directory has this size and begins
+/// at `start`.
 pub(super) fn end_records(count: u64, start: u64, size: u64) -> Vec<u8> {
     let mut out = END_64.to_vec();
     out.extend(44u64.to_le_bytes());

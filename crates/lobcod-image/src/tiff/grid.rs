@@ -1,45 +1,55 @@
-//! What a TIFF says of the grid of its samples: pixel size, and what its pages are. ImageJ and OME each say it their own way.
+//! The sample grid of a TIFF: pixel size and meaning of pages, in the conventions of ImageJ and
+//! OME.
 
 use crate::axes::Axes;
 use crate::error::{Error, Result};
-use crate::notes::{Dialect, Grid, PageOrder};
+use crate::metadata::{Dialect, Grid, PageOrder};
 use ::tiff::decoder::{Decoder, ifd::Value};
 use ::tiff::encoder::Rational;
 use ::tiff::tags::Tag;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Pages along the axes that ImageJ and OME know.
+/// Number of pages along the axes of ImageJ and OME.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pages {
     pub channels: usize,
     pub slices: usize,
-    pub moments: usize,
+    pub time_points: usize,
     pub order: PageOrder,
-    /// Pictures that are stacks of their own.
+    /// Independent image series.
     pub series: usize,
 }
 
 impl Pages {
     pub(crate) fn count(self) -> usize {
-        // Anybody can write any number into a file.
-        self.channels.saturating_mul(self.slices).saturating_mul(self.moments)
+        // The numbers are untrusted.
+        self.channels.saturating_mul(self.slices).saturating_mul(self.time_points)
     }
 
-    /// The axes that these pages make, of pages with so many samples a pixel.
+    /// The axes of these pages, with `samples` samples per pixel.
     pub(crate) fn axes(self, path: &Path, samples: usize) -> Result<Option<Axes>> {
         if self.series > 1 {
-            let found = format!("holds {} series of pictures", self.series);
-            return Err(Error::shape(path, format!("{found}; save the one that is meant in a file of its own, or name --axes")));
+            let found = format!("contains {} image series", self.series);
+            return Err(Error::shape(
+                path,
+                format!("{found}; save the one to use as a separate file, or set --axes"),
+            ));
         }
-        match (self.channels, self.slices, self.moments) {
+        match (self.channels, self.slices, self.time_points) {
             (1, 1, 1) => Ok(None),
             (1, _, 1) | (1, 1, _) => Ok(Some(if samples == 1 { Axes::Dhw } else { Axes::Dhwc })),
             (_, 1, 1) if samples == 1 => Ok(Some(Axes::Chw)),
             (_, _, 1) if samples == 1 => Ok(Some(Axes::Dhwc)),
             (c, z, t) => {
-                let found = format!("has {c} channels, {z} slices and {t} moments in pages of {}", plural(samples, "sample"));
-                Err(Error::shape(path, format!("{found}, which is one axis too many; split it by time, or name --axes")))
+                let found = format!(
+                    "has {c} channels, {z} slices and {t} time points in pages of {}",
+                    plural(samples, "sample")
+                );
+                Err(Error::shape(
+                    path,
+                    format!("{found}, which is one axis too many; split it by time, or set --axes"),
+                ))
             }
         }
     }
@@ -49,14 +59,15 @@ fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// What the present page says of the grid, and of the pages if it does.
+/// Reads the grid of the current page, and the pages if it describes them.
 pub(crate) fn read<R: Read + Seek>(decoder: &mut Decoder<R>) -> (Grid, Option<Pages>) {
     let mut ratio = |tag| match decoder.find_tag(tag) {
         Ok(Some(Value::Rational(n, d))) => Some([n, d]),
         _ => None,
     };
     let resolution = ratio(Tag::XResolution).zip(ratio(Tag::YResolution));
-    let resolution_unit = decoder.find_tag_unsigned(Tag::ResolutionUnit).ok().flatten().unwrap_or(2);
+    let resolution_unit =
+        decoder.find_tag_unsigned(Tag::ResolutionUnit).ok().flatten().unwrap_or(2);
     let text = decoder.get_tag_ascii_string(Tag::ImageDescription).unwrap_or_default();
     let mut grid = Grid { resolution, resolution_unit, ..Grid::default() };
     let pages = if text.starts_with("ImageJ=") {
@@ -69,9 +80,11 @@ pub(crate) fn read<R: Read + Seek>(decoder: &mut Decoder<R>) -> (Grid, Option<Pa
     (grid, pages)
 }
 
-/// Lines of `name=value`.
+/// Parses lines of `name=value`.
 fn read_imagej(text: &str, grid: &mut Grid) -> Pages {
-    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).map(str::trim);
+    let value = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).map(str::trim)
+    };
     let count = |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0);
     grid.dialect = Dialect::ImageJ;
     grid.unit = value("unit").map(|unit| unescaped(unit, "\\u", "", 16));
@@ -79,16 +92,16 @@ fn read_imagej(text: &str, grid: &mut Grid) -> Pages {
     let pages = Pages {
         channels: count("channels").unwrap_or(1),
         slices: count("slices").unwrap_or(1),
-        moments: count("frames").unwrap_or(1),
+        time_points: count("frames").unwrap_or(1),
         order: PageOrder::ChannelsFirst,
         series: 1,
     };
-    grid.moments = pages.moments > 1;
-    // Plain stacks of old say how many images there are and no more.
+    grid.time_points = pages.time_points > 1;
+    // Old plain stacks contain only the number of images.
     if pages.count() == 1 { Pages { slices: count("images").unwrap_or(1), ..pages } } else { pages }
 }
 
-/// Attributes of the first `Pixels` element.
+/// Parses the attributes of the first `Pixels` element.
 fn read_ome(text: &str, grid: &mut Grid) -> Option<Pages> {
     let (_, element) = text.split_once("<Pixels ").or_else(|| text.split_once("<Pixels\n"))?;
     let (element, _) = element.split_once('>')?;
@@ -98,28 +111,33 @@ fn read_ome(text: &str, grid: &mut Grid) -> Option<Pages> {
         let (first, _) = element.match_indices(&wanted).find(|(i, _)| whole(*i))?;
         element[first + wanted.len()..].split('"').next()
     };
-    let count = |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0).unwrap_or(1);
+    let count =
+        |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0).unwrap_or(1);
     grid.dialect = Dialect::Ome;
-    grid.pixel = ["PhysicalSizeX", "PhysicalSizeY"].map(|name| value(name).and_then(|s| s.parse().ok()));
+    grid.pixel =
+        ["PhysicalSizeX", "PhysicalSizeY"].map(|name| value(name).and_then(|s| s.parse().ok()));
     grid.spacing = value("PhysicalSizeZ").and_then(|s| s.parse().ok());
     grid.unit = value("PhysicalSizeXUnit").map(|unit| unescaped(unit, "&#", ";", 10));
-    // Colours of one page are counted as channels too.
-    let samples = text.split_once("SamplesPerPixel=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
+    // The colours of a page count as channels too.
+    let samples = text
+        .split_once("SamplesPerPixel=\"")
+        .and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
     let samples = samples.filter(|samples| *samples > 0).unwrap_or(1);
-    // With one moment only the order of C and Z matters.
-    let slices_first = value("DimensionOrder").is_some_and(|order| order.find('Z') < order.find('C'));
+    // With a single time point only the order of C and Z matters.
+    let slices_first =
+        value("DimensionOrder").is_some_and(|order| order.find('Z') < order.find('C'));
     let pages = Pages {
         channels: usize::max(count("SizeC") / samples, 1),
         slices: count("SizeZ"),
-        moments: count("SizeT"),
+        time_points: count("SizeT"),
         order: if slices_first { PageOrder::SlicesFirst } else { PageOrder::ChannelsFirst },
         series: text.matches("<Pixels").count(),
     };
-    grid.moments = pages.moments > 1;
+    grid.time_points = pages.time_points > 1;
     Some(pages)
 }
 
-/// What is written of the grid: the description of the first page, and the resolution of all.
+/// The written form of the grid: the description of the first page, and the resolution of all.
 pub(crate) struct Written {
     pub description: Option<String>,
     pub resolution: Option<[Rational; 2]>,
@@ -127,28 +145,40 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The grid said the way it was read, for so many slices of this size, channels and type.
-    pub(crate) fn of(grid: &Grid, slices: usize, [height, width, channels]: [usize; 3], kind: &str) -> Self {
+    /// Formats the grid in its convention, for a number of slices of this size, channels and type.
+    pub(crate) fn of(
+        grid: &Grid,
+        slices: usize,
+        [height, width, channels]: [usize; 3],
+        kind: &str,
+    ) -> Self {
         let description = match grid.dialect {
             Dialect::Plain => None,
-            Dialect::ImageJ => Some(escaped(&imagej(grid, slices, channels), |c| format!("\\u{:04X}", c as u32))),
-            Dialect::Ome => Some(escaped(&ome(grid, slices, [height, width, channels], kind), |c| format!("&#{};", c as u32))),
+            Dialect::ImageJ => {
+                Some(escaped(&imagej(grid, slices, channels), |c| format!("\\u{:04X}", c as u32)))
+            }
+            Dialect::Ome => {
+                Some(escaped(&ome(grid, slices, [height, width, channels], kind), |c| {
+                    format!("&#{};", c as u32)
+                }))
+            }
         };
         let resolution = grid.resolution.map(|(x, y)| [x, y].map(|[n, d]| Rational { n, d }));
         Self { description, resolution, unit: grid.resolution_unit }
     }
 }
 
-/// Text of a tag is ASCII, so what is not (the micron) is written the way the dialect has for it.
+/// Tags are ASCII, so other characters (such as the micron) are escaped as the convention requires.
 fn escaped(text: &str, how: impl Fn(char) -> String) -> String {
     text.chars().map(|c| if c.is_ascii() { c.into() } else { how(c) }).collect()
 }
 
-/// The reverse, where one character is meant.
+/// Reverses [`escaped`] for single characters.
 fn unescaped(text: &str, start: &str, end: &str, base: u32) -> String {
     let whole = || {
         let (before, rest) = text.split_once(start)?;
-        let (digits, after) = if end.is_empty() { rest.split_at_checked(4)? } else { rest.split_once(end)? };
+        let (digits, after) =
+            if end.is_empty() { rest.split_at_checked(4)? } else { rest.split_once(end)? };
         let meant = char::from_u32(u32::from_str_radix(digits, base).ok()?)?;
         Some(format!("{before}{meant}{after}"))
     };
@@ -156,7 +186,7 @@ fn unescaped(text: &str, start: &str, end: &str, base: u32) -> String {
 }
 
 fn imagej(grid: &Grid, slices: usize, channels: usize) -> String {
-    let axis = if grid.moments { "frames" } else { "slices" };
+    let axis = if grid.time_points { "frames" } else { "slices" };
     let channels = if grid.channel_pages.is_some() { channels } else { 1 };
     let mut text = format!("ImageJ=1.53a\nimages={}\n", slices * channels);
     if channels > 1 {
@@ -176,16 +206,19 @@ fn imagej(grid: &Grid, slices: usize, channels: usize) -> String {
 fn ome(grid: &Grid, slices: usize, [height, width, channels]: [usize; 3], kind: &str) -> String {
     let unit = grid.unit.as_deref().unwrap_or("µm");
     let size = |axis: char, size: Option<f64>| {
-        size.map_or(String::new(), |size| format!(" PhysicalSize{axis}=\"{size}\" PhysicalSize{axis}Unit=\"{unit}\""))
+        size.map_or(String::new(), |size| {
+            format!(" PhysicalSize{axis}=\"{size}\" PhysicalSize{axis}Unit=\"{unit}\"")
+        })
     };
     let sizes = size('X', grid.pixel[0]) + &size('Y', grid.pixel[1]) + &size('Z', grid.spacing);
-    let (z, t) = if grid.moments { (1, slices) } else { (slices, 1) };
+    let (z, t) = if grid.time_points { (1, slices) } else { (slices, 1) };
     let (order, elements, samples) = match grid.channel_pages {
         None => ("XYCZT", 1, channels),
         Some(PageOrder::ChannelsFirst) => ("XYCZT", channels, 1),
         Some(PageOrder::SlicesFirst) => ("XYZCT", channels, 1),
     };
-    let element = |i: usize| format!("<Channel ID=\"Channel:0:{i}\" SamplesPerPixel=\"{samples}\"/>");
+    let element =
+        |i: usize| format!("<Channel ID=\"Channel:0:{i}\" SamplesPerPixel=\"{samples}\"/>");
     let elements: String = (0..elements).map(element).collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\"><Image ID=\"Image:0\"><Pixels \

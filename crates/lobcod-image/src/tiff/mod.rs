@@ -1,4 +1,4 @@
-//! TIFF: pictures, and stacks of pages.
+//! TIFF: images, and stacks of pages.
 
 mod grid;
 mod read;
@@ -6,6 +6,6 @@ mod rows;
 mod write;
 
 pub(crate) use grid::Written;
-pub(crate) use read::decode;
+pub(crate) use read::{decode, shape};
 pub(crate) use rows::TiffRows;
 pub(crate) use write::{Pages, encode};

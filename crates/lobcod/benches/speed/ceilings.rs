@@ -1,15 +1,16 @@
-//! What this machine can do at most, on one core.
+//! Peak performance of one core of this machine.
 
-use lobcod::simd::{Kernel, Level, Vector, measure_rates};
-use lobcod::{Extent, Result};
+use super::peak::peak;
+use lobcod::Result;
+use lobcod::simd::{Kernel, Level, Vector};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Ceilings of one core.
+/// Peak performance of one core.
 pub struct Ceilings {
     /// Multiply-adds in registers, GFLOP/s.
     pub peak: f64,
-    /// Bytes read a second from the first and second cache and from memory, in GB/s.
+    /// Read bandwidth of the first and second cache and of memory, in GB/s.
     pub l1: f64,
     pub l2: f64,
     pub memory: f64,
@@ -17,16 +18,24 @@ pub struct Ceilings {
 
 impl Ceilings {
     pub fn measure() -> Result<Self> {
-        let peak = measure_rates::<f32>(Level::detect(), Extent::new(&[8, 8])?, 81, 16, 20)?.peak;
-        Ok(Self { peak, l1: read_rate(16 << 10), l2: read_rate(256 << 10), memory: read_rate(256 << 20) })
+        Ok(Self {
+            peak: peak::<f32>(Level::detect()),
+            l1: read_rate(16 << 10),
+            l2: read_rate(256 << 10),
+            memory: read_rate(256 << 20),
+        })
     }
 }
 
-/// GB/s of reading a buffer of this many bytes again and again, the best of several runs.
+/// GB/s of repeatedly reading a buffer of this many bytes, the best of several runs.
 fn read_rate(bytes: usize) -> f64 {
     let buffer = vec![1.0f32; bytes / 4];
     let rounds = ((64 << 20) / bytes).max(1);
-    (0..9).map(|_| lobcod::simd::Dispatch::dispatch(Level::detect(), Read { buffer: &buffer, rounds })).fold(0.0, f64::max)
+    (0..9)
+        .map(|_| {
+            lobcod::simd::Dispatch::dispatch(Level::detect(), Read { buffer: &buffer, rounds })
+        })
+        .fold(0.0, f64::max)
 }
 
 struct Read<'a> {

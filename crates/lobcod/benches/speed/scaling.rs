@@ -1,12 +1,14 @@
-//! More threads, more pixels, more digits.
+//! Scaling with threads, pixels and precision.
 
-use crate::timed::{Call, Log, Timed, Verb};
+use crate::timed::{Call, Command, Timer};
 use crate::workloads::{self, Workload};
 use lobcod::engine::CpuEngine;
 use lobcod::{Observed, Penalty, PursuitParams, Report, Result, Signal};
+use lobcod_conformance::hooked::Hooked;
+use std::rc::Rc;
 use std::time::Instant;
 
-/// Seconds of a pursuit to the usual gap, the median of `repeats`, and the last report.
+/// Seconds of a pursuit to the default gap, the median of `repeats`, and the last report.
 fn median(repeats: usize, mut run: impl FnMut() -> Result<Report>) -> Result<(f64, Report)> {
     let mut seconds = Vec::new();
     let mut last = None;
@@ -21,21 +23,22 @@ fn median(repeats: usize, mut run: impl FnMut() -> Result<Report>) -> Result<(f6
 
 fn run(load: &Workload, threads: usize) -> Result<Report> {
     let pursuit = PursuitParams::new(Penalty::Absolute(load.penalty)).check()?;
-    Ok(pursuit.run_on(&CpuEngine::new(threads)?, &load.signals, &load.dictionary, &mut ())?.report)
+    Ok(pursuit.run(&CpuEngine::new(threads)?, &load.signals, &load.dictionary, &mut ())?.report)
 }
 
-/// So many threads as named, or 1, 2, 4, 8, 16 as far as there are cores, and what every stage gains over the first.
+/// The given numbers of threads, or 1, 2, 4, 8, 16 up to the number of cores, and the speed-up of
+/// every stage over the first.
 pub fn threads(side: usize, counts: &[usize]) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = workloads::procedural(side)?;
     println!("{}, to a gap of 1e-3, medians of 3; {cores} cores", load.name);
     let pursuit = PursuitParams::new(Penalty::Absolute(load.penalty)).check()?;
     let stages = [
-        ("setup", &[Verb::Open][..]),
-        ("certificate", &[Verb::Certificate, Verb::Dual]),
-        ("discovery", &[Verb::DiscoverAll, Verb::DiscoverCandidates]),
-        ("support", &[Verb::Support]),
-        ("refresh, objective", &[Verb::Refresh, Verb::Objective]),
+        ("setup", &[Command::Open][..]),
+        ("certificate", &[Command::Certificate, Command::Dual]),
+        ("discovery", &[Command::DiscoverAll, Command::DiscoverCandidates]),
+        ("support", &[Command::Support]),
+        ("objective", &[Command::Objective]),
     ];
     let mut one: Vec<f64> = Vec::new();
     let usual: Vec<usize> = [1, 2, 4, 8, 16].into_iter().filter(|&count| count <= cores).collect();
@@ -43,19 +46,26 @@ pub fn threads(side: usize, counts: &[usize]) -> Result<()> {
         let engine = CpuEngine::new(count)?;
         let mut calls: Vec<Call> = Vec::new();
         let (seconds, report) = median(3, || {
-            let log = Log::default();
-            let timed = Timed { engine: &engine, log: log.clone() };
-            let report = pursuit.run_on(&timed, &load.signals, &load.dictionary, &mut ())?.report;
-            calls = log.borrow().clone();
+            let timer = Rc::new(Timer::default());
+            let timed = Hooked { engine: &engine, hook: Rc::clone(&timer) };
+            let report = pursuit.run(&timed, &load.signals, &load.dictionary, &mut ())?.report;
+            calls = timer.log.borrow().clone();
             Ok(report)
         })?;
-        let of = |verbs: &[Verb]| calls.iter().filter(|c| verbs.contains(&c.verb)).map(|c| c.seconds).sum::<f64>();
-        let mut spent: Vec<f64> = stages.iter().map(|(_, verbs)| of(verbs)).collect();
+        let of = |commands: &[Command]| {
+            calls.iter().filter(|c| commands.contains(&c.command)).map(|c| c.seconds).sum::<f64>()
+        };
+        let mut spent: Vec<f64> = stages.iter().map(|(_, commands)| of(commands)).collect();
         spent.push(seconds - spent.iter().sum::<f64>());
         spent.push(seconds);
         one = if one.is_empty() { spent.clone() } else { one };
-        print!("{count:>3} threads {seconds:8.3} s, {:5.2} times the first;", one[spent.len() - 1] / seconds);
-        for ((name, seconds), one) in stages.iter().map(|s| s.0).chain(["outside"]).zip(&spent).zip(&one) {
+        print!(
+            "{count:>3} threads {seconds:8.3} s, {:5.2} times the first;",
+            one[spent.len() - 1] / seconds
+        );
+        for ((name, seconds), one) in
+            stages.iter().map(|s| s.0).chain(["outside"]).zip(&spent).zip(&one)
+        {
             print!(" {name} {seconds:.2} s ({:.1}x)", one / seconds);
         }
         println!("; objective {}", report.total.objective);
@@ -85,15 +95,22 @@ pub fn scale(largest: usize) -> Result<()> {
     Ok(())
 }
 
-/// The same workload in both precisions, in turn.
+/// The same workload in both precisions, alternating.
 pub fn precision() -> Result<()> {
     for load in workloads::all()? {
-        let double: Vec<Observed<f64>> = load.signals.iter().map(|s| Signal::cast::<f64>(&s.signal).into()).collect();
+        let double: Vec<Observed<f64>> =
+            load.signals.iter().map(|s| Signal::cast::<f64>(&s.signal).into()).collect();
         let dictionary = load.dictionary.cast::<f64>();
         let pursuit = PursuitParams::new(Penalty::Absolute(load.penalty)).check()?;
         let (single, _) = median(5, || run(&load, 1))?;
-        let (twice, _) = median(5, || Ok(pursuit.run_on(&CpuEngine::new(1)?, &double, &dictionary, &mut ())?.report))?;
-        println!("{:>14}: f32 {single:.3} s, f64 {twice:.3} s, {:.2} times", load.name, twice / single);
+        let (twice, _) = median(5, || {
+            Ok(pursuit.run(&CpuEngine::new(1)?, &double, &dictionary, &mut ())?.report)
+        })?;
+        println!(
+            "{:>14}: f32 {single:.3} s, f64 {twice:.3} s, {:.2} times",
+            load.name,
+            twice / single
+        );
     }
     Ok(())
 }

@@ -1,12 +1,15 @@
-//! Time of every stage of a pursuit, and the share of its ceiling it reaches.
+//! Time of every stage of a pursuit, compared with its limit on this machine.
 
 use crate::ceilings::Ceilings;
-use crate::timed::{Call, Log, Timed, Verb};
+use crate::timed::{Call, Command, Timer};
 use crate::workloads::Workload;
 use lobcod::engine::CpuEngine;
 use lobcod::{Penalty, PursuitParams, Report, Result};
+use lobcod_conformance::hooked::Hooked;
+use std::rc::Rc;
 
-/// Runs the workload on one thread (every call at its fastest of `repeats`) and prints where the time went.
+/// Runs the workload on one thread (every call at its fastest of `repeats`) and prints the time of
+/// each stage.
 pub fn print(load: &Workload, ceilings: &Ceilings, repeats: usize, passes: bool) -> Result<()> {
     let (calls, report) = run(load, repeats)?;
     let total = &report.total;
@@ -23,22 +26,39 @@ pub fn print(load: &Workload, ceilings: &Ceilings, repeats: usize, passes: bool)
     print_milestones(&calls, &report, load.optimum.unwrap_or(total.objective), passes);
     let (n, m) = (load.dictionary.atom_len() as f64, load.dictionary.len() as f64);
     let all: f64 = calls.iter().map(|c| c.seconds).sum();
-    println!("  stage          calls       ms  share      visited   ceiling ms  reached   bound by");
-    for (name, verbs, per_visit, bound) in [
-        ("certificate", &[Verb::Certificate, Verb::Dual][..], 2.0 * n * m / ceilings.peak, "multiply-adds"),
-        ("discovery", &[Verb::DiscoverAll, Verb::DiscoverCandidates], 2.0 * n * m / ceilings.peak, "multiply-adds"),
-        // Atom and patch are read for the correlation and again for the update, which writes the patch.
-        ("support", &[Verb::Support], 5.0 * 4.0 * n / ceilings.l1, "first cache"),
-        // A code moves an atom and a patch and writes it; then the residual and the signal are read.
-        ("refresh", &[Verb::Refresh], 0.0, "-"),
-        ("objective", &[Verb::Objective], 0.0, "-"),
-        ("setup", &[Verb::Open], 0.0, "-"),
+    println!(
+        "  stage          calls       ms  share      visited   ceiling ms  reached   bound by"
+    );
+    for (name, commands, per_visit, bound) in [
+        (
+            "certificate",
+            &[Command::Certificate, Command::Dual][..],
+            2.0 * n * m / ceilings.peak,
+            "multiply-adds",
+        ),
+        (
+            "discovery",
+            &[Command::DiscoverAll, Command::DiscoverCandidates],
+            2.0 * n * m / ceilings.peak,
+            "multiply-adds",
+        ),
+        // Atom and patch are read for the correlation and again for the update, which writes the
+        // patch.
+        ("support", &[Command::Support], 5.0 * 4.0 * n / ceilings.l1, "first cache"),
+        // A code moves an atom and a patch and writes it; then the residual and the signal are
+        // read.
+        ("objective", &[Command::Objective], 0.0, "-"),
+        ("setup", &[Command::Open], 0.0, "-"),
     ] {
-        let of: Vec<&Call> = calls.iter().filter(|c| verbs.contains(&c.verb)).collect();
+        let of: Vec<&Call> = calls.iter().filter(|c| commands.contains(&c.command)).collect();
         let seconds: f64 = of.iter().map(|c| c.seconds).sum();
         let visited: usize = of.iter().map(|c| c.visited).sum();
         let ceiling = 1e-9 * visited as f64 * per_visit;
-        let reached = if ceiling > 0.0 { format!("{:6.0} %", 100.0 * ceiling / seconds) } else { "      -".into() };
+        let reached = if ceiling > 0.0 {
+            format!("{:6.0} %", 100.0 * ceiling / seconds)
+        } else {
+            "      -".into()
+        };
         println!(
             "  {name:<12} {:>7} {:>8.1} {:>5.0}% {visited:>12} {:>12.1} {reached}   {bound}",
             of.len(),
@@ -57,10 +77,10 @@ fn run(load: &Workload, repeats: usize) -> Result<(Vec<Call>, Report)> {
     let mut fastest: Vec<Call> = Vec::new();
     let mut report = None;
     for _ in 0..repeats {
-        let log = Log::default();
-        let timed = Timed { engine: &engine, log: log.clone() };
-        report = Some(pursuit.run_on(&timed, &load.signals, &load.dictionary, &mut ())?.report);
-        let calls = log.borrow().clone();
+        let timer = Rc::new(Timer::default());
+        let timed = Hooked { engine: &engine, hook: Rc::clone(&timer) };
+        report = Some(pursuit.run(&timed, &load.signals, &load.dictionary, &mut ())?.report);
+        let calls = timer.log.borrow().clone();
         if fastest.is_empty() {
             fastest = calls;
         } else {
@@ -70,7 +90,8 @@ fn run(load: &Workload, repeats: usize) -> Result<(Vec<Call>, Report)> {
     Ok((fastest, report.expect("at least one run")))
 }
 
-/// When the objective came within 1 %, 0.1 % and 0.01 % of the least; every pass, if asked, with the share of needles visited.
+/// Times at which the objective came within 1 %, 0.1 % and 0.01 % of the lowest; optionally every
+/// pass, with the fraction of needles visited.
 fn print_milestones(calls: &[Call], report: &Report, optimum: f64, passes: bool) {
     let mut points = report.history.iter();
     let mut open = vec![1e-2, 1e-3, 1e-4];
@@ -78,12 +99,12 @@ fn print_milestones(calls: &[Call], report: &Report, optimum: f64, passes: bool)
     let mut reached = String::new();
     for call in calls {
         seconds += call.seconds;
-        line += &format!(" {} {:.1} ({})", call.verb.short(), 1e3 * call.seconds, call.visited);
-        if !matches!(call.verb, Verb::Certificate | Verb::Objective) {
+        line += &format!(" {} {:.1} ({})", call.command.short(), 1e3 * call.seconds, call.visited);
+        if !matches!(call.command, Command::Certificate | Command::Objective) {
             continue;
         }
         measured += 1;
-        // The first measurement looks for the largest correlation and makes no point of the history.
+        // The first measurement determines the largest correlation and is not part of the history.
         let Some(point) = (measured > 1).then(|| points.next()).flatten() else { continue };
         let above = point.objective / optimum - 1.0;
         if passes {

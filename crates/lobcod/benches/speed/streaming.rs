@@ -1,16 +1,17 @@
-//! Learning from many pictures, one after the other.
+//! Learning from a stream of many images.
 
 use crate::workloads;
+use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, LearnParams, Observed, Penalty, PursuitParams, Result};
 use std::time::Instant;
 
 const SIDE: usize = 256;
 const PENALTY: Penalty = Penalty::Absolute(20.0);
-/// Pictures between two judgements, and pictures that judge.
+/// Images between two evaluations, and number of evaluation images.
 const STEP: usize = 100;
 const JUDGES: usize = 4;
 
-/// Cuts of one large procedural picture, less their local means.
+/// Crops of one large procedural image, minus their local means.
 fn cuts(count: usize) -> Result<Vec<Observed<f32>>> {
     let across = (count as f64).sqrt().ceil() as usize;
     let whole = workloads::procedural(across * SIDE)?.signals.remove(0).signal;
@@ -23,27 +24,33 @@ fn cuts(count: usize) -> Result<Vec<Observed<f32>>> {
     (0..count).map(cut).collect()
 }
 
-/// Two passes over `count` pictures of 256x256: pictures a second, and what pictures never learnt from cost meanwhile.
+/// Two passes over `count` images of 256x256: images per second, and the objective of images that
+/// were not learnt from.
 pub fn stream(count: usize) -> Result<()> {
-    let mut pictures = cuts(count + JUDGES)?;
-    let judges = pictures.split_off(count);
+    let mut images = cuts(count + JUDGES)?;
+    let judges = images.split_off(count);
     let first = Dictionary::random(Extent::new(&[8, 8])?, 1, 81, 0)?;
-    let judge = PursuitParams { tolerance: 1e-2, ..PursuitParams::new(PENALTY) }.check()?;
-    let cost = |dictionary: &Dictionary<f32>| Ok(judge.run(&judges, dictionary, &mut ())?.report.total.objective);
+    let judge = PursuitParams::new(PENALTY).with(|p| p.tolerance = 1e-2).check()?;
+    let cost = |dictionary: &Dictionary<f32>| {
+        Ok(judge.run(&CpuEngine::new(0)?, &judges, dictionary, &mut ())?.report.total.objective)
+    };
     let mut stream = LearnParams::new(PENALTY).check()?.stream(&first)?;
     println!(
-        "{count} pictures {SIDE}x{SIDE}, 81 atoms 8x8 from random, all cores; {JUDGES} other pictures cost {:.4e}",
+        "{count} images {SIDE}x{SIDE}, 81 atoms 8x8 from random, all cores; {JUDGES} other images cost {:.4e}",
         cost(&first)?
     );
     for pass in 1..=2 {
         let mut seconds = 0.0;
-        for (number, picture) in pictures.iter().enumerate() {
+        for (number, image) in images.iter().enumerate() {
             let clock = Instant::now();
-            stream.partial_fit(std::slice::from_ref(picture), &mut ())?;
+            stream.partial_fit(&CpuEngine::new(0)?, std::slice::from_ref(image), &mut ())?;
             seconds += clock.elapsed().as_secs_f64();
             if (number + 1) % STEP == 0 || number + 1 == count {
                 let (seen, cost) = (number + 1, cost(stream.dictionary())?);
-                println!("pass {pass}, {seen:>5} pictures, {seconds:7.1} s, {:6.1} a second: {cost:.4e}", seen as f64 / seconds);
+                println!(
+                    "pass {pass}, {seen:>5} images, {seconds:7.1} s, {:6.1} a second: {cost:.4e}",
+                    seen as f64 / seconds
+                );
             }
         }
     }

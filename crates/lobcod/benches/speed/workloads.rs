@@ -1,4 +1,4 @@
-//! What is coded: the reference pictures where they are at hand, and a procedural one of any size.
+//! Benchmark inputs: the reference images if available, and a procedural image of any size.
 
 use lobcod::{Dictionary, Extent, Observed, Result, Signal};
 use lobcod_conformance::fruit;
@@ -10,7 +10,7 @@ pub struct Workload {
     pub signals: Vec<Observed<f32>>,
     pub dictionary: Dictionary<f32>,
     pub penalty: f64,
-    /// The least objective, where it is known.
+    /// The lowest objective, if known.
     pub optimum: Option<f64>,
 }
 
@@ -20,13 +20,15 @@ impl Workload {
     }
 }
 
-/// Fruit and Barbara of the tables, if their folder is there; always a procedural picture.
+/// Fruit and Barbara of the tables, if available; always a procedural image.
 pub fn all() -> Result<Vec<Workload>> {
     let mut loads = Vec::new();
     if let Some(data) = fruit::data_folder() {
         let dictionary = fruit::initial_dictionary(&data).cast::<f32>();
-        let fruits: Vec<Observed<f32>> = fruit::pictures(&data).iter().map(|s| s.cast().into()).collect();
-        let barbara: Observed<f32> = fruit::less_mean(fruit::picture(&data.join("standard/barbara.png")))?.cast().into();
+        let fruits: Vec<Observed<f32>> =
+            fruit::images(&data).iter().map(|s| s.cast().into()).collect();
+        let barbara: Observed<f32> =
+            fruit::less_mean(fruit::image(&data.join("standard/barbara.png")))?.cast().into();
         let load = |name: &str, signals: &[Observed<f32>], penalty, optimum| Workload {
             name: name.into(),
             signals: signals.to_vec(),
@@ -42,17 +44,18 @@ pub fn all() -> Result<Vec<Workload>> {
     Ok(loads)
 }
 
-/// A square of fields with gratings of their own, some smooth, less its local mean; the embedded dictionary.
+/// A square of fields with different gratings, some smooth, minus its local mean; with the embedded
+/// dictionary.
 pub fn procedural(side: usize) -> Result<Workload> {
     let value = |i: usize| {
         let Grating { level, detail } = grating(side, i);
         level + detail
     };
     let extent = Extent::new(&[side, side])?;
-    let picture = Signal::from_planar(extent, 1, (0..side * side).map(value).collect())?;
+    let image = Signal::from_planar(extent, 1, (0..side * side).map(value).collect())?;
     Ok(Workload {
         name: format!("procedural-{side}"),
-        signals: vec![fruit::less_mean(picture)?.cast().into()],
+        signals: vec![fruit::less_mean(image)?.cast().into()],
         dictionary: Dictionary::dct(Extent::new(&[8, 8])?, 1, 81)?,
         penalty: 20.0,
         optimum: None,

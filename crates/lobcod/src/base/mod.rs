@@ -1,12 +1,10 @@
-//! Base layers `B`: the smooth part of a signal, taken off before the rest is coded and added back afterwards.
+//! Base layers `B`: the smooth part of a signal, subtracted before coding.
 
 mod local_mean;
 mod smooth;
 
-pub(crate) use local_mean::box_mean;
-pub use local_mean::local_mean;
-pub(crate) use smooth::smooth_memory;
-pub use smooth::{smooth, smooth_on};
+pub use local_mean::{box_mean, local_mean};
+pub use smooth::{smooth, smooth_memory, smooth_on};
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -16,15 +14,16 @@ use crate::signal::Signal;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which base layer is taken off; written `none`, `local-mean`, `smooth` (weight 5) or `smooth:WEIGHT`.
+/// The base layer to subtract; written `none`, `local-mean`, `smooth` (weight 5) or
+/// `smooth:WEIGHT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Base {
-    /// Nothing is taken off.
+    /// Nothing is subtracted.
     None,
     /// The mean over a box of the atom's size, see [`local_mean`].
     #[default]
     LocalMean,
-    /// The smoothest layer near the signal, see [`smooth`].
+    /// A smooth approximation of the signal, see [`smooth`].
     Smooth {
         /// Weight of the squared gradient.
         mu: f64,
@@ -32,7 +31,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// Weight of the squared gradient when none is given: the paper's choice for fusion.
+    /// Default weight of the squared gradient: the paper's choice for fusion.
     pub const DEFAULT_MU: f64 = 5.0;
 
     /// The base layer of a signal, zeros for [`Base::None`]; `window` is the box of an atom.
@@ -45,7 +44,12 @@ impl Base {
     /// assert_eq!(mean.data()[1..4], [1.0, 2.0, 3.0]);
     /// # Ok::<(), lobcod::Error>(())
     /// ```
-    pub fn layer<T: Real>(&self, signal: &Signal<T>, mask: Option<&Mask<T>>, window: Extent) -> Result<Signal<T>> {
+    pub fn layer<T: Real>(
+        &self,
+        signal: &Signal<T>,
+        mask: Option<&Mask<T>>,
+        window: Extent,
+    ) -> Result<Signal<T>> {
         match *self {
             Base::None => Ok(Signal::zeros(signal.extent(), signal.channels())),
             Base::LocalMean => local_mean(signal, mask, window),
@@ -53,7 +57,7 @@ impl Base {
         }
     }
 
-    /// Bytes that finding the layer takes for a moment, beside the signal and the layer: numbers (`f64`) a sample of one channel.
+    /// Temporary memory the layer needs, in bytes.
     pub fn memory(&self, extent: Extent, masked: bool) -> u64 {
         let numbers = match (self, masked) {
             (Base::None, _) => 0,
@@ -86,29 +90,47 @@ impl FromStr for Base {
             ("local-mean", _) => Ok(Base::LocalMean),
             ("smooth", _) => Ok(Base::Smooth { mu: Self::DEFAULT_MU }),
             (_, Some(mu)) => Ok(Base::Smooth { mu }),
-            _ => Err(Error::parameter("the base", s, "local-mean, smooth, smooth:WEIGHT with a weight above 0, or none")),
+            _ => Err(Error::parameter(
+                "the base",
+                s,
+                "local-mean, smooth, smooth:WEIGHT with a weight above 0, or none",
+            )),
         }
     }
 }
 
-/// Samples of channel `c` as `f64`; where the weight is 0 the sample is not read and 0 stands in its place.
-fn observed_channel<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, c: usize) -> Result<Vec<f64>> {
+/// Samples of channel `c` as `f64`; 0, without reading them, where the weight is 0.
+fn observed_channel<T: Real>(
+    signal: &Signal<T>,
+    mask: Option<&Mask<T>>,
+    c: usize,
+) -> Result<Vec<f64>> {
     let samples = signal.channel(c).iter();
     let values: Vec<f64> = match mask {
         None => samples.map(|x| x.to_f64()).collect(),
-        Some(mask) => samples.zip(mask.channel(c)).map(|(x, &w)| if w == T::ZERO { 0.0 } else { x.to_f64() }).collect(),
+        Some(mask) => samples
+            .zip(mask.channel(c))
+            .map(|(x, &w)| if w == T::ZERO { 0.0 } else { x.to_f64() })
+            .collect(),
     };
     match values.iter().find(|x| !x.is_finite()) {
-        Some(x) => Err(Error::Data(format!("an observed sample is {x}; mark it as missing or replace it by a number"))),
+        Some(x) => Err(Error::Data(format!(
+            "an observed sample is {x}; mark it as missing or replace it with a finite value"
+        ))),
         None => Ok(values),
     }
 }
 
-/// Lines handled together across a strided axis, so that every cache line that is fetched is used whole.
+/// Lines processed together along a strided axis, to use whole cache lines.
 const LINES_AT_ONCE: usize = 16;
 
-/// Replaces every line along `axis` of a box of `size` by what `transform` makes of it.
-pub(crate) fn along_axis(data: &mut [f64], size: [usize; 3], axis: usize, mut transform: impl FnMut(&mut [f64])) {
+/// Applies `transform` to every line along `axis` of a box of `size`, in place.
+pub fn along_axis(
+    data: &mut [f64],
+    size: [usize; 3],
+    axis: usize,
+    mut transform: impl FnMut(&mut [f64]),
+) {
     let length = size[axis];
     let stride: usize = size[axis + 1..].iter().product();
     if stride == 1 {

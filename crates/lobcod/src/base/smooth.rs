@@ -1,7 +1,7 @@
-//! The smooth layer: close to the signal, small gradient.
+//! Smooth layer: close to the signal, with a small gradient.
 
 use super::{along_axis, observed_channel};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_positive};
 use crate::extent::Extent;
 use crate::mask::Mask;
 use crate::parallel;
@@ -11,20 +11,22 @@ use rustdct::{DctPlanner, TransformType2And3};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Relative residual at which the masked system counts as solved.
+/// Relative residual at which the masked system is solved.
 const TOLERANCE: f64 = 1e-8;
-/// Steps after which conjugate gradients give up; ordinary masks take 10 to 100.
+/// Maximum number of conjugate gradient steps; ordinary masks take 10 to 100.
 const MAX_STEPS: usize = 5000;
 
-/// The layer `B` that minimises `1/2 ||A (Y - B)||^2 + mu/2 ||grad B||^2`, each channel by itself.
+/// The layer `B` that minimises `1/2 ||A (Y - B)||^2 + mu/2 ||grad B||^2`, channel by channel.
 ///
-/// The gradient takes differences of neighbours along every axis and none across the edge (Neumann), so the layer solves
-/// `(A^2 + mu L) B = A^2 Y` with `L = Gx'Gx + Gy'Gy + Gz'Gz`. Without a mask this is `(I + mu L)^-1 Y` of the paper's fusion
-/// task, solved exactly: the cosine transform (DCT-II) turns `L` into a diagonal. With a mask, conjugate gradients
-/// preconditioned by that solve, to a relative residual of 1e-8. Samples of weight 0 are never read; a channel in which
-/// nothing is known gets 0.
+/// The gradient takes differences of neighbours along every axis and none across the edge
+/// (Neumann), so the layer solves `(A^2 + mu L) B = A^2 Y` with `L = Gx'Gx + Gy'Gy + Gz'Gz`.
+/// Without a mask this is `(I + mu L)^-1 Y` of the paper's fusion task, solved exactly: the cosine
+/// transform (DCT-II) turns `L` into a diagonal. With a mask, conjugate gradients preconditioned by
+/// that solve, to a relative residual of 1e-8. Samples of weight 0 are never read; a channel without
+/// known samples gets 0.
 ///
-/// Cost: two cosine transforms, or two a step of conjugate gradients; memory: 2 or 7 numbers (`f64`) a sample.
+/// Cost: two cosine transforms, or two per step of conjugate gradients; memory: 2 or 7 `f64` per
+/// sample.
 ///
 /// ```
 /// use lobcod::{Extent, Signal, base::smooth};
@@ -38,11 +40,14 @@ pub fn smooth<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64) -> R
     smooth_on(signal, mask, mu, 1)
 }
 
-/// [`smooth`] on so many threads (0: all cores); the same layer to the last bit.
-pub fn smooth_on<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64, threads: usize) -> Result<Signal<T>> {
-    if !(mu > 0.0 && mu.is_finite()) {
-        return Err(Error::parameter("the weight of the smooth layer", mu, "a number above 0"));
-    }
+/// [`smooth`] on the given number of threads (0: all cores); the result is bit-identical.
+pub fn smooth_on<T: Real>(
+    signal: &Signal<T>,
+    mask: Option<&Mask<T>>,
+    mu: f64,
+    threads: usize,
+) -> Result<Signal<T>> {
+    check_positive("the weight of the smooth layer", mu)?;
     if let Some(mask) = mask {
         mask.check_fits(signal)?;
     }
@@ -53,7 +58,8 @@ pub fn smooth_on<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64, t
         match mask {
             None => transform.solve(&mut layer, 1.0, mu),
             Some(mask) => {
-                let squares: Vec<f64> = mask.channel(c).iter().map(|w| w.to_f64() * w.to_f64()).collect();
+                let squares: Vec<f64> =
+                    mask.channel(c).iter().map(|w| w.to_f64() * w.to_f64()).collect();
                 solve_masked(&mut layer, &squares, mu, &mut transform)?;
             }
         }
@@ -62,16 +68,15 @@ pub fn smooth_on<T: Real>(signal: &Signal<T>, mask: Option<&Mask<T>>, mu: f64, t
     Signal::from_planar(signal.extent(), signal.channels(), data)
 }
 
-/// Bytes that [`smooth`] takes for a moment without a mask: a channel, the same on its side, and what the transforms of the longest axis
-/// know and need.
-pub(crate) fn smooth_memory(extent: Extent) -> u64 {
+/// Temporary memory [`smooth`] needs without a mask, in bytes.
+pub fn smooth_memory(extent: Extent) -> u64 {
     const TRANSFORM: usize = 9;
     let copies = if extent.rank() == 2 { 2 } else { 1 };
     let longest = extent.axes().iter().copied().max().unwrap_or(0);
     ((copies * extent.volume() + TRANSFORM * longest) * size_of::<f64>()) as u64
 }
 
-/// Columns that are turned into rows together, so that every cache line that is fetched is used whole.
+/// Columns transposed together, to use whole cache lines.
 const COLUMNS: usize = 16;
 
 /// A planned cosine transform of one length.
@@ -81,20 +86,22 @@ type Transform = Arc<dyn TransformType2And3<f64>>;
 struct CosineSolve {
     size: [usize; 3],
     threads: usize,
-    /// Forward and backward transform of every axis.
+    /// Forward and inverse transform of every axis.
     transforms: [(Transform, Transform); 3],
     /// Eigenvalues of the one-dimensional `L` of every axis.
     eigenvalues: [Vec<f64>; 3],
-    /// The picture on its side.
-    turned: Vec<f64>,
+    /// The transposed image.
+    transposed: Vec<f64>,
 }
 
 impl CosineSolve {
     fn new(size: [usize; 3], threads: usize) -> Self {
-        let eigenvalues = size.map(|n| (0..n).map(|k| 4.0 * (PI * k as f64 / (2 * n) as f64).sin().powi(2)).collect());
+        let eigenvalues = size.map(|n| {
+            (0..n).map(|k| 4.0 * (PI * k as f64 / (2 * n) as f64).sin().powi(2)).collect()
+        });
         let mut planner = DctPlanner::new();
         let transforms = size.map(|n| (planner.plan_dct2(n), planner.plan_dct3(n)));
-        Self { size, threads, transforms, eigenvalues, turned: Vec::new() }
+        Self { size, threads, transforms, eigenvalues, transposed: Vec::new() }
     }
 
     /// `data <- (shift I + mu L)^-1 data`.
@@ -112,31 +119,43 @@ impl CosineSolve {
         for axis in axes.clone() {
             let dct = &self.transforms[axis].0;
             let mut scratch = vec![0.0; dct.get_scratch_len()];
-            along_axis(data, self.size, axis, |line| dct.process_dct2_with_scratch(line, &mut scratch));
+            along_axis(data, self.size, axis, |line| {
+                dct.process_dct2_with_scratch(line, &mut scratch)
+            });
         }
         let gain = self.gain();
         let [planes, rows, columns] = &self.eigenvalues;
         for (row, line) in data.chunks_exact_mut(columns.len()).enumerate() {
             let outer = planes[row / rows.len()] + rows[row % rows.len()];
-            line.iter_mut().zip(columns).for_each(|(x, inner)| *x /= gain * (shift + mu * (outer + inner)));
+            line.iter_mut()
+                .zip(columns)
+                .for_each(|(x, inner)| *x /= gain * (shift + mu * (outer + inner)));
         }
         for axis in axes {
             let dct = &self.transforms[axis].1;
             let mut scratch = vec![0.0; dct.get_scratch_len()];
-            along_axis(data, self.size, axis, |line| dct.process_dct3_with_scratch(line, &mut scratch));
+            along_axis(data, self.size, axis, |line| {
+                dct.process_dct3_with_scratch(line, &mut scratch)
+            });
         }
     }
 
-    /// Two axes: the middle part of the work is done on the picture laid on its side, where columns are contiguous.
+    /// Two axes: columns are transformed in the transposed image.
     fn solve_plane(&mut self, data: &mut [f64], shift: f64, mu: f64) {
         let [_, height, width] = self.size;
         let (gain, threads) = (self.gain(), self.threads);
         let [_, (down, up), (forth, back)] = &self.transforms;
         let [_, rows, columns] = &self.eigenvalues;
         let scratch = |a: &Transform| vec![0.0; a.get_scratch_len()];
-        parallel::chunks(data, width, threads, || scratch(forth), |_, line, s| forth.process_dct2_with_scratch(line, s));
-        self.turned.resize(data.len(), 0.0);
-        let turn = |from: &[f64], length: usize, first: usize, to: &mut [f64]| {
+        parallel::chunks(
+            data,
+            width,
+            threads,
+            || scratch(forth),
+            |_, line, s| forth.process_dct2_with_scratch(line, s),
+        );
+        self.transposed.resize(data.len(), 0.0);
+        let transpose = |from: &[f64], length: usize, first: usize, to: &mut [f64]| {
             let count = to.len() / (from.len() / length);
             for (i, row) in from.chunks_exact(length).enumerate() {
                 for (j, value) in row[first..first + count].iter().enumerate() {
@@ -146,47 +165,55 @@ impl CosineSolve {
         };
         let flat = &*data;
         parallel::chunks(
-            &mut self.turned,
+            &mut self.transposed,
             COLUMNS * height,
             threads,
             || (scratch(down), scratch(up)),
             |i, part, (s, t)| {
-                turn(flat, width, COLUMNS * i, part);
+                transpose(flat, width, COLUMNS * i, part);
                 for (j, line) in part.chunks_exact_mut(height).enumerate() {
                     down.process_dct2_with_scratch(line, s);
                     let inner = columns[COLUMNS * i + j];
-                    line.iter_mut().zip(rows).for_each(|(x, outer)| *x /= gain * (shift + mu * (outer + inner)));
+                    line.iter_mut()
+                        .zip(rows)
+                        .for_each(|(x, outer)| *x /= gain * (shift + mu * (outer + inner)));
                     up.process_dct3_with_scratch(line, t);
                 }
             },
         );
-        let turned = &self.turned;
+        let transposed = &self.transposed;
         parallel::chunks(
             data,
             COLUMNS * width,
             threads,
             || scratch(back),
             |i, part, s| {
-                turn(turned, height, COLUMNS * i, part);
-                part.chunks_exact_mut(width).for_each(|line| back.process_dct3_with_scratch(line, s));
+                transpose(transposed, height, COLUMNS * i, part);
+                part.chunks_exact_mut(width)
+                    .for_each(|line| back.process_dct3_with_scratch(line, s));
             },
         );
     }
 
-    /// The two unscaled transforms multiply a line of n samples by n / 2.
+    /// Factor by which the two unscaled transforms multiply a line: n / 2 for n samples.
     fn gain(&self) -> f64 {
         self.size.iter().filter(|&&n| n > 1).map(|&n| n as f64 / 2.0).product()
     }
 }
 
 /// Solves `(A^2 + mu L) B = A^2 Y` in place; `layer` holds `Y` on entry and `B` on return.
-fn solve_masked(layer: &mut [f64], squares: &[f64], mu: f64, transform: &mut CosineSolve) -> Result<()> {
+fn solve_masked(
+    layer: &mut [f64],
+    squares: &[f64],
+    mu: f64,
+    transform: &mut CosineSolve,
+) -> Result<()> {
     let total: f64 = squares.iter().sum();
     if total == 0.0 {
         return Ok(());
     }
-    // L does not see a constant. Taking the weighted mean off first leaves a right-hand side without that mode, which
-    // keeps the system well behaved for large mu.
+    // L annihilates constants: subtracting the weighted mean keeps the system well conditioned for
+    // large mu.
     let mean = dot(layer, squares) / total;
     let shift = total / layer.len() as f64;
     let mut residual: Vec<f64> = layer.iter().zip(squares).map(|(y, a)| a * (y - mean)).collect();
@@ -216,7 +243,9 @@ fn solve_masked(layer: &mut [f64], squares: &[f64], mu: f64, transform: &mut Cos
         let previous = std::mem::replace(&mut energy, dot(&residual, &z));
         direction.iter_mut().zip(z).for_each(|(d, z)| *d = z + energy / previous * *d);
     }
-    Err(Error::Data(format!("the smooth layer with weight {mu} did not settle for this mask; use a weight nearer to 1")))
+    Err(Error::Data(format!(
+        "the smooth layer with weight {mu} did not converge for this mask; use a weight closer to 1"
+    )))
 }
 
 /// `out += mu L x`.

@@ -1,4 +1,16 @@
-//! The local dictionary `D`.
+//! The local dictionary `D`: atoms of unit norm, all of one size.
+//!
+//! Atoms are learnt, read from a file (crate `lobcod-image`), random, cosines, or embedded in this
+//! crate ([`Embedded`]):
+//!
+//! ```
+//! use lobcod::{Dictionary, Extent};
+//!
+//! let natural: Dictionary<f32> = Dictionary::natural();
+//! let cosines: Dictionary<f32> = Dictionary::dct(Extent::new(&[8, 8])?, 1, 64)?;
+//! assert!(cosines.len() == 64 && natural.channels() == 1);
+//! # Ok::<(), lobcod::Error>(())
+//! ```
 
 mod embedded;
 mod init;
@@ -12,7 +24,7 @@ use crate::simd::{Kernel, Level, Vector};
 
 /// The local dictionary `D`: `m` atoms of unit norm, each a box that spans all channels.
 ///
-/// Atoms are stored one after the other, each as `c`, then `dhw`, last axis fastest.
+/// Atoms are stored consecutively, each as `c`, then `dhw`, last axis fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dictionary<T> {
     extent: Extent,
@@ -23,8 +35,8 @@ pub struct Dictionary<T> {
 }
 
 impl<T: Real> Dictionary<T> {
-    /// A dictionary from `data.len() / (channels * extent.volume())` atoms. Atoms whose norm is off by more than 1e-4 are
-    /// counted in [`Dictionary::normalised`]; all are scaled to unit norm.
+    /// Creates a dictionary and scales all atoms to unit norm. Atoms whose norm is off by more than
+    /// 1e-4 are counted in [`Dictionary::normalised`].
     pub fn new(extent: Extent, channels: usize, mut data: Vec<T>) -> Result<Self> {
         let n = extent.volume() * channels;
         if n == 0 || data.is_empty() || !data.len().is_multiple_of(n) {
@@ -35,13 +47,13 @@ impl<T: Real> Dictionary<T> {
         }
         let mut normalised = 0;
         for (k, atom) in data.chunks_exact_mut(n).enumerate() {
-            let norm = atom.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
+            let norm = squares(atom).sqrt();
             if !norm.is_finite() || norm == 0.0 {
                 let what = if norm == 0.0 { "is all zeros" } else { "is not finite" };
                 return Err(Error::Data(format!("atom {k} of the dictionary {what}; remove it")));
             }
             normalised += usize::from((norm - 1.0).abs() > 1e-4);
-            // An atom that is already of unit norm keeps its bits, so that a dictionary survives being saved and read.
+            // Atoms of unit norm are unchanged, so saving and loading is lossless.
             if (norm - 1.0).abs() <= 8.0 * T::EPSILON.to_f64() {
                 continue;
             }
@@ -50,12 +62,12 @@ impl<T: Real> Dictionary<T> {
         Ok(Self { extent, channels, atoms: data.len() / n, data, normalised })
     }
 
-    /// Box of an atom, channels not counted.
+    /// Extent of an atom, without channels.
     pub fn extent(&self) -> Extent {
         self.extent
     }
 
-    /// Channels an atom spans.
+    /// Number of channels an atom spans.
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -65,12 +77,23 @@ impl<T: Real> Dictionary<T> {
         self.atoms
     }
 
+    /// Returns an error unless atoms span one channel or all channels of a signal.
+    pub fn check_channels(&self, signal: usize) -> Result<()> {
+        if self.channels == 1 || self.channels == signal {
+            return Ok(());
+        }
+        Err(Error::Shape(format!(
+            "the atoms have {} channels but the signal has {signal}; use a dictionary of one channel or of as many as the signal",
+            self.channels
+        )))
+    }
+
     /// Never true: a dictionary has at least one atom.
     pub fn is_empty(&self) -> bool {
         self.atoms == 0
     }
 
-    /// Numbers in one atom, `n`: box volume times channels.
+    /// Length of an atom, `n`: volume times channels.
     pub fn atom_len(&self) -> usize {
         self.extent.volume() * self.channels
     }
@@ -80,20 +103,21 @@ impl<T: Real> Dictionary<T> {
         &self.data[k * self.atom_len()..(k + 1) * self.atom_len()]
     }
 
-    /// Adds `change` to atom `k`; the caller keeps its norm.
+    /// Adds `change` to atom `k`; the caller must preserve its norm.
     pub(crate) fn move_atom(&mut self, k: usize, change: &[T]) {
         let n = self.atom_len();
         self.data[k * n..(k + 1) * n].iter_mut().zip(change).for_each(|(d, &c)| *d += c);
     }
 
-    /// The same shape with other samples, taken bit for bit; `None` unless they are as many atoms of unit norm.
+    /// The same shape with other samples; `None` unless they have the same length and unit norm.
     pub(crate) fn with_data(&self, data: Vec<T>) -> Option<Self> {
-        let norm = |atom: &[T]| atom.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>().sqrt();
-        let unit = data.chunks(self.atom_len()).all(|atom| (norm(atom) - 1.0).abs() < 1e-3);
+        let unit =
+            data.chunks(self.atom_len()).all(|atom| (squares(atom).sqrt() - 1.0).abs() < 1e-3);
         (data.len() == self.data.len() && unit).then_some(Self { data, normalised: 0, ..*self })
     }
 
-    /// The dictionary less `step` times `along`, each atom scaled to unit norm; one that would vanish or not be finite stays as it is.
+    /// The dictionary minus `step` times `along`, normalised; an atom that would vanish or overflow
+    /// is left unchanged.
     pub(crate) fn stepped(&self, step: f64, along: &[f64]) -> Self {
         let mut moved = self.clone();
         let atom_len = self.atom_len();
@@ -101,12 +125,12 @@ impl<T: Real> Dictionary<T> {
         moved
     }
 
-    /// All atoms, one after the other.
+    /// All atoms, consecutively.
     pub fn data(&self) -> &[T] {
         &self.data
     }
 
-    /// How many atoms were not of unit norm when the dictionary was made.
+    /// Number of atoms that did not have unit norm on creation.
     pub fn normalised(&self) -> usize {
         self.normalised
     }
@@ -117,7 +141,12 @@ impl<T: Real> Dictionary<T> {
         let mut gram = vec![T::ZERO; m * m];
         for i in 0..m {
             for j in 0..=i {
-                let dot: f64 = self.atom(i).iter().zip(self.atom(j)).map(|(a, b)| a.to_f64() * b.to_f64()).sum();
+                let dot: f64 = self
+                    .atom(i)
+                    .iter()
+                    .zip(self.atom(j))
+                    .map(|(a, b)| a.to_f64() * b.to_f64())
+                    .sum();
                 gram[i * m + j] = T::from_f64(dot);
                 gram[j * m + i] = gram[i * m + j];
             }
@@ -125,17 +154,17 @@ impl<T: Real> Dictionary<T> {
         gram
     }
 
-    /// The same dictionary in another precision.
+    /// Converts to another precision.
     pub fn cast<U: Real>(&self) -> Dictionary<U> {
         let data = self.data.iter().map(|x| U::from_f64(x.to_f64())).collect();
         Dictionary {
             normalised: self.normalised,
-            ..Dictionary::new(self.extent, self.channels, data).expect("atoms were checked")
+            ..Dictionary::new(self.extent, self.channels, data).expect("atoms are valid")
         }
     }
 }
 
-/// A step of a dictionary, compiled for the widest vectors.
+/// A dictionary step, compiled for the widest vectors.
 struct TakeStep<'a, T> {
     atoms: &'a mut [T],
     atom_len: usize,
@@ -149,7 +178,9 @@ impl<T: Real> Kernel<T> for TakeStep<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
         let mut new = vec![0.0; self.atom_len];
-        for (atom, along) in self.atoms.chunks_exact_mut(self.atom_len).zip(self.along.chunks_exact(self.atom_len)) {
+        for (atom, along) in
+            self.atoms.chunks_exact_mut(self.atom_len).zip(self.along.chunks_exact(self.atom_len))
+        {
             for ((new, d), x) in new.iter_mut().zip(&*atom).zip(along) {
                 *new = d.to_f64() - self.step * x;
             }
@@ -163,7 +194,12 @@ impl<T: Real> Kernel<T> for TakeStep<'_, T> {
     }
 }
 
-/// Sum of squares, in chains that the compiler can vectorise and that do not wait for each other.
+/// Sum of squares, added sequentially.
+pub(crate) fn squares<T: Real>(numbers: &[T]) -> f64 {
+    numbers.iter().map(|x| x.to_f64() * x.to_f64()).sum()
+}
+
+/// Sum of squares with independent accumulators, which the compiler vectorises.
 #[inline(always)]
 pub(crate) fn energy(numbers: &[f64]) -> f64 {
     let mut chains = [0.0; 8];
@@ -174,4 +210,17 @@ pub(crate) fn energy(numbers: &[f64]) -> f64 {
         }
     }
     chains.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
+}
+
+/// Minimiser of `f(d) - <g, d' - d> + L/2 ||d' - d||^2` on the unit sphere: `normalise(d + g / L)`;
+/// `None` where numbers overflow.
+pub(crate) fn lowest_point(
+    atom: impl Iterator<Item = f64>,
+    gradient: impl Fn(usize) -> f64,
+    bound: f64,
+) -> Option<Vec<f64>> {
+    let mut lowest: Vec<f64> = atom.enumerate().map(|(i, d)| d + gradient(i) / bound).collect();
+    let norm = squares(&lowest).sqrt();
+    lowest.iter_mut().for_each(|x| *x /= norm);
+    (norm.is_finite() && norm > 0.0).then_some(lowest)
 }

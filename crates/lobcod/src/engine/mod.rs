@@ -1,71 +1,89 @@
-//! The seam between what is solved and where it runs.
+//! The interface between algorithms and the hardware they run on.
 //!
-//! Pursuit, learning and tasks are written once, against [`Session`]: a handful of coarse verbs over state that lives wherever
-//! the engine keeps it. All engines follow the same schedule (see [`crate::grid`]), so an engine that cuts the signal up
-//! exchanges the borders of its part between two colours of a sweep and nowhere else.
+//! Pursuit, learning and tasks are written against [`Session`]; [`Learning`] adds operations on
+//! atoms, [`ScaledResidual`] better certificates. All engines follow the schedule of
+//! [`crate::grid`]; one that distributes the signal exchanges borders between two colours of a
+//! sweep.
+//!
+//! Every call that can fail returns a `Result`. A session is always consistent: the residual
+//! belongs to codes and dictionary at every call. After an error [`Session::state`] returns the
+//! codes so far, unless the device is lost.
 
+mod context;
 mod cpu;
+mod fallback;
+mod measurement;
 pub mod ranks;
 mod scales;
 
+pub use context::{Agreement, Context};
 pub use cpu::{CpuEngine, OpenOnCpu};
-pub use scales::{Lattice, ScaleField};
+pub use fallback::FallbackEngine;
+pub use measurement::{Measurement, ScaledSums};
+pub use scales::{Lattice, ScaleField, Scaling};
 
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extent::Extent;
+use crate::geometry::{InSignal, Region};
 use crate::grid::Grouping;
 use crate::needles::Code;
-use crate::observe::Stop;
 use crate::pursuit::Local;
 use crate::real::Real;
-use crate::report::Status;
-use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
-/// A box of samples of a plane, along depth, height and width.
-pub type Part = [Range<usize>; 3];
-
-/// One plane to be coded: a signal, or one channel of it where a one-channel dictionary codes each channel by itself.
+/// One plane to be coded: a signal, or one channel of it with a one-channel dictionary.
 #[derive(Clone, Debug)]
 pub struct Plane<T> {
     /// Size of the plane.
     pub extent: Extent,
-    /// `Y - B`, channel after channel; 0 where the weight is 0.
+    /// `Y - B`, channel by channel; 0 where the weight is 0.
     pub target: Vec<T>,
     /// Weights `A` of the same length; `None`: all 1.
     pub weights: Option<Vec<T>>,
     /// Penalty weight of every position; `None`: all 1.
     pub position_weights: Option<Vec<T>>,
-    /// Cap on the non-zeros of every position; `None`: the cap of the problem.
+    /// Maximum number of non-zeros at every position; `None`: as in the problem.
     pub position_caps: Option<Vec<u32>>,
-    /// The box of samples that target and weights hold, where a rank is given only what it works on; `None`: all. It may go on
-    /// counting beyond the end of a periodic signal.
-    pub held: Option<[Range<i64>; 3]>,
+    /// The box of samples covered by target and weights; `None`: all. It may extend past the end of
+    /// a periodic signal.
+    pub held: Option<Region<InSignal>>,
 }
 
-/// Everything an engine must know to open a session.
+impl<T> Plane<T> {
+    /// A plane of this size without samples.
+    pub fn empty(extent: Extent) -> Self {
+        Self {
+            extent,
+            target: Vec::new(),
+            weights: None,
+            position_weights: None,
+            position_caps: None,
+            held: None,
+        }
+    }
+}
+
+/// Input of [`Engine::open`].
 #[derive(Clone, Debug)]
 pub struct Problem<T> {
-    /// The planes, solved together.
+    /// The planes, solved jointly.
     pub planes: Vec<Plane<T>>,
     /// The dictionary.
     pub dictionary: Dictionary<T>,
-    /// Border rule.
+    /// Border condition.
     pub border: Border,
     /// How positions are grouped.
     pub grouping: Grouping,
     /// Penalty weight of every atom.
     pub atom_weights: Vec<T>,
-    /// Codes must not be negative.
+    /// Whether codes must be non-negative.
     pub nonnegative: bool,
-    /// Solver of one needle.
+    /// Solver for one needle.
     pub local: Local,
-    /// Cap on the non-zeros of a needle.
+    /// Maximum number of non-zeros of a needle.
     pub cap: Option<usize>,
-    /// Will the atoms change too? Takes more memory.
+    /// Whether the atoms will change too, which takes more memory.
     pub learning: bool,
 }
 
@@ -74,21 +92,22 @@ pub struct Problem<T> {
 pub enum Visit {
     /// All of them.
     All,
-    /// Those that the last [`Measure::Certificate`] found wanting.
+    /// Needles that violated optimality in the last [`Measure::Certificate`].
     Candidates,
-    /// All of them, each coding its share (1 over the volume of the box) of its patch from zero, none seeing the others: the start of section III-B.
+    /// All of them, each coding an equal part (1 over the number of its samples) of its patch from
+    /// zero: the start of section III-B.
     Spread,
-    /// Those of one layer.
+    /// The needles of one layer.
     Layer(PlaneLayer),
 }
 
-/// The needles of one layer of a plane: in every tile those of the layer with this number. Their patches do not overlap inside a
-/// tile, and nowhere when positions are grouped into whole layers.
+/// The needles of one layer of a plane, in every tile. Their patches do not overlap inside a tile,
+/// and with [`Grouping::WholeLayers`] not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaneLayer {
-    /// Number of the plane.
+    /// Index of the plane.
     pub plane: usize,
-    /// Number of the layer, below [`Session::layers`].
+    /// Index of the layer, below [`Learning::layers`].
     pub layer: usize,
 }
 
@@ -97,11 +116,11 @@ pub struct PlaneLayer {
 pub struct Discovery {
     /// Penalty of this sweep.
     pub penalty: f64,
-    /// Which needles.
+    /// The needles to visit.
     pub visit: Visit,
-    /// Changes below this share of the threshold count as none inside a needle.
+    /// Changes below this fraction of the threshold are ignored within a needle.
     pub local_tolerance: f64,
-    /// Seed of a random order of the layers; `None`: in order.
+    /// Seed for a random order of the layers; `None`: in order.
     pub layer_seed: Option<u64>,
 }
 
@@ -110,205 +129,217 @@ pub struct Discovery {
 pub struct Support {
     /// Penalty of these sweeps.
     pub penalty: f64,
-    /// Sweeps, one after the other.
+    /// Number of sweeps.
     pub sweeps: usize,
-    /// Rounds inside a tile before the next.
+    /// Rounds inside a tile before moving to the next.
     pub rounds: usize,
-    /// A tile is left when its largest change falls below this share of the threshold, and passed over while less is pending around it.
+    /// A tile is left, or skipped, once changes are below this fraction of the threshold.
     pub tolerance: f64,
 }
 
-/// What a sweep did.
+/// Statistics of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sweep {
-    /// Largest change of a code, in shares of its threshold.
+    /// Largest change of a code, as a fraction of its threshold.
     pub largest_change: f64,
     /// Needles correlated, or codes updated.
     pub visited: usize,
 }
 
-/// How much to measure.
+/// What to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
-    /// Data term and l1 norm.
+    /// Data term and l1 norm of the residual as updated by sweeps, for progress reports.
+    Progress,
+    /// Data term and l1 norm of a residual recomputed from the codes.
     Objective,
     /// Also the largest correlation.
     Largest,
-    /// Also the largest correlation where it exceeds the penalty; needles that exceed `penalty * (1 + slack)` become candidates.
+    /// Also the largest correlation above the penalty; needles above `penalty * (1 + slack)` become
+    /// candidates.
     Certificate {
-        /// Penalty the codes are judged by.
+        /// Penalty for which the codes are certified.
         penalty: f64,
-        /// Relative excess that is let pass.
+        /// Relative excess that is ignored.
         slack: f64,
     },
 }
 
-/// Sums over one plane, in f64.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measurement {
-    /// `||r||^2`, with `r = A (Y - B - sum P_i^T D a_i)`.
-    pub residual_energy: f64,
-    /// `<A (Y - B), r>`.
-    pub target_dot_residual: f64,
-    /// `sum weight_ik |a_ik|`, the penalty left out.
-    pub weighted_l1: f64,
-    /// Non-zero codes.
-    pub nonzeros: usize,
-    /// Largest `|c_ik| / weight_ik` (only `c > 0` counts for non-negative codes); from a certificate, where it is not above the
-    /// penalty, some number up to the penalty. Infinite where only the objective was measured, or the measurement was broken off, so
-    /// that no gap is claimed.
-    pub largest_correlation: f64,
-    /// Needles that had to be correlated for it.
-    pub visited: usize,
+impl Measure {
+    /// Whether correlations are measured too.
+    pub fn correlates(&self) -> bool {
+        matches!(self, Measure::Largest | Measure::Certificate { .. })
+    }
 }
 
 /// Needles that exceed the penalty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exceeding {
-    /// First corner of a box that holds all of them, relative to the signal.
-    pub first: [i64; 3],
-    /// Last corner, which is in the box.
-    pub last: [i64; 3],
-    /// Their largest reach, in shares of the penalty.
+    /// A box that holds all of them.
+    pub region: Region<InSignal>,
+    /// Their largest correlation, as a multiple of the penalty.
     pub ratio: f64,
 }
 
-/// Scales `s` of the residual.
-#[derive(Clone, Copy, Debug)]
-pub struct Scaling<'a> {
-    /// The scales.
-    pub field: &'a ScaleField,
-    /// Where the plane's first sample lies in the field.
-    pub origin: [i64; 3],
+/// Selects codes when several ranks work on one problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Share {
+    /// Those of all ranks.
+    #[default]
+    All,
+    /// Those of this rank.
+    Own,
 }
 
-/// Sums over a scaled residual, in f64.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ScaledSums {
-    /// `<A (Y - B), s r>`.
-    pub dot: f64,
-    /// `||s r||^2`.
-    pub energy: f64,
-}
-
-/// What a session can be taken up from.
+/// State from which a session can be resumed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State<T> {
     /// The codes of every plane: positions relative to the signal, in any order, channel 0.
     pub codes: Vec<Vec<Code<T>>>,
-    /// Changes still pending around every tile of every plane (the schedule's memory); empty: unknown, all tiles are swept.
+    /// Changes still pending around every tile of every plane; empty: unknown, so all tiles are
+    /// swept.
     pub pending: Vec<Vec<f64>>,
 }
 
 impl<T: Real> State<T> {
+    /// A state with these codes and nothing else known.
+    pub fn of_codes(codes: Vec<Vec<Code<T>>>) -> Self {
+        Self { codes, pending: Vec::new() }
+    }
+
     /// The same state in another precision.
     pub fn cast<U: Real>(&self) -> State<U> {
-        let code =
-            |c: &Code<T>| Code { position: c.position, atom: c.atom, channel: c.channel, value: U::from_f64(c.value.to_f64()) };
-        State { codes: self.codes.iter().map(|p| p.iter().map(code).collect()).collect(), pending: self.pending.clone() }
+        let code = |c: &Code<T>| Code {
+            position: c.position,
+            atom: c.atom,
+            channel: c.channel,
+            value: U::from_f64(c.value.to_f64()),
+        };
+        State {
+            codes: self.codes.iter().map(|p| p.iter().map(code).collect()).collect(),
+            pending: self.pending.clone(),
+        }
     }
 }
 
-/// A place where sessions run.
+/// Runs sessions on some hardware.
 pub trait Engine<T> {
     /// Short name: `cpu`, `cuda`, `mpi`.
     fn name(&self) -> &'static str;
-    /// Worker threads.
+    /// Host threads used by the engine and the work around it.
     fn threads(&self) -> usize;
-    /// Processes that work together; what ends the work is agreed on by all of them between two sweeps.
-    fn ranks(&self) -> usize {
-        1
+    /// Joint decisions of the ranks of this engine.
+    fn agreement(&self) -> Agreement {
+        Agreement::default()
     }
-    /// Bytes a session of this problem is expected to use, with `density` non-zeros a position.
+    /// Estimates the memory of a session in bytes, with `density` non-zeros per position.
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64>;
-    /// Opens a session: all codes zero.
-    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>>;
-    /// Opens a session in which codes may be at these positions only, relative to the signal; what is beyond its edge is free. Such a
-    /// session can be asked about its residual scaled.
-    fn open_part(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
-        let _ = (problem, positions);
-        Err(Error::Unavailable(format!("the {} engine does not code signals in bands; use the cpu engine", self.name())))
-    }
-    /// Bytes that a session may take, where the engine has memory of its own.
+    /// Opens a session with zero codes. `positions` restricts the codes to a band of a larger
+    /// signal; samples beyond its edge are free, and the session has a [`ScaledResidual`].
+    fn open(
+        &self,
+        problem: Problem<T>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Box<dyn Session<T>>>;
+    /// Bytes available to a session, if the engine has its own memory.
     fn own_memory(&self) -> Option<u64> {
         None
     }
 }
 
+impl<T, E: Engine<T> + ?Sized> Engine<T> for &E {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+    fn threads(&self) -> usize {
+        (**self).threads()
+    }
+    fn agreement(&self) -> Agreement {
+        (**self).agreement()
+    }
+    fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
+        (**self).estimate_memory(problem, density)
+    }
+    fn open(
+        &self,
+        problem: Problem<T>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Box<dyn Session<T>>> {
+        (**self).open(problem, positions)
+    }
+    fn own_memory(&self) -> Option<u64> {
+        (**self).own_memory()
+    }
+}
+
 /// State of a pursuit on an engine.
 pub trait Session<T> {
-    /// From now on sweeps and measurements are broken off when `stop` is due: some tiles are then swept and others not. A measurement
-    /// that was broken off tells no correlation. An engine whose sweeps are short need not look.
-    fn heed(&mut self, stop: Stop) {
-        let _ = stop;
-    }
-    /// From now on the session may take so many bytes of its engine's own memory. A sweep that needs more is broken off and writes to
-    /// `wanted` how many; codes and residual still belong together. A session in the memory of the process takes what it needs.
-    fn keep_within(&mut self, bytes: u64, wanted: Arc<AtomicU64>) {
-        let _ = (bytes, wanted);
-    }
-    /// Synthesises the residual anew from the needles.
-    fn refresh(&mut self);
-    /// One sweep over needles.
-    fn discover(&mut self, sweep: &Discovery) -> Sweep;
-    /// Sweeps over non-zero codes.
-    fn support(&mut self, sweep: &Support) -> Sweep;
-    /// Measures every plane; changes no code and no residual.
-    fn measure(&mut self, what: Measure) -> Vec<Measurement>;
-    /// What can be asked of the residual scaled; `None` from engines that keep no reaches.
+    /// Sweeps over needles once. The context may stop it between tiles.
+    fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep>;
+    /// Sweeps over the non-zero codes.
+    fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep>;
+    /// Measures every plane without changing codes. A measurement that is stopped early reports no
+    /// correlation.
+    fn measure(&mut self, what: Measure, context: &Context) -> Result<Vec<Measurement>>;
+    /// The codes of every plane and the pending changes of its tiles.
+    fn state(&mut self, share: Share) -> Result<State<T>>;
+    /// Replaces the state.
+    fn restore(&mut self, state: &State<T>) -> Result<()>;
+    /// The residual of a plane including the squared weights, `A^2 (Y - B - sum P_i^T D a_i)`, over
+    /// the signal, channel by channel.
+    fn residual(&mut self, plane: usize) -> Result<Vec<T>>;
+    /// The current dictionary.
+    fn dictionary(&self) -> &Dictionary<T>;
+    /// Current size of the session's arrays in bytes.
+    fn memory(&self) -> u64;
+    /// Operations that change the dictionary.
+    fn learning(&mut self) -> &mut dyn Learning<T>;
+    /// The scaled residual, for better dual points; `None` if the engine does not support it.
     fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<T>> {
         None
     }
-    /// The codes of every plane and what is known of its tiles.
-    fn fetch(&self) -> State<T>;
-    /// The same where a session over ranks leaves codes on their ranks: all of them, on the first rank.
-    fn fetch_for_keeping(&self) -> State<T> {
-        self.fetch()
-    }
-    /// What all ranks of a session agree on where each has its own clock and observer: an end that one of them wants.
-    fn agree(&self, end: Option<Status>) -> Option<Status> {
-        end
-    }
-    /// Replaces the state; follow with [`Session::refresh`].
-    fn restore(&mut self, state: &State<T>);
-    /// Remembers the codes as they stand.
-    fn remember_codes(&mut self);
-    /// Puts the codes that were remembered last in the place of the present ones; follow with [`Session::refresh`].
-    fn take_codes_back(&mut self);
-    /// One pass over the atoms: each in turn becomes the best of its direction, codes held still; the residual follows. The
-    /// objective does not rise. Returns the largest move of an atom. Only in a session opened for learning.
-    fn improve_atoms(&mut self) -> f64;
-    /// Layers of a plane.
-    fn layers(&self, plane: usize) -> usize;
-    /// Gradient of the data term in the dictionary, eq. (11): `- sum_i P_i R a_i^T` over the needles of one layer, or over all
-    /// needles for `None`; atom after atom, the residual taken as it stands.
-    fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64>;
-    /// Energy `|| A sum_i P_i^T G a_i ||^2` of what the codes make of other atoms `G` (atom after atom, of any norm): the curvature
-    /// of the data term along `G`. The residual is lost; follow with [`Session::refresh`].
-    fn energy_along(&mut self, direction: &[f64]) -> f64;
-    /// The residual of a plane, weights squared in it: `A^2 (Y - B - sum P_i^T D a_i)` over the signal, channel after channel.
-    fn residual(&self, plane: usize) -> Vec<T>;
-    /// The dictionary as it stands.
-    fn dictionary(&self) -> &Dictionary<T>;
-    /// Replaces the dictionary by one of the same shape; follow with [`Session::refresh`].
-    fn set_dictionary(&mut self, dictionary: Dictionary<T>);
-    /// Bytes of the session's own arrays now.
-    fn memory(&self) -> u64;
 }
 
-/// The residual of a session whose scale varies over the signal: what a better dual point is made of.
+/// Operations of a session that change the atoms.
+pub trait Learning<T> {
+    /// Replaces the dictionary by one of the same shape and updates the residual.
+    fn set_dictionary(&mut self, dictionary: Dictionary<T>) -> Result<()>;
+    /// Replaces the dictionary by one a small step away. The residual is not updated until the next
+    /// measurement, as in Algorithm 2.
+    fn step_dictionary(&mut self, dictionary: Dictionary<T>) -> Result<()>;
+    /// Saves the current codes and dictionary.
+    fn remember(&mut self) -> Result<()>;
+    /// Restores the codes and the dictionary saved last.
+    fn take_back(&mut self) -> Result<()>;
+    /// One pass over the atoms: optimises each atom with codes fixed. The objective does not
+    /// increase. Returns the largest change. Only in a session opened for learning.
+    fn improve_atoms(&mut self, context: &Context) -> Result<f64>;
+    /// Number of layers of a plane.
+    fn layers(&mut self, plane: usize) -> usize;
+    /// Gradient of the data term in the dictionary, eq. (11): `- sum_i P_i R a_i^T` over the
+    /// needles of one layer, or over all (`None`), atom by atom.
+    fn gradient(&mut self, of: Option<PlaneLayer>) -> Result<Vec<f64>>;
+    /// Energy `|| A sum_i P_i^T G a_i ||^2` of the codes with other atoms `G`: the curvature of the
+    /// data term along `G`.
+    fn energy_along(&mut self, direction: &[f64]) -> Result<f64>;
+}
+
+/// The scaled residual, for better dual points.
 pub trait ScaledResidual<T> {
-    /// Calls `each(plane, where)` for small boxes that together hold all needles, of this rank, whose reach exceeded the penalty; only
-    /// right after a certificate for this penalty.
-    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding));
-    /// Replaces numbers that every rank has by the largest of all ranks.
-    fn largest_of_all(&mut self, numbers: &mut [f32]) {
-        let _ = numbers;
-    }
-    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the samples, or over all (those around the signal too, for the zero border).
-    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums;
-    /// Largest `|c_ik| / weight_ik` in the scaled residual of needles that the scales are not 1 around; the penalty if none is larger.
-    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64;
-    /// [`Session::residual`] over a part of the signal, not scaled.
-    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<T>;
+    /// Calls `each(plane, boxes)` for small boxes that contain all needles of this rank above the
+    /// penalty; only valid immediately after a certificate for this penalty.
+    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) -> Result<()>;
+    /// `<A (Y - B), s r>` and `||s r||^2` over a part of the signal, or over all samples with a
+    /// data term.
+    fn scaled_sums(
+        &mut self,
+        plane: usize,
+        scaling: Scaling,
+        part: Option<&Region<InSignal>>,
+    ) -> Result<ScaledSums>;
+    /// Largest `|c_ik| / weight_ik` in the scaled residual where scales differ from 1; at least the
+    /// penalty.
+    fn scaled_correlation(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> Result<f64>;
+    /// [`Session::residual`] over a part of the signal, unscaled.
+    fn residual_part(&mut self, plane: usize, part: &Region<InSignal>) -> Result<Vec<T>>;
 }

@@ -1,5 +1,9 @@
 //! Layers: needles whose patches do not overlap.
 
+use super::{Grid, Tile};
+use crate::geometry;
+use std::array::from_fn;
+
 /// Positions `start, start + step, ...` (`count` of them) of a tile along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisLayer {
@@ -11,13 +15,13 @@ pub struct AxisLayer {
     pub count: usize,
 }
 
-/// The layers of one axis: `length` positions in classes `period` apart. On an axis that wraps, the remainder of the division gets
-/// layers of one position each, so that no patch meets another around the corner.
+/// The layers of one axis: `length` positions, `period` apart. On an axis that wraps, the remainder
+/// gets layers of one position each.
 #[derive(Clone, Copy, Debug)]
 pub struct AxisLayers {
     period: usize,
     wraps: bool,
-    /// Positions of every class, and of how many classes there is one more.
+    /// Positions of every class, and the number of classes with one more.
     whole: usize,
     rest: usize,
 }
@@ -28,7 +32,7 @@ impl AxisLayers {
         Self { period, wraps, whole: length / period, rest: length % period }
     }
 
-    /// How many layers there are.
+    /// Number of layers.
     pub fn count(&self) -> usize {
         match (self.wraps, self.whole) {
             (true, _) => self.period + self.rest,
@@ -52,35 +56,80 @@ impl AxisLayers {
         };
         AxisLayer { start, step: period, count }
     }
+
+    /// Layer of position `at`, and its index inside that layer.
+    #[inline(always)]
+    pub fn order(&self, at: usize) -> (usize, usize) {
+        let Self { period, wraps, whole, .. } = *self;
+        if wraps && at >= whole * period {
+            (period + at - whole * period, 0)
+        } else {
+            (at % period, at / period)
+        }
+    }
 }
 
-/// Layer of position `at`, and its number inside that layer.
-pub fn axis_order(at: usize, length: usize, period: usize, wraps: bool) -> (usize, usize) {
-    let whole = length / period;
-    if wraps && at >= whole * period { (period + at - whole * period, 0) } else { (at % period, at / period) }
+/// All layers of a tile.
+#[derive(Clone, Copy, Debug)]
+pub struct Layers {
+    axes: [AxisLayers; 3],
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+impl Layers {
+    /// The layers of a tile of a grid.
+    pub fn of(grid: &Grid, tile: &Tile) -> Self {
+        Self {
+            axes: from_fn(|a| AxisLayers::new(tile.region.size[a], grid.period[a], grid.wraps[a])),
+        }
+    }
 
-    proptest! {
-        #[test]
-        fn every_position_is_in_one_layer_and_patches_of_a_layer_are_apart(length in 1usize..60, atom in 1usize..12, wraps: bool) {
-            prop_assume!(!wraps || length >= atom);
-            let mut seen = vec![0; length];
-            for (l, layer) in AxisLayers::new(length, atom, wraps).iter().enumerate() {
-                let at: Vec<usize> = (0..layer.count).map(|i| layer.start + i * layer.step).collect();
-                for (i, &p) in at.iter().enumerate() {
-                    seen[p] += 1;
-                    prop_assert_eq!(axis_order(p, length, atom, wraps), (l, i));
-                    for &q in &at[..i] {
-                        prop_assert!(p - q >= atom && (!wraps || q + length - p >= atom));
-                    }
-                }
+    fn counts(&self) -> [usize; 3] {
+        self.axes.map(|axis| axis.count())
+    }
+
+    /// Number of layers.
+    pub fn count(&self) -> usize {
+        geometry::volume(self.counts())
+    }
+
+    /// Index of the layer of the needle at this offset in the tile.
+    pub fn layer_of(&self, at: [usize; 3]) -> usize {
+        geometry::index(from_fn(|a| self.axes[a].order(at[a]).0), self.counts())
+    }
+
+    /// Sort key of a needle of the tile: its layer, then its offset in the layer.
+    pub fn order(&self, at: [usize; 3]) -> [[usize; 3]; 2] {
+        let order: [(usize, usize); 3] = from_fn(|a| self.axes[a].order(at[a]));
+        [order.map(|o| o.0), order.map(|o| o.1)]
+    }
+
+    fn along_axes(&self, layer: usize) -> [AxisLayer; 3] {
+        let at = geometry::cell(layer, self.counts());
+        from_fn(|a| self.axes[a].layer(at[a]))
+    }
+
+    /// Number of needles of a layer.
+    pub fn size(&self, layer: usize) -> usize {
+        self.along_axes(layer).iter().map(|axis| axis.count).product()
+    }
+
+    /// Appends the offsets of all needles, layer by layer, given the strides of rows and slices.
+    #[inline(always)]
+    pub fn all_needles(&self, strides: [usize; 2], into: &mut Vec<u32>) {
+        (0..self.count()).for_each(|layer| self.needles(layer, strides, into));
+    }
+
+    /// Appends the offsets of the needles of one layer.
+    #[inline(always)]
+    pub fn needles(&self, layer: usize, [row, slice]: [usize; 2], into: &mut Vec<u32>) {
+        let [lz, ly, lx] = self.along_axes(layer);
+        for z in 0..lz.count {
+            for y in 0..ly.count {
+                let first = ((lz.start + z * lz.step) * slice
+                    + (ly.start + y * ly.step) * row
+                    + lx.start) as u32;
+                into.extend((0..lx.count as u32).map(|x| first + x * lx.step as u32));
             }
-            prop_assert!(seen.iter().all(|&s| s == 1));
         }
     }
 }

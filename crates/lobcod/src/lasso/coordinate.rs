@@ -4,14 +4,15 @@ use super::{ActiveCode, Columns, Rules, objective_change, strongest, subtract_co
 use crate::real::Real;
 use crate::simd::Vector;
 
-/// Rounds over the active set after which the needle counts as ill-conditioned: nearly equal atoms, between which coordinate
-/// descent creeps. Such a needle is handed to LARS, which does not creep.
+/// Rounds after which a needle with nearly equal atoms, for which coordinate descent is slow, is
+/// solved by LARS.
 const MAX_ROUNDS: usize = 200;
 
-/// Solves the needle's LASSO from the codes in `active` (their `value`s), with `c` the correlations there; both are updated.
+/// Solves the LASSO of a needle from the codes in `active`, with `c` the correlations there; both
+/// are updated.
 ///
-/// Rounds over the active codes until nothing moves, then the zero code with the largest excess joins, until none exceeds. A round
-/// costs one Gram column (`m` multiply-adds) for every code that moved.
+/// Iterates over the active codes until nothing moves, then activates the zero code with the
+/// largest excess. Each code that moves costs one Gram column.
 #[inline(always)]
 pub(crate) fn solve<V: Vector>(
     c: &mut [V::Elem],
@@ -28,7 +29,7 @@ pub(crate) fn solve<V: Vector>(
         if !descend::<V>(c, active, columns, rules, MAX_ROUNDS) {
             super::solve_by_lars(c, active, columns, rules);
             if capped && !rules.allow(active.iter().map(|a| a.value)) {
-                // Numbers beyond the precision led nowhere: back to the codes that came in.
+                // Values overflowed: restore the codes at entry.
                 c.copy_from_slice(&before);
                 active.iter_mut().for_each(|a| a.value = a.before);
             }
@@ -36,7 +37,7 @@ pub(crate) fn solve<V: Vector>(
         }
         let Some(mut atom) = strongest::<V>(c, rules, slack) else { break };
         if active.iter().any(|a| a.atom as usize == atom) {
-            // An active code that is solved to the tolerance only may still lead.
+            // An active code solved only to the tolerance may still have the largest excess.
             let Some(other) = strongest_inactive(c, active, rules, slack) else { break };
             atom = other;
         }
@@ -47,7 +48,7 @@ pub(crate) fn solve<V: Vector>(
     }
 }
 
-/// Rounds of coordinate descent over the active codes; false if they still move after `rounds`.
+/// Coordinate descent over the active codes; returns false if they still move after `rounds`.
 #[inline(always)]
 fn descend<V: Vector>(
     c: &mut [V::Elem],
@@ -65,8 +66,12 @@ where
             let k = code.atom as usize;
             let column = columns.column(k);
             let (q, threshold) = (column[k], rules.threshold(k));
-            // An atom that the mask hides wholly does nothing for the patch: its code is zero.
-            let value = if q > V::Elem::ZERO { rules.shrink(c[k] + q * code.value, threshold, q) } else { V::Elem::ZERO };
+            // An atom hidden completely by the mask has no code.
+            let value = if q > V::Elem::ZERO {
+                rules.shrink(c[k] + q * code.value, threshold, q)
+            } else {
+                V::Elem::ZERO
+            };
             let delta = value - code.value;
             if delta != V::Elem::ZERO {
                 subtract_column::<V>(c, column, delta);
@@ -74,7 +79,7 @@ where
                 moved |= delta.abs() * q > rules.tolerance * threshold;
             }
         }
-        // One code alone is solved exactly by one step.
+        // One step solves a single code exactly.
         if !moved || active.len() == 1 {
             return true;
         }
@@ -82,8 +87,13 @@ where
     false
 }
 
-/// The atom outside the active set whose correlation exceeds `slack` times its threshold most.
-fn strongest_inactive<T: Real>(c: &[T], active: &[ActiveCode<T>], rules: &Rules<'_, T>, slack: T) -> Option<usize> {
+/// The inactive atom whose correlation exceeds `slack` times its threshold most.
+fn strongest_inactive<T: Real>(
+    c: &[T],
+    active: &[ActiveCode<T>],
+    rules: &Rules<'_, T>,
+    slack: T,
+) -> Option<usize> {
     let mut best = None;
     let mut most = T::ZERO;
     for (k, &x) in c.iter().enumerate() {
@@ -95,7 +105,8 @@ fn strongest_inactive<T: Real>(c: &[T], active: &[ActiveCode<T>], rules: &Rules<
     best
 }
 
-/// Keeps the `cap` codes of largest gain (`q a^2`) and solves again on them; takes the old codes back if the objective would rise.
+/// Keeps the `cap` codes with the largest gain (`q a^2`) and solves again; undone if the objective
+/// would increase.
 fn obey_cap<V: Vector>(
     c: &mut [V::Elem],
     before: &[V::Elem],
@@ -114,18 +125,23 @@ fn obey_cap<V: Vector>(
         gain.push(columns.column(a.atom as usize)[a.atom as usize] * a.value * a.value);
     }
     let mut order: Vec<usize> = (0..active.len()).collect();
-    // A total order: numbers that are none (infinite correlations) must not end the program.
-    order.sort_by(|&i, &j| gain[j].to_f64().total_cmp(&gain[i].to_f64()).then(active[i].atom.cmp(&active[j].atom)));
+    // A total order, even with NaN.
+    order.sort_by(|&i, &j| {
+        gain[j].to_f64().total_cmp(&gain[i].to_f64()).then(active[i].atom.cmp(&active[j].atom))
+    });
     for &i in &order[rules.cap..] {
         subtract_column::<V>(c, columns.column(active[i].atom as usize), -active[i].value);
         active[i].value = zero;
     }
-    let mut kept: Vec<ActiveCode<V::Elem>> = order[..rules.cap].iter().map(|&i| active[i]).collect();
+    let mut kept: Vec<ActiveCode<V::Elem>> =
+        order[..rules.cap].iter().map(|&i| active[i]).collect();
     descend::<V>(c, &mut kept, columns, rules, MAX_ROUNDS);
     for (&i, code) in order.iter().zip(&kept) {
         active[i].value = code.value;
     }
-    if rules.allow(active.iter().map(|a| a.before)) && objective_change(active, before, c, rules) > 0.0 {
+    if rules.allow(active.iter().map(|a| a.before))
+        && objective_change(active, before, c, rules) > 0.0
+    {
         c.copy_from_slice(before);
         active.iter_mut().for_each(|a| a.value = a.before);
     }

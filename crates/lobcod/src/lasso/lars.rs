@@ -3,22 +3,26 @@
 use super::{ActiveCode, Columns, Rules, objective_change};
 use crate::real::Real;
 
-/// Pivots of the Cholesky factor below this are taken as zero: the atom is a combination of the active ones.
+/// Cholesky pivots below this count as zero: the atom depends linearly on the active ones.
 const SINGULAR: f64 = 1e-10;
-/// Rounds that mend the rounding of the path.
+/// Rounds that correct rounding errors of the path.
 const POLISH_ROUNDS: usize = 20;
 
-/// Solves the needle's LASSO by following its path from all-zero codes down to the thresholds; with a cap it stops before the
-/// `(cap + 1)`th code would join. `c` are the correlations at the codes in `active`; both are updated. Atoms that depend linearly
-/// on the active ones stay out; rounding is mended by a few rounds of coordinate descent at the end. This is the paper's choice of
-/// local solver.
-pub(crate) fn solve<T: Real>(c: &mut [T], active: &mut Vec<ActiveCode<T>>, columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) {
+/// Solves the LASSO of a needle along its path from zero codes down to the thresholds; with a cap
+/// it stops before the `(cap + 1)`th code joins. `c` are the correlations at the codes in `active`;
+/// both are updated. Linearly dependent atoms are not activated.
+pub(crate) fn solve<T: Real>(
+    c: &mut [T],
+    active: &mut Vec<ActiveCode<T>>,
+    columns: &mut dyn Columns<T>,
+    rules: &Rules<'_, T>,
+) {
     let (entry, before) = (active.clone(), c.to_vec());
     for code in active.iter_mut() {
         move_code(c, code, T::ZERO, columns);
     }
     if !c.iter().all(|x| x.is_finite()) {
-        // Numbers beyond the precision lead nowhere.
+        // Values overflowed.
         c.copy_from_slice(&before);
         active.copy_from_slice(&entry);
         return;
@@ -32,17 +36,26 @@ pub(crate) fn solve<T: Real>(c: &mut [T], active: &mut Vec<ActiveCode<T>>, colum
         move_code(c, &mut active[at], T::from_f64(value), columns);
     }
     polish(c, active, columns, rules);
-    // Never worse than the codes that came in, if those were allowed.
-    let value_at_entry = |atom: u32| entry.iter().find(|e| e.atom == atom).map_or(T::ZERO, |e| e.value);
-    let moves: Vec<ActiveCode<T>> = active.iter().map(|a| ActiveCode { before: value_at_entry(a.atom), ..*a }).collect();
-    if rules.allow(entry.iter().map(|e| e.value)) && objective_change(&moves, &before, c, rules) > 0.0 {
+    // Never worse than the codes at entry, if those were feasible.
+    let value_at_entry =
+        |atom: u32| entry.iter().find(|e| e.atom == atom).map_or(T::ZERO, |e| e.value);
+    let moves: Vec<ActiveCode<T>> =
+        active.iter().map(|a| ActiveCode { before: value_at_entry(a.atom), ..*a }).collect();
+    if rules.allow(entry.iter().map(|e| e.value))
+        && objective_change(&moves, &before, c, rules) > 0.0
+    {
         c.copy_from_slice(&before);
         active.iter_mut().for_each(|a| a.value = value_at_entry(a.atom));
     }
 }
 
-/// Rounds of coordinate descent over the non-zero codes, which mend rounding.
-fn polish<T: Real>(c: &mut [T], active: &mut [ActiveCode<T>], columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) {
+/// Coordinate descent over the non-zero codes, to correct rounding errors.
+fn polish<T: Real>(
+    c: &mut [T],
+    active: &mut [ActiveCode<T>],
+    columns: &mut dyn Columns<T>,
+    rules: &Rules<'_, T>,
+) {
     for _ in 0..POLISH_ROUNDS {
         let mut moved = false;
         for code in active.iter_mut().filter(|a| a.value != T::ZERO) {
@@ -58,8 +71,13 @@ fn polish<T: Real>(c: &mut [T], active: &mut [ActiveCode<T>], columns: &mut dyn 
     }
 }
 
-/// Gives a code another value and keeps the correlations right.
-fn move_code<T: Real>(c: &mut [T], code: &mut ActiveCode<T>, value: T, columns: &mut dyn Columns<T>) {
+/// Changes the value of a code and updates the correlations.
+fn move_code<T: Real>(
+    c: &mut [T],
+    code: &mut ActiveCode<T>,
+    value: T,
+    columns: &mut dyn Columns<T>,
+) {
     let delta = value - code.value;
     if delta != T::ZERO {
         c.iter_mut().zip(columns.column(code.atom as usize)).for_each(|(c, &g)| *c -= delta * g);
@@ -80,32 +98,38 @@ struct Path {
 
 impl Path {
     fn follow<T: Real>(c: &[T], columns: &mut dyn Columns<T>, rules: &Rules<'_, T>) -> Path {
-        let mut path = Path { atoms: vec![], codes: vec![], signs: vec![], columns: vec![], factor: vec![] };
+        let mut path =
+            Path { atoms: vec![], codes: vec![], signs: vec![], columns: vec![], factor: vec![] };
         // Thresholds relative to the final ones, so the path ends at level 1.
         let weight: Vec<f64> = (0..c.len()).map(|k| rules.threshold(k).to_f64()).collect();
         let mut c: Vec<f64> = c.iter().map(|x| x.to_f64()).collect();
         let mut barred = vec![false; c.len()];
         let reach = |k: usize, x: f64| (if rules.nonnegative { x } else { x.abs() }) / weight[k];
-        let Some(first) = (0..c.len()).max_by(|&i, &j| reach(i, c[i]).total_cmp(&reach(j, c[j]))) else { return path };
+        let Some(first) = (0..c.len()).max_by(|&i, &j| reach(i, c[i]).total_cmp(&reach(j, c[j])))
+        else {
+            return path;
+        };
         let mut level = reach(first, c[first]);
         if level <= 1.0 || rules.cap == 0 {
             return path;
         }
         path.join(first, c[first].signum(), columns);
         let mut just_dropped = None;
-        // Each event joins or drops one atom; the bound only guards against cycling on ties.
+        // Each event adds or drops one atom; the bound only guards against cycling on ties.
         for _ in 0..8 * c.len() + 64 {
-            let target: Vec<f64> = path.atoms.iter().zip(&path.signs).map(|(&k, s)| s * weight[k]).collect();
+            let target: Vec<f64> =
+                path.atoms.iter().zip(&path.signs).map(|(&k, s)| s * weight[k]).collect();
             let direction = path.solve(&target);
-            let slope: Vec<f64> =
-                (0..c.len()).map(|k| path.columns.iter().zip(&direction).map(|(column, u)| column[k] * u).sum()).collect();
+            let slope: Vec<f64> = (0..c.len())
+                .map(|k| path.columns.iter().zip(&direction).map(|(column, u)| column[k] * u).sum())
+                .collect();
             let (mut step, mut event) = (level - 1.0, Event::End);
             for k in 0..c.len() {
                 if barred[k] || weight[k].is_infinite() || path.atoms.contains(&k) {
                     continue;
                 }
                 for sign in [1.0, -1.0] {
-                    // An atom just dropped leaves its own bound, which rounding must not call a new meeting.
+                    // Rounding must not let an atom that was just dropped join again.
                     if just_dropped == Some((k, sign)) || (sign < 0.0 && rules.nonnegative) {
                         continue;
                     }
@@ -169,7 +193,7 @@ impl Path {
         self.codes.remove(i);
         self.signs.remove(i);
         self.columns.remove(i);
-        // Rows before the dropped one stay; the rest of the factor is made anew.
+        // Rows before the dropped one are unchanged; the rest of the factor is recomputed.
         self.factor.truncate(i);
         for j in i..self.atoms.len() {
             let mut row: Vec<f64> = Vec::with_capacity(j + 1);
@@ -183,7 +207,7 @@ impl Path {
         }
     }
 
-    /// Solves `G_active u = target` by the factor.
+    /// Solves `G_active u = target` with the factor.
     fn solve(&self, target: &[f64]) -> Vec<f64> {
         let n = target.len();
         let mut u = target.to_vec();

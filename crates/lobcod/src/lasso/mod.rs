@@ -4,8 +4,9 @@
 //! min over a   1/2 || W^(1/2) (patch - D a) ||^2 + sum_k threshold_k |a_k|
 //! ```
 //!
-//! `W` are the squared mask weights of the patch (all 1 for a plain one). A solver sees the correlations `c = D^T W (patch - D a)`
-//! and asks for columns of the Gram matrix `D^T W D` of active atoms only; the whole masked Gram matrix is never formed.
+//! `W` are the squared mask weights of the patch (all 1 for a plain one). A solver sees the
+//! correlations `c = D^T W (patch - D a)` and requests columns of the Gram matrix `D^T W D` of
+//! active atoms only; the whole masked Gram matrix is never formed.
 
 mod coordinate;
 mod lars;
@@ -17,13 +18,13 @@ use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::{Kernel, Level, Vector};
 
-/// Gives columns of the Gram matrix on demand.
+/// Provides columns of the Gram matrix on demand.
 pub(crate) trait Columns<T> {
     /// `D^T W d_atom`, as long as the correlations.
     fn column(&mut self, atom: usize) -> &[T];
 }
 
-/// Columns of a Gram matrix that is there.
+/// Columns of a stored Gram matrix.
 pub(crate) struct Stored<'a, T> {
     pub(crate) gram: &'a [T],
     pub(crate) stride: usize,
@@ -36,17 +37,17 @@ impl<T> Columns<T> for Stored<'_, T> {
     }
 }
 
-/// What a solver is told besides correlations and columns.
+/// Parameters of a solver besides correlations and columns.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a, T> {
-    /// Threshold of every atom before `scale`; infinite in the padding behind the last atom.
+    /// Threshold of every atom before `scale`; infinite in the padding after the last atom.
     pub(crate) thresholds: &'a [T],
     /// Penalty times the weight of this position.
     pub(crate) scale: T,
     pub(crate) nonnegative: bool,
-    /// Most non-zeros the needle may have.
+    /// Maximum number of non-zeros of the needle.
     pub(crate) cap: usize,
-    /// Changes below this share of the threshold count as none.
+    /// Changes below this fraction of the threshold are ignored.
     pub(crate) tolerance: T,
 }
 
@@ -59,13 +60,13 @@ impl<T: Real> Rules<'_, T> {
     /// Minimiser of `q/2 a^2 - z a + threshold |a|`.
     #[inline(always)]
     pub(crate) fn shrink(&self, z: T, threshold: T, q: T) -> T {
-        // Without a branch on the sign, which nothing could predict.
+        // No branch on the sign, which is unpredictable.
         let size = (if self.nonnegative { z } else { z.abs() }) - threshold;
         let size = if size > T::ZERO { size } else { T::ZERO };
         (if self.nonnegative { size } else { size.copysign(z) }) / q
     }
 
-    /// Do these codes obey the cap and the sign?
+    /// Whether these codes satisfy the cap and the sign constraint.
     pub(crate) fn allow(&self, codes: impl Iterator<Item = T>) -> bool {
         let mut nonzeros = 0;
         for a in codes.filter(|&a| a != T::ZERO) {
@@ -77,7 +78,7 @@ impl<T: Real> Rules<'_, T> {
         true
     }
 
-    /// By how much a correlation exceeds `slack` times its threshold.
+    /// Excess of a correlation over `slack` times its threshold.
     #[inline(always)]
     pub(crate) fn excess(&self, c: T, atom: usize, slack: T) -> T {
         (if self.nonnegative { c } else { c.abs() }) - self.threshold(atom) * slack
@@ -93,13 +94,20 @@ pub(crate) struct ActiveCode<T> {
     pub(crate) before: T,
 }
 
-/// Change of the needle's objective from `before` to `value`, given the correlations before and after.
-pub(crate) fn objective_change<T: Real>(active: &[ActiveCode<T>], before: &[T], after: &[T], rules: &Rules<'_, T>) -> f64 {
+/// Change of the needle's objective from `before` to `value`, given the correlations before and
+/// after.
+pub(crate) fn objective_change<T: Real>(
+    active: &[ActiveCode<T>],
+    before: &[T],
+    after: &[T],
+    rules: &Rules<'_, T>,
+) -> f64 {
     let change = |code: &ActiveCode<T>| {
         let k = code.atom as usize;
         let delta = code.value.to_f64() - code.before.to_f64();
         let mean = 0.5 * (before[k].to_f64() + after[k].to_f64());
-        rules.threshold(k).to_f64() * (code.value.to_f64().abs() - code.before.to_f64().abs()) - delta * mean
+        rules.threshold(k).to_f64() * (code.value.to_f64().abs() - code.before.to_f64().abs())
+            - delta * mean
     };
     active.iter().map(change).sum()
 }
@@ -123,7 +131,11 @@ where
 
 /// The atom whose correlation exceeds `slack` times its threshold most, if any does.
 #[inline(always)]
-pub(crate) fn strongest<V: Vector>(c: &[V::Elem], rules: &Rules<'_, V::Elem>, slack: V::Elem) -> Option<usize>
+pub(crate) fn strongest<V: Vector>(
+    c: &[V::Elem],
+    rules: &Rules<'_, V::Elem>,
+    slack: V::Elem,
+) -> Option<usize>
 where
     V::Elem: Real,
 {
@@ -133,7 +145,8 @@ where
     let mut best = None;
     for i in (0..c.len()).step_by(V::LANES) {
         // SAFETY: both slices hold a whole number of vectors.
-        let (x, t) = unsafe { (V::load(c.as_ptr().add(i)), V::load(rules.thresholds.as_ptr().add(i))) };
+        let (x, t) =
+            unsafe { (V::load(c.as_ptr().add(i)), V::load(rules.thresholds.as_ptr().add(i))) };
         let excess = t.mul_add(s, if rules.nonnegative { x } else { x.abs() });
         if excess.any_above(most) {
             most = V::splat(excess.largest());
@@ -143,7 +156,7 @@ where
     best.map(|(i, excess)| i + excess.lane_of_largest())
 }
 
-/// A LASSO with a plain Gram matrix, for use outside a pursuit.
+/// A LASSO with a full Gram matrix, for use outside a pursuit.
 #[derive(Clone, Debug)]
 pub struct Lasso<'a, T> {
     /// `m x m` Gram matrix.
@@ -152,14 +165,14 @@ pub struct Lasso<'a, T> {
     pub correlation: &'a [T],
     /// Threshold of every atom.
     pub thresholds: &'a [T],
-    /// Codes must not be negative.
+    /// Whether codes must be non-negative.
     pub nonnegative: bool,
-    /// Most non-zeros allowed.
+    /// Maximum number of non-zeros.
     pub max_nonzeros: Option<usize>,
 }
 
 impl<T: Real> Lasso<'_, T> {
-    /// Solves from zero: `(atom, code)` of the non-zeros.
+    /// Solves from zero; returns `(atom, code)` of the non-zeros.
     pub fn solve(&self, local: Local) -> Vec<(usize, T)> {
         struct Solve<'a, 'b, T>(&'a Lasso<'b, T>, Local);
         impl<T: Real> Kernel<T> for Solve<'_, '_, T> {
@@ -176,7 +189,9 @@ impl<T: Real> Lasso<'_, T> {
     fn solve_with<V: Vector<Elem = T>>(&self, local: Local) -> Vec<(usize, T)> {
         let m = self.correlation.len();
         let stride = m.next_multiple_of(V::LANES);
-        let pad = |x: &[T], with: T| -> Vec<T> { x.iter().copied().chain(std::iter::repeat_n(with, stride - m)).collect() };
+        let pad = |x: &[T], with: T| -> Vec<T> {
+            x.iter().copied().chain(std::iter::repeat_n(with, stride - m)).collect()
+        };
         let gram: Vec<T> = self.gram.chunks_exact(m).flat_map(|row| pad(row, T::ZERO)).collect();
         let thresholds = pad(self.thresholds, T::INFINITY);
         let rules = Rules {
@@ -190,7 +205,9 @@ impl<T: Real> Lasso<'_, T> {
         let mut active = Vec::new();
         let mut columns = Stored { gram: &gram, stride };
         match local {
-            Local::Coordinate => solve_by_coordinates::<V>(&mut c, &mut active, &mut columns, &rules),
+            Local::Coordinate => {
+                solve_by_coordinates::<V>(&mut c, &mut active, &mut columns, &rules)
+            }
             Local::Lars => solve_by_lars(&mut c, &mut active, &mut columns, &rules),
         }
         active.iter().filter(|a| a.value != T::ZERO).map(|a| (a.atom as usize, a.value)).collect()

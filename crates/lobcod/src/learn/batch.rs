@@ -1,80 +1,96 @@
-//! The batch method: pursuit and projected steepest descent over the whole set, in turn.
+//! The batch method: alternates pursuit and projected steepest descent over the whole set.
 //!
-//! Between two pursuits the dictionary descends on eq. (10) along its gradient (11). What the gradient has along an atom itself is
-//! undone by the projection, so only its part across the atom, `T`, is followed. On the unit sphere the data term is to second order
+//! Between two pursuits the dictionary descends on eq. (10) along its gradient (11). The
+//! projection cancels the component of the gradient along an atom, so only the orthogonal component
+//! `T` is used. On the unit sphere the data term is to second order
 //!
 //! ```text
 //! f(D - t T) = f - t |T|^2 + t^2/2 ( ||A sum P_i^T T a_i||^2 - sum_k |T_k|^2 <G_k, d_k> )
 //! ```
 //!
-//! and its minimum the first step tried. It is halved until the objective, measured, falls.
+//! and its minimum is the first trial step. The step is halved until the measured objective falls.
 
-use super::course::{Pass, Passed, Standing, Stopped, Way};
+use super::LearnPoint;
 use super::replace::{Renewed, renew_atoms};
-use crate::checkpoint::Memory;
+use super::solver::{Pass, PassMethod, Stopped};
+use crate::checkpoint::LearnerState;
 use crate::dictionary::energy;
 use crate::engine::{Discovery, Support, Visit};
+use crate::error::Result;
 use crate::real::Real;
 
-/// Support sweeps of a pursuit, and the change (in shares of the threshold) that ends them.
+/// Support sweeps of a pursuit, and the change (as a fraction of the threshold) that ends them.
 const SUPPORT_ROUNDS: usize = 20;
 const SUPPORT_TOLERANCE: f64 = 0.01;
 const LOCAL_TOLERANCE: f64 = 0.01;
-/// The descent has converged when a step gains less than this share of the objective.
+/// The descent has converged when a step reduces the objective by less than this fraction.
 const GAIN: f64 = 1e-4;
 const MOST_STEPS: usize = 50;
-/// Times a step is halved before the dictionary is taken to be at a minimum.
+/// How often a step is halved before the dictionary counts as a minimum.
 const MOST_HALVINGS: usize = 8;
 
-/// What the method remembers: where the last pass ended.
-pub(super) struct Batch {
-    standing: Standing,
+/// State of the method: the end of the last pass.
+pub struct Batch {
+    best: LearnPoint,
 }
 
 impl Batch {
-    pub(super) fn new() -> Self {
-        Self { standing: Standing { objective: f64::INFINITY, ..Standing::default() } }
+    pub fn new() -> Self {
+        Self { best: LearnPoint { objective: f64::INFINITY, ..LearnPoint::default() } }
     }
 }
 
-impl<T: Real> Way<T> for Batch {
-    fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Passed, Stopped> {
-        let mut renewed = renew_atoms(pass);
+impl<T: Real> PassMethod<T> for Batch {
+    fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<LearnPoint, Stopped> {
+        let mut renewed = renew_atoms(pass)?;
         let penalty = pass.penalty;
-        pass.session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
-        pass.session.support(&Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
-        pass.go_on()?;
-        let standing = descend(pass)?;
-        if standing.objective <= self.standing.objective || renewed.merged > 0 {
-            self.standing = standing;
+        let sweep = Discovery {
+            penalty,
+            visit: Visit::All,
+            local_tolerance: LOCAL_TOLERANCE,
+            layer_seed: None,
+        };
+        pass.session.discover(&sweep, pass.run.context())?;
+        let sweep =
+            Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE };
+        pass.session.support(&sweep, pass.run.context())?;
+        pass.pause()?;
+        let lowest = descend(pass)?;
+        if lowest.objective <= self.best.objective || renewed.merged > 0 {
+            self.best = lowest;
         } else {
-            // Nothing but rounding raises it: this is the minimum, as near as the precision comes.
-            pass.take_back();
+            // Only rounding raises it: this is the minimum.
+            pass.atoms().take_back()?;
             renewed = Renewed::default();
         }
-        Ok(Passed { standing: self.standing, replaced_atoms: renewed.replaced, merged_atoms: renewed.merged })
+        Ok(renewed.counted(self.best))
     }
 
-    fn remember(&self) -> Memory {
-        let Standing { objective, data_term, nonzeros } = self.standing;
-        Memory::from([("batch".into(), vec![objective, data_term, nonzeros as f64])])
+    fn remember(&self) -> LearnerState {
+        let LearnPoint { objective, data_term, nonzeros, .. } = self.best;
+        LearnerState::from([("batch".into(), vec![objective, data_term, nonzeros as f64])])
     }
 
-    fn recall(&mut self, memory: &Memory) -> Option<()> {
+    fn recall(&mut self, memory: &LearnerState) -> Option<()> {
         let &[objective, data_term, nonzeros] = &memory.get("batch")?[..] else { return None };
-        self.standing = Standing { objective, data_term, nonzeros: nonzeros as usize };
+        self.best = LearnPoint {
+            objective,
+            data_term,
+            nonzeros: nonzeros as usize,
+            ..LearnPoint::default()
+        };
         Some(())
     }
 }
 
-/// Steps along the gradient until they gain next to nothing.
-fn descend<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<Standing, Stopped> {
-    let mut standing = pass.measure();
+/// Steps along the gradient until the gain is negligible.
+fn descend<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<LearnPoint, Stopped> {
+    let mut standing = pass.measure()?;
     for _ in 0..MOST_STEPS {
-        let Some(lower) = one_step(pass, standing) else { break };
+        let Some(lower) = one_step(pass, standing)? else { break };
         let gain = standing.objective - lower.objective;
         standing = lower;
-        pass.go_on()?;
+        pass.pause()?;
         if gain < GAIN * standing.objective {
             break;
         }
@@ -82,31 +98,30 @@ fn descend<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<Standing, Stopped> {
     Ok(standing)
 }
 
-/// One step that lowers the objective; `None`, and nothing changed, where there is none.
-fn one_step<T: Real>(pass: &mut Pass<'_, '_, T>, from: Standing) -> Option<Standing> {
+/// One step that lowers the objective; `None`, with nothing changed, if there is none.
+fn one_step<T: Real>(pass: &mut Pass<'_, '_, T>, from: LearnPoint) -> Result<Option<LearnPoint>> {
     let before = pass.session.dictionary().clone();
-    let mut across = pass.session.gradient(None);
+    let mut across = pass.atoms().gradient(None)?;
     let (n, mut bend) = (before.atom_len(), 0.0);
     for (k, g) in across.chunks_exact_mut(n).enumerate() {
         let along: f64 = g.iter().zip(before.atom(k)).map(|(g, d)| g * d.to_f64()).sum();
         g.iter_mut().zip(before.atom(k)).for_each(|(g, d)| *g -= along * d.to_f64());
-        // Atoms that would rather shrink could only lengthen the step.
+        // Atoms that would shrink could only lengthen the step.
         bend -= energy(g) * along.min(0.0);
     }
-    bend += pass.session.energy_along(&across);
+    bend += pass.atoms().energy_along(&across)?;
     let slope = energy(&across);
     let mut step = slope / bend;
-    // Without codes, or at a minimum, there is no step to try.
+    // Without codes, or at a minimum, there is no step.
     let tries = if step.is_finite() && step > 0.0 { MOST_HALVINGS } else { 0 };
     for _ in 0..tries {
-        pass.session.set_dictionary(before.stepped(step, &across));
-        let standing = pass.measure();
+        pass.atoms().set_dictionary(before.stepped(step, &across))?;
+        let standing = pass.measure()?;
         if standing.objective < from.objective {
-            return Some(standing);
+            return Ok(Some(standing));
         }
         step *= 0.5;
     }
-    pass.session.set_dictionary(before);
-    pass.session.refresh();
-    None
+    pass.atoms().set_dictionary(before)?;
+    Ok(None)
 }

@@ -1,46 +1,53 @@
-//! What a step rule remembers, and the steps it takes.
+//! State and steps of a step rule.
 
 use super::step::Step;
-use crate::checkpoint::Memory;
+use crate::checkpoint::LearnerState;
 use crate::dictionary::energy;
 use crate::simd::{Dispatch, Kernel, Level, Vector};
 
-/// A step rule at work on the numbers of a dictionary.
-pub(super) struct Optimiser {
+/// A step rule with its state for a dictionary.
+pub struct Optimiser {
     step: Step,
-    /// Numbers of an atom.
+    /// Length of an atom.
     atom_len: usize,
-    /// Fading sum of gradients, or the last steps, by rule.
+    /// Decaying sum of gradients, or the last steps, depending on the rule.
     first: Vec<f64>,
-    /// Sums of squares, by rule.
+    /// Sums of squares, depending on the rule.
     second: Vec<f64>,
-    /// Fading average of the square of the norm of the whole gradient.
+    /// Decaying average of the squared norm of the whole gradient.
     whole: f64,
     /// Steps since the rule began.
     steps: f64,
 }
 
 impl Optimiser {
-    pub(super) fn new(step: Step, numbers: usize, atom_len: usize) -> Self {
-        Self { step, atom_len, first: vec![0.0; numbers], second: vec![0.0; numbers], whole: 0.0, steps: 0.0 }
+    pub fn new(step: Step, numbers: usize, atom_len: usize) -> Self {
+        Self {
+            step,
+            atom_len,
+            first: vec![0.0; numbers],
+            second: vec![0.0; numbers],
+            whole: 0.0,
+            steps: 0.0,
+        }
     }
 
-    /// Gets ready for a pass (from 1): the paper's schedule starts its second rule from nothing.
-    pub(super) fn begin(&mut self, pass: usize) {
+    /// Prepares a pass (from 1): the second rule of the paper starts with fresh state.
+    pub fn begin(&mut self, pass: usize) {
         if matches!(self.step, Step::Paper { adam_passes, .. } if pass == adam_passes + 1) {
             *self = Self::new(self.step, self.first.len(), self.atom_len);
         }
     }
 
-    /// Forgets what is known of an atom that was replaced.
-    pub(super) fn forget(&mut self, atom: usize) {
+    /// Resets the state of an atom that was replaced.
+    pub fn forget(&mut self, atom: usize) {
         let range = atom * self.atom_len..(atom + 1) * self.atom_len;
         self.first[range.clone()].fill(0.0);
         self.second[range].fill(0.0);
     }
 
-    /// Turns a gradient into what is to be taken off the dictionary, in place; `factor` scales the step size.
-    pub(super) fn step(&mut self, pass: usize, factor: f64, gradient: &mut [f64]) {
+    /// Turns a gradient into the step to subtract, in place; `factor` scales the step size.
+    pub fn step(&mut self, pass: usize, factor: f64, gradient: &mut [f64]) {
         self.steps += 1.0;
         match self.step {
             Step::Paper { adam_passes, size, momentum_size, momentum } => {
@@ -59,10 +66,6 @@ impl Optimiser {
                     }
                 }
             }
-            Step::SgdLiteral { size } => {
-                let scale = factor * size * energy(gradient).sqrt();
-                gradient.iter_mut().for_each(|g| *g *= scale);
-            }
             Step::Momentum { size, momentum } => self.momentum(gradient, factor * size, momentum),
             Step::Adagrad { size, guard } => {
                 let size = factor * size;
@@ -80,7 +83,9 @@ impl Optimiser {
                     *g = size * x;
                 }
             }
-            Step::Adam { size, momentum, memory, guard } => self.adam(gradient, factor * size, momentum, memory, guard),
+            Step::Adam { size, momentum, memory, guard } => {
+                self.adam(gradient, factor * size, momentum, memory, guard)
+            }
         }
     }
 
@@ -92,7 +97,7 @@ impl Optimiser {
     }
 
     fn adam(&mut self, gradient: &mut [f64], size: f64, momentum: f64, memory: f64, guard: f64) {
-        // Both averages began at zero; divided by what they have seen so far they are freed of it.
+        // Corrects for the zero start of both averages.
         let size = size / (1.0 - momentum.powf(self.steps));
         let freed = (1.0 / (1.0 - memory.powf(self.steps))).sqrt();
         for ((g, v), s) in gradient.iter_mut().zip(&mut self.first).zip(&mut self.second) {
@@ -102,19 +107,21 @@ impl Optimiser {
         }
     }
 
-    /// Adam with one average square, that of the norm of the whole gradient: a step is at most about `size` long in all.
+    /// Adam with a single average square, that of the whole gradient: a step has a length of at
+    /// most about `size`.
     fn whole_adam(&mut self, gradient: &mut [f64], size: f64) {
         f64::dispatch(Level::detect(), WholeAdam { optimiser: self, gradient, size });
     }
 
-    pub(super) fn remember(&self) -> Memory {
+    pub fn remember(&self) -> LearnerState {
         let named = [("first", &self.first), ("second", &self.second)];
-        let mut memory: Memory = named.map(|(name, numbers)| (name.into(), numbers.clone())).into();
+        let mut memory: LearnerState =
+            named.map(|(name, numbers)| (name.into(), numbers.clone())).into();
         memory.insert("steps".into(), vec![self.steps, self.whole]);
         memory
     }
 
-    pub(super) fn recall(&mut self, memory: &Memory) -> Option<()> {
+    pub fn recall(&mut self, memory: &LearnerState) -> Option<()> {
         let (first, second) = (memory.get("first")?, memory.get("second")?);
         let &[steps, whole] = &memory.get("steps")?[..] else { return None };
         if first.len() != self.first.len() || second.len() != self.second.len() {
@@ -125,7 +132,7 @@ impl Optimiser {
     }
 }
 
-/// The paper's step, compiled for the widest vectors.
+/// The step of the paper, compiled for the widest vectors.
 struct WholeAdam<'a> {
     optimiser: &'a mut Optimiser,
     gradient: &'a mut [f64],
@@ -137,7 +144,9 @@ impl Kernel<f64> for WholeAdam<'_> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = f64>>(self) {
-        let Step::Adam { momentum, memory, guard, .. } = Step::ADAM else { unreachable!("it is that step") };
+        let Step::Adam { momentum, memory, guard, .. } = Step::ADAM else {
+            unreachable!("always the step of the paper")
+        };
         let Optimiser { first, whole, steps, .. } = self.optimiser;
         *whole = memory * *whole + (1.0 - memory) * energy(self.gradient);
         let norm = (*whole / (1.0 - memory.powf(*steps))).sqrt();
@@ -153,7 +162,8 @@ impl Kernel<f64> for WholeAdam<'_> {
 mod tests {
     use super::*;
 
-    /// What two steps along (3, 4 | 0, -2), then half of it, take off two atoms of two numbers each.
+    /// The steps of two atoms with two values each, for the gradient (3, 4 | 0, -2) and then half of
+    /// it.
     fn two_steps(step: Step, pass: usize) -> [[f64; 4]; 2] {
         let mut optimiser = Optimiser::new(step, 4, 2);
         optimiser.begin(pass);
@@ -166,50 +176,62 @@ mod tests {
 
     fn near(step: Step, pass: usize, wanted: [[f64; 4]; 2]) {
         let got = two_steps(step, pass);
-        let off = got.iter().flatten().zip(wanted.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let off = got
+            .iter()
+            .flatten()
+            .zip(wanted.iter().flatten())
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
         assert!(off < 1e-8, "{step}: {got:?} instead of {wanted:?}");
     }
 
     #[test]
-    fn sgd_moves_each_atom_by_its_share() {
+    fn sgd_moves_each_atom_by_a_fraction_of_its_norm() {
         // Unit gradients (0.6, 0.8) and (0, -1), whatever their length.
         let step = [0.06, 0.08, 0.0, -0.1];
         near(Step::Sgd { size: 0.1 }, 1, [step, step]);
-        // |g|^2 = 9 + 16 + 4 = 29, so 0.1 |g| g; the second gradient is half as long: a quarter of the step.
-        let root = 29f64.sqrt();
-        let step = [0.3 * root, 0.4 * root, 0.0, -0.2 * root];
-        near(Step::SgdLiteral { size: 0.1 }, 1, [step, step.map(|x| x / 4.0)]);
     }
 
     #[test]
     fn momentum_keeps_a_part_of_the_last_step() {
         // v1 = 0.1 g; v2 = 0.8 v1 + 0.1 g / 2 = 0.13 g.
-        near(Step::Momentum { size: 0.1, momentum: 0.8 }, 1, [[0.3, 0.4, 0.0, -0.2], [0.39, 0.52, 0.0, -0.26]]);
+        near(
+            Step::Momentum { size: 0.1, momentum: 0.8 },
+            1,
+            [[0.3, 0.4, 0.0, -0.2], [0.39, 0.52, 0.0, -0.26]],
+        );
     }
 
     #[test]
     fn adagrad_divides_by_the_root_of_all_squares() {
-        // s1 = g^2: every step is 0.1 sign(g). s2 = 1.25 g^2: 0.1 (g / 2) / (|g| sqrt(1.25)) = 0.0447213595 sign(g).
+        // s1 = g^2: every step is 0.1 sign(g). s2 = 1.25 g^2: 0.1 (g / 2) / (|g| sqrt(1.25)) =
+        // 0.0447213595 sign(g).
         let later = 0.044_721_359_55;
-        near(Step::Adagrad { size: 0.1, guard: 1e-12 }, 1, [[0.1, 0.1, 0.0, -0.1], [later, later, 0.0, -later]]);
+        near(
+            Step::Adagrad { size: 0.1, guard: 1e-12 },
+            1,
+            [[0.1, 0.1, 0.0, -0.1], [later, later, 0.0, -later]],
+        );
     }
 
     #[test]
     fn adadelta_steps_in_units_of_its_steps() {
-        // memory 0.5, guard 1. First number, g = 3: s = 4.5, x = sqrt(1 / 5.5) 3 = 1.2792042981, u = x^2 / 2 = 0.8181818182.
-        // Then g = 1.5: s = 2.25 + 1.125 = 3.375, x = sqrt(1.8181818182 / 4.375) 1.5 = 0.9669875568.
-        // g = 4: s = 8, x = 4 / 3, u = 8 / 9; then g = 2: s = 6, x = sqrt((17 / 9) / 7) 2 = 1.0389249633.
-        // g = -2: s = 2, x = -2 / sqrt(3), u = 2 / 3; then g = -1: s = 1.5, x = -sqrt((5 / 3) / 2.5) = -0.8164965809.
+        // memory 0.5, guard 1. First number, g = 3: s = 4.5, x = sqrt(1 / 5.5) 3 = 1.2792042981, u
+        // = x^2 / 2 = 0.8181818182. Then g = 1.5: s = 2.25 + 1.125 = 3.375, x =
+        // sqrt(1.8181818182 / 4.375) 1.5 = 0.9669875568. g = 4: s = 8, x = 4 / 3, u = 8 /
+        // 9; then g = 2: s = 6, x = sqrt((17 / 9) / 7) 2 = 1.0389249633. g = -2: s = 2, x =
+        // -2 / sqrt(3), u = 2 / 3; then g = -1: s = 1.5, x = -sqrt((5 / 3) / 2.5) = -0.8164965809.
         let first = [1.279_204_298_133_7, 4.0 / 3.0, 0.0, -1.154_700_538_379_3];
         let second = [0.966_987_556_830_5, 1.038_924_963_298_6, 0.0, -0.816_496_580_927_7];
         near(Step::Adadelta { size: 1.0, memory: 0.5, guard: 1.0 }, 1, [first, second]);
     }
 
     #[test]
-    fn adam_divides_averages_freed_of_their_start() {
+    fn adam_corrects_the_bias_of_its_averages() {
         // momentum 0.5, memory 0.75. After one step both averages are g and g^2: 0.1 sign(g).
-        // Then v = 0.25 g + 0.25 g = 0.5 g, freed 0.5 g / 0.75 = 2/3 g; s = 0.1875 g^2 + 0.0625 g^2 = 0.25 g^2, freed
-        // 0.25 / 0.4375 g^2 = 4/7 g^2: 0.1 (2/3) / sqrt(4/7) = 0.0881917104 sign(g).
+        // Then v = 0.25 g + 0.25 g = 0.5 g, freed 0.5 g / 0.75 = 2/3 g; s = 0.1875 g^2 + 0.0625 g^2
+        // = 0.25 g^2, freed 0.25 / 0.4375 g^2 = 4/7 g^2: 0.1 (2/3) / sqrt(4/7) =
+        // 0.0881917104 sign(g).
         let later = 0.088_191_710_368_8;
         let step = Step::Adam { size: 0.1, momentum: 0.5, memory: 0.75, guard: 1e-12 };
         near(step, 1, [[0.1, 0.1, 0.0, -0.1], [later, later, 0.0, -later]]);
@@ -219,13 +241,14 @@ mod tests {
     fn the_papers_schedule_is_adam_of_the_norm_then_momentum() {
         let step = Step::Paper { adam_passes: 30, size: 0.1, momentum_size: 0.01, momentum: 0.8 };
         // First step: freed averages g and |g|^2 = 29, so 0.1 g / sqrt(29).
-        // Then v = 0.9 * 0.1 g + 0.1 * 0.5 g = 0.14 g, freed 0.14 / 0.19 g; s = 0.999 * 0.029 + 0.001 * 7.25 = 0.036221, freed
-        // 0.036221 / 0.001999 = 18.1195597799: 0.1 * 0.7368421053 g / 4.2567075986 = 0.0173101413 g, the guard of 1e-8 aside.
+        // Then v = 0.9 * 0.1 g + 0.1 * 0.5 g = 0.14 g, freed 0.14 / 0.19 g; s = 0.999 * 0.029 +
+        // 0.001 * 7.25 = 0.036221, freed 0.036221 / 0.001999 = 18.1195597799: 0.1 *
+        // 0.7368421053 g / 4.2567075986 = 0.0173101413 g, the guard of 1e-8 aside.
         let g = [3.0, 4.0, 0.0, -2.0];
         near(step, 30, [g.map(|g| 0.1 * g / 29f64.sqrt()), g.map(|g| 0.017_310_141_327 * g)]);
         // Momentum from pass 31 on: 0.01 g, then 0.8 * 0.01 g + 0.005 g.
         near(step, 31, [g.map(|g| 0.01 * g), g.map(|g| 0.013 * g)]);
-        // At the change nothing of Adam's averages is left.
+        // Switching rules discards Adam's averages.
         let mut optimiser = Optimiser::new(step, 4, 2);
         optimiser.step(30, 1.0, &mut g.clone());
         optimiser.begin(31);
@@ -235,14 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_atom_starts_anew() {
+    fn a_replaced_atom_starts_with_fresh_state() {
         let mut optimiser = Optimiser::new(Step::Momentum { size: 1.0, momentum: 0.5 }, 4, 2);
         optimiser.step(1, 1.0, &mut [8.0; 4]);
         optimiser.forget(1);
         let mut gradient = [0.0; 4];
         optimiser.step(1, 1.0, &mut gradient);
         assert_eq!(gradient, [4.0, 4.0, 0.0, 0.0]);
-        // The average square of the whole gradient is no atom's.
+        // The average square of the whole gradient does not belong to any atom.
         let [plain, replaced] = [false, true].map(|replaced| {
             let mut optimiser = Optimiser::new(Step::PAPER, 4, 2);
             optimiser.step(1, 1.0, &mut [0.0, 0.0, 3.0, 4.0]);

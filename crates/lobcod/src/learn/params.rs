@@ -1,4 +1,4 @@
-//! Parameters of learning, and their check.
+//! Parameters of dictionary learning.
 
 use super::{Decay, Learner, Step};
 use crate::border::Border;
@@ -6,26 +6,26 @@ use crate::error::{Error, Result};
 use crate::pursuit::{Penalty, PursuitParams, Schedule};
 use std::time::Duration;
 
-/// Way to learn.
+/// Learning method.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Method {
-    /// Each atom in turn becomes the best of its direction.
+    /// Optimises one atom at a time exactly.
     #[default]
     Atomwise,
-    /// Algorithm 2 of the paper: a step along the gradient of every layer of every image, in random order. Works on whole images by
-    /// one thread.
+    /// Algorithm 2 of the paper: a gradient step after every layer of every image, in random order,
+    /// on one thread.
     Stochastic {
-        /// Rule of the steps.
+        /// Step rule.
         step: Step,
-        /// How their size shrinks.
+        /// Decay of the step size.
         decay: Decay,
     },
-    /// Pursuit and projected steepest descent over the whole set, eq. (10) and (11), in turn.
+    /// Alternates pursuit and projected steepest descent over the whole set, eq. (10) and (11).
     Batch,
 }
 
 impl Method {
-    /// The stochastic method with the paper's steps.
+    /// The stochastic method with the steps of the paper.
     pub const STOCHASTIC: Method = Method::Stochastic { step: Step::PAPER, decay: Decay::None };
 }
 
@@ -34,47 +34,57 @@ impl Method {
 /// | name | default | range | purpose |
 /// |---|---|---|---|
 /// | `penalty` | required | > 0 | weight of the l1 norm, absolute or relative to penalty_max of the first dictionary |
-/// | `border` | free | | what lies beyond the edge |
-/// | `method` | atomwise | | way to learn |
-/// | `passes` | 40 | >= 1 | discovery sweeps over the whole set, each with what the method does to the atoms |
-/// | `rounds` | 6 | >= 1 | times support sweeps and a pass over the atoms alternate in a pass (atomwise) |
-/// | `stream_memory` | 32 | >= 1 | signals that a stream remembers at most (see [`Stream`](crate::Stream)) |
-/// | `target_objective` | none | | ends the learning when the objective falls below |
-/// | `time_limit` | none | | wall time allowed |
-/// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the pursuit that ends the learning |
-/// | `seed` | 0 | | choice of patches that replace atoms; order of images and layers (stochastic) |
-/// | `threads` | 0 = all cores | | worker threads |
-/// | `max_memory` | none | | bytes the work may take beside what it is given |
+/// | `border` | free | | border condition |
+/// | `method` | atomwise | | learning method |
+/// | `passes` | 40 | >= 1 | discovery sweeps over the whole set, each with the method's update of the atoms |
+/// | `rounds` | 6 | >= 1 | alternations of support sweeps and passes over the atoms in a pass (atomwise) |
+/// | `stream_memory` | 32 | >= 1 | maximum number of signals a stream remembers (see [`Stream`](crate::Stream)) |
+/// | `target_objective` | none | | stops once the objective is below this |
+/// | `time_limit` | none | | maximum wall time |
+/// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the final pursuit |
+/// | `seed` | 0 | | choice of replacement patches; order of images and layers (stochastic) |
+/// | `max_memory` | none | | maximum working memory in bytes, not counting inputs |
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LearnParams {
     /// Weight of the l1 norm.
     pub penalty: Penalty,
-    /// Border rule.
+    /// Border condition.
     pub border: Border,
-    /// Way to learn.
+    /// Learning method.
     pub method: Method,
     /// Passes over the whole set.
     pub passes: usize,
     /// Alternations of support sweeps and atoms in a pass.
     pub rounds: usize,
-    /// Signals that a stream remembers.
+    /// Number of signals a stream remembers.
     pub stream_memory: usize,
-    /// Objective to reach.
+    /// Target objective.
     pub target_objective: Option<f64>,
-    /// Wall time allowed.
+    /// Maximum wall time.
     pub time_limit: Option<Duration>,
-    /// Relative duality gap of the last pursuit.
+    /// Relative duality gap of the final pursuit.
     pub tolerance: f64,
-    /// Seed of the replacements and of random orders.
+    /// Seed for replacements and random orders.
     pub seed: u64,
-    /// Worker threads; 0 means all cores.
-    pub threads: usize,
-    /// Bytes the work may take beside what it is given.
+    /// Maximum working memory in bytes, not counting inputs.
     pub max_memory: Option<u64>,
 }
 
 impl LearnParams {
-    /// Defaults, with the penalty given.
+    /// These parameters with some of them changed.
+    ///
+    /// ```
+    /// use lobcod::{LearnParams, Penalty};
+    /// let learner = LearnParams::new(Penalty::Relative(0.1)).with(|p| p.passes = 20).check()?;
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Default parameters with this penalty.
     pub fn new(penalty: Penalty) -> Self {
         Self {
             penalty,
@@ -87,12 +97,11 @@ impl LearnParams {
             time_limit: None,
             tolerance: 1e-2,
             seed: 0,
-            threads: 0,
             max_memory: None,
         }
     }
 
-    /// The parameters, if each lies in its range.
+    /// Validates the parameters.
     pub fn check(self) -> Result<Learner> {
         for (name, value) in [
             ("the number of passes", self.passes),
@@ -111,14 +120,22 @@ impl LearnParams {
         Ok(Learner { params: self })
     }
 
-    /// The problem that is learnt on: whole layers where the method steps after each.
+    /// The problem solved while learning: whole layers if the method steps after each.
     pub(super) fn problem(&self) -> PursuitParams {
-        let schedule = if let Method::Stochastic { .. } = self.method { Schedule::Layers } else { Schedule::Tiles };
+        let schedule = if let Method::Stochastic { .. } = self.method {
+            Schedule::Layers
+        } else {
+            Schedule::Tiles
+        };
         PursuitParams { schedule, ..self.pursuit(self.penalty) }
     }
 
-    /// The pursuit that ends the learning.
+    /// Parameters of the final pursuit.
     pub fn pursuit(&self, penalty: Penalty) -> PursuitParams {
-        PursuitParams { border: self.border, tolerance: self.tolerance, threads: self.threads, ..PursuitParams::new(penalty) }
+        PursuitParams {
+            border: self.border,
+            tolerance: self.tolerance,
+            ..PursuitParams::new(penalty)
+        }
     }
 }

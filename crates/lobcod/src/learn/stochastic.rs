@@ -1,67 +1,74 @@
 //! The stochastic method: Algorithm 2 of the paper.
 //!
-//! Images in random order, the layers of each in random order. After the pursuit of a layer the dictionary takes one step along that
-//! layer's gradient `- sum P_i R a_i^T`, and its columns are scaled back to unit norm. Mended against the printed text: the
-//! residual belongs to the codes from the beginning, and it is synthesised anew every pass, for codes that were taken off with one
-//! dictionary and put back with the next would make it drift.
+//! Images and their layers are visited in random order. After the pursuit of a layer the dictionary
+//! takes one step along `- sum P_i R a_i^T` of that layer and is normalised. Unlike in the paper,
+//! the residual is recomputed every pass; otherwise it would drift.
 
-use super::course::{Pass, Passed, Standing, Stopped, Way};
+use super::LearnPoint;
 use super::decay::Decay;
 use super::optimiser::Optimiser;
 use super::replace::{Renewed, renew_atoms};
+use super::solver::{Pass, PassMethod, Stopped};
 use super::step::Step;
-use crate::checkpoint::Memory;
+use crate::checkpoint::LearnerState;
 use crate::dictionary::Dictionary;
 use crate::engine::{Discovery, PlaneLayer, State, Visit};
+use crate::error::Result;
 use crate::real::Real;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// Changes below this share of the threshold count as none inside a needle.
+/// Changes below this fraction of the threshold are ignored within a needle.
 const LOCAL_TOLERANCE: f64 = 0.02;
 
-/// What the method remembers: the state of its step, and the objective of no codes at all. Every order is drawn from the seed and
-/// the number of the pass.
-pub(super) struct Stochastic {
+/// State of the step rule, and the objective with zero codes. Random orders are derived from the
+/// seed and the number of the pass.
+pub struct Stochastic {
     optimiser: Optimiser,
     decay: Decay,
     without_codes: f64,
 }
 
 impl Stochastic {
-    pub(super) fn new<T: Real>(step: Step, decay: Decay, first: &Dictionary<T>) -> Self {
-        Self { optimiser: Optimiser::new(step, first.data().len(), first.atom_len()), decay, without_codes: f64::INFINITY }
+    pub fn new<T: Real>(step: Step, decay: Decay, first: &Dictionary<T>) -> Self {
+        Self {
+            optimiser: Optimiser::new(step, first.data().len(), first.atom_len()),
+            decay,
+            without_codes: f64::INFINITY,
+        }
     }
 
-    /// Where the pass ended. Steps that are too large leave codes that fit no dictionary, and every pass would make it worse; where
-    /// they are worse than none, the next pass begins with none.
-    fn settle<T: Real>(&self, pass: &mut Pass<'_, '_, T>) -> Standing {
-        let standing = pass.measure();
+    /// Result of the pass. If steps were so large that the codes are worse than zero codes, the
+    /// next pass starts from zero codes.
+    fn settle<T: Real>(&self, pass: &mut Pass<'_, '_, T>) -> Result<LearnPoint> {
+        let standing = pass.measure()?;
         if standing.objective <= self.without_codes {
-            return standing;
+            return Ok(standing);
         }
         let codes = pass.extents.iter().map(|_| Vec::new()).collect();
-        pass.session.restore(&State { codes, pending: Vec::new() });
+        pass.session.restore(&State::of_codes(codes))?;
         pass.measure()
     }
 
-    /// Renews atoms; their optimiser state belonged to other atoms.
-    fn renew<T: Real>(&mut self, pass: &mut Pass<'_, '_, T>) -> Renewed {
+    /// Renews atoms and resets their optimiser state.
+    fn renew<T: Real>(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Renewed> {
         let before = pass.session.dictionary().clone();
-        let renewed = renew_atoms(pass);
+        let renewed = renew_atoms(pass)?;
         let now = pass.session.dictionary();
-        (0..now.len()).filter(|&k| now.atom(k) != before.atom(k)).for_each(|k| self.optimiser.forget(k));
-        renewed
+        (0..now.len())
+            .filter(|&k| now.atom(k) != before.atom(k))
+            .for_each(|k| self.optimiser.forget(k));
+        Ok(renewed)
     }
 }
 
-impl<T: Real> Way<T> for Stochastic {
-    fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Passed, Stopped> {
+impl<T: Real> PassMethod<T> for Stochastic {
+    fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<LearnPoint, Stopped> {
         if pass.number == 1 {
-            self.without_codes = pass.measure().objective;
+            self.without_codes = pass.measure()?.objective;
         }
-        let renewed = self.renew(pass);
+        let renewed = self.renew(pass)?;
         self.optimiser.begin(pass.number);
         let mut rng = ChaCha8Rng::seed_from_u64(pass.params.seed);
         rng.set_stream(pass.number as u64);
@@ -69,30 +76,36 @@ impl<T: Real> Way<T> for Stochastic {
         planes.shuffle(&mut rng);
         for (i, &plane) in planes.iter().enumerate() {
             let factor = self.decay.factor(pass.number, (pass.number - 1) * planes.len() + i);
-            let mut layers: Vec<usize> = (0..pass.session.layers(plane)).collect();
+            let mut layers: Vec<usize> = (0..pass.atoms().layers(plane)).collect();
             layers.shuffle(&mut rng);
             for layer in layers {
                 let of = PlaneLayer { plane, layer };
                 let visit = Visit::Layer(of);
                 let penalty = pass.penalty;
-                pass.session.discover(&Discovery { penalty, visit, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
-                let mut change = pass.session.gradient(Some(of));
+                let sweep = Discovery {
+                    penalty,
+                    visit,
+                    local_tolerance: LOCAL_TOLERANCE,
+                    layer_seed: None,
+                };
+                pass.session.discover(&sweep, pass.run.context())?;
+                let mut change = pass.atoms().gradient(Some(of))?;
                 self.optimiser.step(pass.number, factor, &mut change);
                 let moved = pass.session.dictionary().stepped(1.0, &change);
-                pass.session.set_dictionary(moved);
-                pass.go_on()?;
+                pass.atoms().step_dictionary(moved)?;
+                pass.pause()?;
             }
         }
-        Ok(Passed { standing: self.settle(pass), replaced_atoms: renewed.replaced, merged_atoms: renewed.merged })
+        Ok(renewed.counted(self.settle(pass)?))
     }
 
-    fn remember(&self) -> Memory {
+    fn remember(&self) -> LearnerState {
         let mut memory = self.optimiser.remember();
         memory.insert("without_codes".into(), vec![self.without_codes]);
         memory
     }
 
-    fn recall(&mut self, memory: &Memory) -> Option<()> {
+    fn recall(&mut self, memory: &LearnerState) -> Option<()> {
         let &[without_codes] = &memory.get("without_codes")?[..] else { return None };
         self.without_codes = without_codes;
         self.optimiser.recall(memory)

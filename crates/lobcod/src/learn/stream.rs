@@ -1,46 +1,46 @@
-//! Learning from a stream: signals come one after the other, and memory holds one of them and the model.
+//! Learning from a stream: only one signal and the model are in memory.
 
 use super::params::LearnParams;
 use super::replace::worst_patch;
 use super::statistics::{Coded, Statistics};
 use super::{LearnPoint, absolute};
 use crate::border::Border;
-use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
+use crate::checkpoint::{LearnCheckpoint, check_fingerprint, damaged, learning_fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{CpuEngine, Discovery, Engine, Measure, Session, Support, Visit};
+use crate::engine::{Discovery, Engine, Measure, Session, Share, Support, Visit};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::memory;
-use crate::observe::{Control, Observer, Progress, Stop};
+use crate::observe::{Control, Observer, Progress};
 use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, check_memory, check_objective, problem};
 use crate::real::Real;
+use crate::run::{Limits, Run};
 use crate::signal::Signal;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use std::time::Instant;
 
-/// Penalties of the sweeps over a signal, in shares of the one asked for.
+/// Penalties of the sweeps over a signal, as multiples of the final one.
 const STAGES: [f64; 4] = [4.0, 2.0, 1.0, 1.0];
-/// Codes whose correlation exceeds the threshold by less than this share are left alone.
+/// Codes that exceed their threshold by a smaller fraction are not updated.
 const LOCAL_TOLERANCE: f64 = 0.02;
-/// After each sweep at the penalty asked for: how often support sweeps and the atoms follow in turn.
+/// Alternations of support sweeps and atoms after each sweep at the final penalty.
 const ROUNDS: usize = 2;
 const SUPPORT_ROUNDS: usize = 3;
 const SUPPORT_TOLERANCE: f64 = 0.01;
-/// What was seen before the last `1 / RECENT` of the stream, when the dictionary was worse, is as good as forgotten.
+/// Signals before the last `1 / RECENT` of the stream have decayed.
 const RECENT: f64 = 3.0;
-/// So many signals are remembered from the beginning, as far as the memory of the stream allows.
+/// Initial number of remembered signals, within the memory of the stream.
 const SHORTEST: f64 = 1.02;
-/// Copies of the statistics that live at once: the model, what it remembers of the past, and that with the present signals.
+/// Simultaneous copies of the statistics: model, its past, and the one with the current signals.
 const COPIES: u64 = 3;
-/// An atom with less than this share of the mean energy is not used.
+/// An atom with less than this fraction of the mean energy is unused.
 const IDLE: f64 = 1e-6;
 
-/// A dictionary that learns from one signal after the other.
+/// A dictionary that learns from one signal after another.
 ///
-/// Every signal is coded, and the correlations of its codes with each other and with the signal join those of the signals before, which
-/// fade: the dictionary is the best for what was seen lately, not for the last signal alone, and follows when the signals change.
-/// Memory: the session of one signal, and three times `m^2 (2h-1)(2w-1)` numbers.
+/// The statistics of every coded signal are added to those of earlier signals, which decay, so the
+/// dictionary adapts when the signals change. Memory: the session of one signal, and three times
+/// `m^2 (2h-1)(2w-1)` numbers.
 #[derive(Clone, Debug)]
 pub struct Stream<T> {
     params: LearnParams,
@@ -67,12 +67,12 @@ impl<T: Real> Stream<T> {
         })
     }
 
-    /// The dictionary as it stands.
+    /// The current dictionary.
     pub fn dictionary(&self) -> &Dictionary<T> {
         &self.dictionary
     }
 
-    /// One point for every call so far: what the signals given then cost when they had been learnt from.
+    /// One point per call: the objective of its signals after learning.
     pub fn history(&self) -> &[LearnPoint] {
         &self.history
     }
@@ -82,34 +82,39 @@ impl<T: Real> Stream<T> {
         self.penalty
     }
 
-    /// Bytes that learning from these signals at once is expected to need on the CPU beside them and the stream.
-    pub fn estimate_memory(&self, signals: &[Observed<T>]) -> Result<u64> {
-        let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
-        let session = CpuEngine::new(self.params.threads)?.estimate_memory(&problem, EXPECTED_DENSITY)?;
+    /// Estimates the memory of learning from these signals, in bytes, excluding signals and stream.
+    pub fn estimate_memory(&self, engine: &dyn Engine<T>, signals: &[Observed<T>]) -> Result<u64> {
+        let problem =
+            problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
+        let session = engine.estimate_memory(&problem, EXPECTED_DENSITY)?;
         Ok(session + (COPIES - 1) * Statistics::bytes(&self.dictionary))
     }
 
-    /// Learns from more signals, on the threads of this machine. Stopped by its observer, or by an error, it leaves the model as it was.
-    pub fn partial_fit(&mut self, signals: &[Observed<T>], observer: &mut dyn Observer) -> Result<Control> {
-        self.partial_fit_on(&CpuEngine::new(self.params.threads)?, signals, observer)
-    }
-
-    /// Learns from more signals on a given engine.
-    pub fn partial_fit_on(
+    /// Learns from more signals. If stopped or on an error, the model is unchanged.
+    pub fn partial_fit(
         &mut self,
         engine: &dyn Engine<T>,
         signals: &[Observed<T>],
         observer: &mut dyn Observer,
     ) -> Result<Control> {
-        let clock = Instant::now();
-        let problem = problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
-        let room = self.params.max_memory.map(|limit| limit.saturating_sub((COPIES - 1) * Statistics::bytes(&self.dictionary)));
+        let mut run = Run::begin(Limits::default(), engine.agreement(), observer);
+        run.resume_after(self.seconds);
+        run.progress = self.progress();
+        let problem =
+            problem(&self.params.pursuit(self.params.penalty), signals, &self.dictionary)?;
+        let room = self
+            .params
+            .max_memory
+            .map(|limit| limit.saturating_sub((COPIES - 1) * Statistics::bytes(&self.dictionary)));
         check_memory(engine, &problem, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
-        let mut session = engine.open(problem)?;
-        let stop = if engine.ranks() == 1 { observer.stop() } else { Stop::default() };
-        session.heed(stop.clone());
-        let penalty = match absolute(self.penalty.map_or(self.params.penalty, Penalty::Absolute), &mut *session, &stop) {
+        let mut session = engine.open(problem, None)?;
+        let context = run.context().clone();
+        let penalty = match absolute(
+            self.penalty.map_or(self.params.penalty, Penalty::Absolute),
+            &mut *session,
+            &context,
+        ) {
             Err(Error::Stopped) => return Ok(Control::Stop),
             penalty => penalty?,
         };
@@ -119,77 +124,95 @@ impl<T: Real> Stream<T> {
         let mut all = past.clone();
         for stage in STAGES {
             let penalty = stage * penalty;
-            session.discover(&Discovery { penalty, visit: Visit::All, local_tolerance: LOCAL_TOLERANCE, layer_seed: None });
+            let sweep = Discovery {
+                penalty,
+                visit: Visit::All,
+                local_tolerance: LOCAL_TOLERANCE,
+                layer_seed: None,
+            };
+            session.discover(&sweep, &context)?;
+            let sweep = Support {
+                penalty,
+                sweeps: 1,
+                rounds: SUPPORT_ROUNDS,
+                tolerance: SUPPORT_TOLERANCE,
+            };
             for _ in 0..if stage > 1.0 { 1 } else { ROUNDS } {
-                session.support(&Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE });
-                if stop.is_due() {
+                session.support(&sweep, &context)?;
+                if context.stop.is_due() {
                     return Ok(Control::Stop);
                 }
                 all.copy(&past);
-                gather(&*session, &extents, self.params.border, &mut all);
-                session.set_dictionary(all.improve(session.dictionary()));
-                session.refresh();
-                if observer.progress(&self.progress(penalty, clock)) == Control::Stop {
+                gather(&mut *session, &extents, self.params.border, &mut all)?;
+                let improved = all.improve(session.dictionary());
+                session.learning().set_dictionary(improved)?;
+                run.progress.stage_penalty = penalty;
+                if run.pause().is_some() {
                     return Ok(Control::Stop);
                 }
             }
         }
-        let mut point = LearnPoint { pass: self.history.len() + 1, ..LearnPoint::default() };
-        for plane in session.measure(Measure::Objective) {
-            point.data_term += 0.5 * plane.residual_energy;
-            point.objective += 0.5 * plane.residual_energy + penalty * plane.weighted_l1;
-            point.nonzeros += plane.nonzeros;
-        }
+        let mut point = LearnPoint::of(&session.measure(Measure::Objective, &context)?, penalty);
+        point.pass = self.history.len() + 1;
         check_objective::<T>(point.objective)?;
         self.dictionary = session.dictionary().clone();
-        point.replaced_atoms = self.replace_idle(&*session, &extents, &mut all);
+        point.replaced_atoms = self.replace_idle(&mut *session, &extents, &mut all)?;
         self.statistics = all;
         self.penalty = Some(penalty);
-        self.seconds += clock.elapsed().as_secs_f64();
+        self.seconds = run.seconds();
         point.seconds = self.seconds;
         self.history.push(point);
         Ok(Control::Continue)
     }
 
-    /// Replaces atoms that nothing used for long by patches of the residual that are represented worst.
-    fn replace_idle(&mut self, session: &dyn Session<T>, extents: &[Extent], statistics: &mut Statistics) -> usize {
+    /// Replaces unused atoms by the worst represented patches.
+    fn replace_idle(
+        &mut self,
+        session: &mut dyn Session<T>,
+        extents: &[Extent],
+        statistics: &mut Statistics,
+    ) -> Result<usize> {
         let energies = statistics.energies();
         let mean = energies.iter().sum::<f64>() / energies.len() as f64;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.params.seed.wrapping_add(self.history.len() as u64));
+        let mut rng =
+            ChaCha8Rng::seed_from_u64(self.params.seed.wrapping_add(self.history.len() as u64));
         let (n, mut data) = (self.dictionary.atom_len(), self.dictionary.data().to_vec());
         let mut replaced = 0;
         for (i, k) in (0..energies.len()).filter(|&k| energies[k] <= IDLE * mean).enumerate() {
             let plane = i % extents.len();
-            let residual = Signal::from_planar(extents[plane], self.dictionary.channels(), session.residual(plane));
-            let residual = residual.expect("of the shape of the plane");
+            let residual = Signal::from_planar(
+                extents[plane],
+                self.dictionary.channels(),
+                session.residual(plane)?,
+            )?;
             if let Some(patch) = worst_patch(&residual, self.dictionary.extent(), &mut rng) {
                 data[k * n..(k + 1) * n].copy_from_slice(&patch);
                 statistics.forget(k);
                 replaced += 1;
             }
         }
-        if let Ok(dictionary) = Dictionary::new(self.dictionary.extent(), self.dictionary.channels(), data) {
+        if let Ok(dictionary) =
+            Dictionary::new(self.dictionary.extent(), self.dictionary.channels(), data)
+        {
             self.dictionary = dictionary;
         }
-        replaced
+        Ok(replaced)
     }
 
-    fn progress(&self, stage_penalty: f64, clock: Instant) -> Progress {
+    /// Initial progress for the next signals.
+    fn progress(&self) -> Progress {
         let last = self.history.last().copied().unwrap_or_default();
         Progress {
-            seconds: self.seconds + clock.elapsed().as_secs_f64(),
             objective: last.objective,
-            relative_gap: None,
             tolerance: self.params.tolerance,
             nonzeros: last.nonzeros,
             discovery_sweeps: self.history.len(),
-            support_sweeps: 0,
-            stage_penalty,
             pass: Some(self.history.len() + 1),
+            ..Progress::default()
         }
     }
 
-    /// The stream as it stands between two calls.
+    /// Checkpoint of the stream between two calls.
     pub fn checkpoint(&self) -> LearnCheckpoint {
         let mut memory = Default::default();
         self.statistics.remember(&mut memory);
@@ -204,10 +227,12 @@ impl<T: Real> Stream<T> {
         }
     }
 
-    /// Takes up a checkpoint of a stream with the same parameters and first dictionary; what follows is the same, bit for bit.
+    /// Resumes a checkpoint of a stream with the same parameters and initial dictionary.
     pub fn take_up(&mut self, checkpoint: &LearnCheckpoint) -> Result<()> {
-        check_fingerprint(checkpoint.fingerprint, learning_fingerprint(&self.params, &[], &self.first))?;
-        let damaged = || Error::Data("the checkpoint does not fit together; it is damaged".into());
+        check_fingerprint(
+            checkpoint.fingerprint,
+            learning_fingerprint(&self.params, &[], &self.first),
+        )?;
         let data = checkpoint.dictionary.iter().map(|&x| T::from_f64(x)).collect();
         let dictionary = self.first.with_data(data).ok_or_else(damaged)?;
         self.statistics.recall(&checkpoint.memory).ok_or_else(damaged)?;
@@ -220,10 +245,16 @@ impl<T: Real> Stream<T> {
 }
 
 /// Adds the statistics of a session's codes.
-fn gather<T: Real>(session: &dyn Session<T>, extents: &[Extent], border: Border, into: &mut Statistics) {
-    let state = session.fetch();
+fn gather<T: Real>(
+    session: &mut dyn Session<T>,
+    extents: &[Extent],
+    border: Border,
+    into: &mut Statistics,
+) -> Result<()> {
+    let state = session.state(Share::All)?;
     for (plane, (&extent, codes)) in extents.iter().zip(&state.codes).enumerate() {
-        let residual = session.residual(plane);
+        let residual = session.residual(plane)?;
         into.gather(&Coded { extent, border, residual: &residual, codes }, session.dictionary());
     }
+    Ok(())
 }

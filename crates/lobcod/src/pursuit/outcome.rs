@@ -1,116 +1,134 @@
-//! What a pursuit measures of itself, and its report.
+//! Measurements and report of a pursuit.
 
 use super::Answer;
-use super::local_dual::{Excess, dual, lattice};
+use super::local_dual::{Excess, lattice};
 use super::params::check_objective;
+use super::passes::CONTINUATION;
 use super::rounding::check_data_term;
 use super::setup::{gather_needles, planes_of};
-use super::solver::{Solver, is_broken_off};
+use super::solver::{Proof, Solver, is_stopped_early};
 use crate::engine::{Measure, Measurement, Scaling};
 use crate::error::Result;
-use crate::observe::Stop;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
-/// A gap so many times the one asked for is not proved by a better dual point.
+/// Beyond this multiple of the tolerance, no better dual point is sought.
 const HOPELESS: f64 = 100.0;
 
 impl<T: Real> Solver<'_, T> {
-    /// Residual anew, measurement, a point of the history.
-    pub(super) fn record(&mut self, what: Measure) {
-        self.session.refresh();
-        self.last = self.session.measure(what);
-        self.duals.fill(f64::NEG_INFINITY);
-        self.note(matches!(what, Measure::Certificate { .. }));
+    /// Measures, and appends to the history.
+    pub fn record(&mut self, what: Measure) -> Result<()> {
+        self.proof.planes = self.session.measure(what, self.run.context())?;
+        self.proof.duals.fill(f64::NEG_INFINITY);
+        self.add_to_history(matches!(what, Measure::Certificate { .. }));
+        Ok(())
     }
 
-    /// A point of the history from the last measurement.
-    pub(super) fn note(&mut self, certified: bool) {
+    /// Appends the last measurement to the history.
+    pub fn add_to_history(&mut self, certified: bool) {
         let total = self.certificates().1;
-        self.progress.seconds = self.seconds();
-        self.progress.objective = total.objective;
-        self.progress.nonzeros = total.nonzeros;
+        let progress = &mut self.run.progress;
+        (progress.objective, progress.nonzeros) = (total.objective, total.nonzeros);
         let relative_gap = certified.then(|| total.relative_gap());
         if certified {
-            self.progress.relative_gap = relative_gap;
-            for (plane, m) in self.last.iter().enumerate() {
-                let here = certificate(m, self.duals[plane], self.penalty, 0.0);
-                self.proved[plane] = self.proved[plane].max(here.objective - here.gap);
+            progress.relative_gap = relative_gap;
+            let Proof { planes, duals, best_duals } = &mut self.proof;
+            for ((m, &dual), best) in planes.iter().zip(&*duals).zip(best_duals) {
+                let here = certificate(m, dual, self.penalty, 0.0);
+                *best = best.max(here.objective - here.gap);
             }
         }
-        self.peak_memory = self.peak_memory.max(self.session.memory());
-        let (seconds, objective, nonzeros) = (self.progress.seconds, total.objective, total.nonzeros);
-        self.history.push(HistoryPoint { seconds, objective, nonzeros, relative_gap });
+        self.run.note_memory(self.session.memory());
+        let (objective, nonzeros) = (total.objective, total.nonzeros);
+        self.history.push(HistoryPoint {
+            seconds: self.run.seconds(),
+            objective,
+            nonzeros,
+            relative_gap,
+        });
     }
 
-    /// Measures the gap; `Some` when it is small enough. Where it is time to stop nothing is said of it.
-    pub(super) fn certify(&mut self, slack: f64) -> Option<Status> {
-        if self.stop.is_due() {
-            return None;
+    /// Measures the gap; `Some` if it is at most the tolerance, `None` otherwise or when stopped.
+    pub fn certify(&mut self, slack: f64, tolerance: f64) -> Result<Option<Status>> {
+        if self.run.context().stop.is_due() {
+            return Ok(None);
         }
-        // The objective is known long before the certificate.
-        self.record(Measure::Objective);
-        self.last = self.session.measure(Measure::Certificate { penalty: self.penalty, slack });
-        if self.stop.is_due() {
-            return None;
+        // Measuring the objective takes much less time than the certificate.
+        self.record(Measure::Objective)?;
+        let what = Measure::Certificate { penalty: self.penalty, slack };
+        self.proof.planes = self.session.measure(what, self.run.context())?;
+        if self.run.context().stop.is_due() {
+            return Ok(None);
         }
-        self.seek_better_duals();
-        self.note(true);
-        self.status_of_gap()
+        self.seek_better_duals(tolerance)?;
+        self.add_to_history(true);
+        // The gap shrinks by about the same factor in every pass.
+        let gap = self.run.progress.relative_gap.unwrap_or(1.0).clamp(f64::MIN_POSITIVE, 1.0);
+        let target = tolerance.clamp(f64::EPSILON, 0.5);
+        self.run.advance(CONTINUATION + (1.0 - CONTINUATION) * gap.ln() / target.ln());
+        Ok(self.status_of_gap(tolerance))
     }
 
-    /// Where the scaled residual does not prove the gap asked for, a better point may.
-    fn seek_better_duals(&mut self) {
+    /// Seeks a better dual point where the scaled residual does not certify the tolerance.
+    fn seek_better_duals(&mut self, tolerance: f64) -> Result<()> {
         let gap = self.certificates().1.relative_gap();
-        if gap <= self.tolerance || gap > HOPELESS * self.tolerance {
-            return;
+        if gap <= tolerance || gap > HOPELESS * tolerance {
+            return Ok(());
         }
         let atom = self.dictionary.extent();
-        let mut excess = Vec::with_capacity(self.last.len());
+        let mut excess = Vec::with_capacity(self.proof.planes.len());
         for observed in self.signals {
             let lattice = lattice(self.params, observed.extent(), atom);
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
-            excess.extend(std::iter::repeat_n(one, planes_of(observed.signal.channels(), self.dictionary.channels())));
+            excess.extend(std::iter::repeat_n(
+                one,
+                planes_of(observed.signal.channels(), self.dictionary.channels()),
+            ));
         }
         if excess.iter().all(Option::is_none) {
-            return;
+            return Ok(());
         }
-        let mut note = |plane: usize, found| {
+        let mut record = |plane: usize, found| {
             if let Some(excess) = &mut excess[plane] {
-                excess.note([0; 3], found);
+                excess.record([0; 3], found);
             }
         };
-        let Some(session) = self.session.scaled() else { return };
-        session.exceeding(self.penalty, &mut note);
-        excess.iter_mut().flatten().for_each(|excess| session.largest_of_all(&mut excess.ratios));
+        let Some(session) = self.session.scaled() else { return Ok(()) };
+        session.exceeding(self.penalty, &mut record)?;
+        excess
+            .iter_mut()
+            .flatten()
+            .for_each(|excess| self.run.agreement().largest(&mut excess.ratios));
         for (plane, excess) in excess.iter().enumerate() {
             let Some(excess) = excess else { continue };
             let field = Excess::field(std::iter::once(excess));
             let scaling = Scaling { field: &field, origin: [0; 3] };
-            let sums = session.scaled_sums(plane, scaling, None);
-            let m = &self.last[plane];
-            // What is not worth the work if all scaled correlations are small enough is not worth it.
-            if dual(sums, 1.0) > (1.0 - self.tolerance) * (0.5 * m.residual_energy + self.penalty * m.weighted_l1) {
-                let reach = session.scaled_reach(plane, scaling, self.penalty);
-                self.duals[plane] = dual(sums, reach / self.penalty);
+            let sums = session.scaled_sums(plane, scaling, None)?;
+            // Skip unless the best case would be sufficient.
+            if sums.dual(1.0) > (1.0 - tolerance) * self.proof.planes[plane].objective(self.penalty)
+            {
+                let largest = session.scaled_correlation(plane, scaling, self.penalty)?;
+                self.proof.duals[plane] = sums.dual(largest / self.penalty);
             }
         }
+        Ok(())
     }
 
-    pub(super) fn status_of_gap(&self) -> Option<Status> {
-        let gap = self.progress.relative_gap.expect("just measured");
-        (gap <= self.tolerance).then_some(Status::Converged)
+    pub fn status_of_gap(&self, tolerance: f64) -> Option<Status> {
+        let gap = self.run.progress.relative_gap.expect("just measured");
+        (gap <= tolerance).then_some(Status::Converged)
     }
 
-    /// Certificate of every signal and their sum, from the last measurement.
+    /// Certificates of every signal and of their sum, from the last measurement.
     fn certificates(&self) -> (Vec<Certificate>, Certificate) {
-        let mut planes = self.last.iter().zip(&self.duals).zip(&self.penalty_max);
+        let mut planes = self.proof.planes.iter().zip(&self.proof.duals).zip(&self.penalty_max);
         let mut total = Certificate::default();
         let mut signals = Vec::with_capacity(self.signals.len());
         for observed in self.signals {
             let mut sum = Certificate::default();
-            for ((m, &dual), &penalty_max) in
-                planes.by_ref().take(planes_of(observed.signal.channels(), self.dictionary.channels()))
+            for ((m, &dual), &penalty_max) in planes
+                .by_ref()
+                .take(planes_of(observed.signal.channels(), self.dictionary.channels()))
             {
                 sum.add(&certificate(m, dual, self.penalty, penalty_max));
             }
@@ -121,72 +139,76 @@ impl<T: Real> Solver<'_, T> {
         (signals, total)
     }
 
-    /// Measures what a run that was broken off came to. After an interruption there is little time for that; where it does not suffice,
-    /// what was proved of the optimum before still holds.
-    fn measure_end(&mut self) {
-        let stop = if self.ranks == 1 { self.asked.last_look() } else { Stop::default() };
-        self.session.heed(stop.clone());
-        self.session.refresh();
-        self.last = self.session.measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
-        self.duals.fill(f64::NEG_INFINITY);
-        if !stop.is_due() {
-            self.seek_better_duals();
+    /// Measures a run that was stopped early. If the observer leaves too little time, the bounds
+    /// proved so far still hold.
+    fn measure_end(&mut self) -> Result<()> {
+        let context = self.run.last_look();
+        self.proof.planes = self
+            .session
+            .measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 }, &context)?;
+        self.proof.duals.fill(f64::NEG_INFINITY);
+        if !context.stop.is_due() {
+            self.seek_better_duals(self.params.tolerance)?;
         }
-        self.duals.iter_mut().zip(&self.proved).for_each(|(dual, &proved)| *dual = dual.max(proved));
-        self.note(true);
+        self.proof
+            .duals
+            .iter_mut()
+            .zip(&self.proof.best_duals)
+            .for_each(|(dual, &proved)| *dual = dual.max(proved));
+        self.add_to_history(true);
+        Ok(())
     }
 
-    pub(super) fn finish(mut self, status: Status) -> Result<Answer<T>> {
-        // A run ended between two measurements is certified as it stands.
+    pub fn finish(mut self, status: Status) -> Result<Answer<T>> {
+        // A run that ended between two measurements is certified now.
         let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
-        if is_broken_off(status) {
-            self.measure_end();
+        if is_stopped_early(status) {
+            self.measure_end()?;
         } else if status == Status::MaxSweeps && !certified {
-            self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
-            self.seek_better_duals();
+            self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 })?;
+            self.seek_better_duals(self.params.tolerance)?;
         }
         let (mut signals, mut total) = self.certificates();
-        let codes = self.session.fetch().codes;
-        let working_memory_bytes = self.peak_memory.max(self.session.memory());
-        // Its memory is free for what comes.
+        let codes = self.session.state(self.run.agreement().answers())?.codes;
+        self.run.note_memory(self.session.memory());
+        // Frees its memory for what follows.
         drop(self.session);
-        let needles = gather_needles(self.signals, self.dictionary.channels(), self.params.border, codes);
+        let needles =
+            gather_needles(self.signals, self.dictionary.channels(), self.params.border, codes);
         let mut missed = 0.0;
-        for ((certificate, observed), needles) in signals.iter_mut().zip(self.signals).zip(&needles) {
+        for ((certificate, observed), needles) in signals.iter_mut().zip(self.signals).zip(&needles)
+        {
             missed += check_data_term(certificate, observed, needles, self.dictionary);
         }
-        (total.objective, total.data_term, total.gap) = (total.objective + missed, total.data_term + missed, total.gap + missed);
+        (total.objective, total.data_term, total.gap) =
+            (total.objective + missed, total.data_term + missed, total.gap + missed);
         check_objective::<T>(total.objective)?;
-        let overturned = status == Status::Converged && missed > 0.0 && total.relative_gap() > self.tolerance;
+        let overturned = status == Status::Converged
+            && missed > 0.0
+            && total.relative_gap() > self.params.tolerance;
         let status = if overturned { Status::Stalled } else { status };
-        let report = Report {
-            status,
-            total,
-            signals,
-            penalty: self.penalty,
-            discovery_sweeps: self.progress.discovery_sweeps,
-            support_sweeps: self.progress.support_sweeps,
-            seconds: self.earlier + self.clock.elapsed().as_secs_f64(),
-            working_memory_bytes,
-            threads: self.threads,
-            engine: self.engine,
-            precision: T::NAME,
-            history: self.history,
-        };
+        let (penalty, history) = (self.penalty, self.history);
+        let report =
+            Report { status, total, signals, penalty, history, ..self.run.report(self.engine) };
         Ok(Answer { needles, report })
     }
 }
 
-/// Primal, and the better of the dual at `theta = s r` with the largest feasible `s <= 1` and a dual that was found otherwise.
-pub(super) fn certificate(m: &Measurement, better_dual: f64, penalty: f64, penalty_max: f64) -> Certificate {
-    let data_term = 0.5 * m.residual_energy;
-    let objective = data_term + penalty * m.weighted_l1;
+/// Primal, and the better of `better_dual` and the dual at `s r` with the largest feasible `s <=
+/// 1`.
+pub fn certificate(
+    m: &Measurement,
+    better_dual: f64,
+    penalty: f64,
+    penalty_max: f64,
+) -> Certificate {
+    let (data_term, objective) = (m.data_term(), m.objective(penalty));
     let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
-    let dual = (s * m.target_dot_residual - 0.5 * s * s * m.residual_energy).max(better_dual);
-    // Weak duality: below 0 by rounding only, or something is wrong that the clamp must not hide from the tests.
+    let dual = m.dual(s).max(better_dual);
+    // By weak duality the gap is negative only by rounding.
     let below = dual - objective > 1e-5 * objective.abs() + f64::MIN_POSITIVE;
     debug_assert!(!below, "objective {objective} below its dual {dual}");
-    // With zero codes and s = 1 primal and dual are the same number, which rounding must not tear apart.
+    // With zero codes and s = 1, primal and dual are equal.
     let gap = if m.nonzeros == 0 && s == 1.0 || objective < dual { 0.0 } else { objective - dual };
     Certificate { objective, data_term, gap, nonzeros: m.nonzeros, pixels: 0, penalty_max }
 }

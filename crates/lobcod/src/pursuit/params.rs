@@ -1,9 +1,10 @@
-//! Parameters of a pursuit, and their check.
+//! Parameters of a pursuit.
 
 use crate::border::Border;
 use crate::engine::Measurement;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_positive};
 use crate::extent::Extent;
+use crate::grid::Grouping;
 use crate::mask::Mask;
 use crate::needles::Needles;
 use crate::observe::Stop;
@@ -11,31 +12,28 @@ use crate::real::Real;
 use crate::signal::Signal;
 use std::time::Duration;
 
-/// More threads than any machine has; a larger number is a slip.
-const MOST_THREADS: usize = 4096;
-
-/// How strongly non-zero codes are punished.
+/// Weight of the l1 norm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Penalty {
     /// In units of the signal.
     Absolute(f64),
-    /// Times the smallest penalty with an all-zero answer.
+    /// As a multiple of the smallest penalty for which all codes are zero.
     Relative(f64),
 }
 
 /// Order in which needles are visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// Colours > tiles > layers > needles, with support sweeps and continuation: the fast one.
+    /// Colours > tiles > layers > needles, with support sweeps and continuation: the fastest.
     #[default]
     Tiles,
-    /// Algorithm 2's pursuit: layer after layer over the whole signal, in a random order drawn anew each sweep.
+    /// Algorithm 2: layer by layer over the whole signal, in a new random order each sweep.
     Layers,
-    /// Algorithm 1: one needle after another.
+    /// Algorithm 1: one needle at a time.
     Needles,
 }
 
-/// Solver of the LASSO of one needle.
+/// Solver for the LASSO of one needle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Local {
     /// Coordinate descent with an active set.
@@ -45,40 +43,43 @@ pub enum Local {
     Lars,
 }
 
-/// First needles.
+/// Initial needles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Start<T> {
     /// All codes zero.
     #[default]
     Zero,
-    /// Each needle codes its share of its patch, 1 over the volume of the box (`1/n`, section III-B of the paper).
+    /// Each needle codes an equal part of its patch, 1 over the number of its samples (`1/n`,
+    /// section III-B of the paper).
     Spread,
     /// Given needles (warm start).
     Needles(Needles<T>),
 }
 
-/// One signal to be coded, with everything that belongs to it alone.
+/// One signal to be coded, with its mask, maps and start.
 #[derive(Clone, Debug)]
 pub struct Observed<T> {
-    /// `Y - B`: the signal less its base layer. Samples of mask weight 0 are never read.
+    /// `Y - B`: the signal minus its base layer. Samples of mask weight 0 are never read.
     pub signal: Signal<T>,
     /// Weights `A`; `None`: everything is observed.
     pub mask: Option<Mask<T>>,
-    /// Penalty weight of every position (one channel, of the shape of the positions or of the signal); `None`: all 1.
+    /// Penalty weight of every position (one channel; in the shape of the positions or the signal);
+    /// `None`: all 1.
     pub penalty_map: Option<Signal<T>>,
-    /// Cap on the non-zeros of every needle (shapes as for `penalty_map`); `None`: the cap of the parameters.
+    /// Maximum number of non-zeros of every needle (shapes as for `penalty_map`); `None`: as in the
+    /// parameters.
     pub max_nonzeros_map: Option<Signal<T>>,
-    /// First needles.
+    /// Initial needles.
     pub start: Start<T>,
-    /// Where signal and mask lie in a larger signal of which other ranks have the rest; `None`: they are the whole. The other maps are
-    /// those of the whole.
+    /// Location of signal and mask in a larger signal that is distributed over ranks; `None`: they
+    /// are the whole signal. The maps are always those of the whole signal.
     pub part: Option<PartOf>,
 }
 
-/// Where a part of a signal lies in the whole.
+/// Location of a part within the whole signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartOf {
-    /// Size of the whole.
+    /// Size of the whole signal.
     pub whole: Extent,
     /// First sample of the part.
     pub start: [i64; 3],
@@ -93,71 +94,76 @@ impl<T: Real> Observed<T> {
 
 impl<T> From<Signal<T>> for Observed<T> {
     fn from(signal: Signal<T>) -> Self {
-        Self { signal, mask: None, penalty_map: None, max_nonzeros_map: None, start: Start::Zero, part: None }
+        Self {
+            signal,
+            mask: None,
+            penalty_map: None,
+            max_nonzeros_map: None,
+            start: Start::Zero,
+            part: None,
+        }
     }
 }
 
 impl Penalty {
-    /// The penalty in units of the signal, whose smallest penalty with an all-zero answer is `most`; error if it is too little
-    /// for the numbers of the precision.
-    fn absolute<T: Real>(self, most: f64) -> Result<f64> {
-        let penalty = match self {
-            Penalty::Absolute(penalty) => penalty,
-            Penalty::Relative(share) => share * most,
+    /// The penalty in units of the signal; an error if it underflows. `most`: the smallest penalty
+    /// for which all codes are zero; `something`: whether the signal has non-zero samples.
+    fn absolute<T: Real>(self, most: f64, something: bool) -> Result<f64> {
+        let (penalty, matters) = match self {
+            Penalty::Absolute(penalty) => (penalty, something),
+            Penalty::Relative(fraction) => (fraction * most, most > 0.0),
         };
-        if most > 0.0 && penalty < smallest::<T>() {
+        if matters && penalty < smallest::<T>() {
             let cure = "scale the signal up, raise the penalty or use double precision";
-            return Err(Error::Data(format!("the penalty comes to {penalty:e}, too little for {} numbers; {cure}", T::NAME)));
+            return Err(Error::Data(format!(
+                "the penalty is {penalty:e}, too small for {} numbers; {cure}",
+                T::NAME
+            )));
         }
         Ok(penalty)
     }
 }
 
-/// The penalty in units of signals that were measured without codes. Error if they are beyond the precision, or if the measurement was
-/// stopped before it told what the penalty is relative to.
-pub(crate) fn measured_penalty<T: Real>(penalty: Penalty, zero: &[Measurement], asked: &Stop) -> Result<f64> {
-    let most = zero.iter().map(|m| m.largest_correlation).fold(0.0, f64::max);
-    if asked.is_due() && !most.is_finite() && matches!(penalty, Penalty::Relative(_)) {
-        return Err(Error::Stopped);
-    }
-    if !most.is_finite() && !asked.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
-        return Err(too_large::<T>());
-    }
-    check_size::<T>(zero)?;
-    penalty.absolute::<T>(most)
+/// The largest correlation over all planes.
+pub(crate) fn largest_correlation(planes: &[Measurement]) -> f64 {
+    planes.iter().map(|m| m.largest_correlation).fold(0.0, f64::max)
 }
 
-/// Below this, thresholds are rounding.
+/// The penalty in units of the signal, from the energy of planes without codes and, for a relative
+/// penalty, their largest correlation. An error if these overflow or measuring was stopped early.
+pub(crate) fn measured_penalty<T: Real>(
+    penalty: Penalty,
+    zero: &[Measurement],
+    largest: Option<f64>,
+    stop: &Stop,
+) -> Result<f64> {
+    let most = largest.unwrap_or(0.0);
+    if stop.is_due() && !most.is_finite() && matches!(penalty, Penalty::Relative(_)) {
+        return Err(Error::Stopped);
+    }
+    if !most.is_finite() && !stop.is_due() || zero.iter().any(|m| !m.residual_energy.is_finite()) {
+        return Err(Error::overflow::<T>());
+    }
+    let energy: f64 = zero.iter().map(|m| m.residual_energy).sum();
+    let something = energy > 0.0 || most > 0.0;
+    if something && energy < smallest::<T>().powi(2).max(f64::MIN_POSITIVE) {
+        let cure = "scale it up or use double precision";
+        return Err(Error::Data(format!(
+            "the signal is too small for {} numbers; {cure}",
+            T::NAME
+        )));
+    }
+    penalty.absolute::<T>(most, something)
+}
+
+/// Thresholds below this are lost in rounding.
 fn smallest<T: Real>() -> f64 {
     1e3 * if size_of::<T>() == 4 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE }
 }
 
-/// Error if signals that are not zero are too small to be told from it. `zero` was measured without codes.
-fn check_size<T: Real>(zero: &[Measurement]) -> Result<()> {
-    let energy: f64 = zero.iter().map(|m| m.residual_energy).sum();
-    let something = energy > 0.0 || zero.iter().any(|m| m.largest_correlation > 0.0);
-    if something && energy < smallest::<T>().powi(2).max(f64::MIN_POSITIVE) {
-        let cure = "scale it up or use double precision";
-        return Err(Error::Data(format!("the signal is too small for {} numbers; {cure}", T::NAME)));
-    }
-    Ok(())
-}
-
-/// Error unless an objective is a number: codes and atoms beyond the precision make none. An atom that all but misses a huge signal asks
-/// for such.
+/// Error if an objective is NaN or infinite.
 pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
-    if objective.is_finite() { Ok(()) } else { Err(too_large::<T>()) }
-}
-
-/// The signal, unless a sample of it went beyond the precision.
-pub(crate) fn checked<T: Real>(signal: Signal<T>) -> Result<Signal<T>> {
-    if signal.data().iter().all(|x| x.is_finite()) { Ok(signal) } else { Err(too_large::<T>()) }
-}
-
-/// What is said of a signal whose correlations or energy overflow.
-fn too_large<T: Real>() -> Error {
-    let cure = "scale the signal down or use double precision";
-    Error::Data(format!("the signal is too large for {} numbers; {cure}", T::NAME))
+    if objective.is_finite() { Ok(()) } else { Err(Error::overflow::<T>()) }
 }
 
 /// Parameters of a pursuit.
@@ -165,53 +171,63 @@ fn too_large<T: Real>() -> Error {
 /// | name | default | range | purpose |
 /// |---|---|---|---|
 /// | `penalty` | required | > 0 | weight of the l1 norm, absolute or relative to penalty_max |
-/// | `border` | free | | what lies beyond the edge |
+/// | `border` | free | | border condition |
 /// | `tolerance` | 1e-3 | >= 0 | relative duality gap at which the answer counts as converged |
-/// | `max_sweeps` | 1000 | >= 1 | discovery sweeps allowed |
-/// | `time_limit` | none | | wall time allowed |
+/// | `max_sweeps` | 1000 | >= 1 | maximum number of discovery sweeps |
+/// | `time_limit` | none | | maximum wall time |
 /// | `schedule` | tiles | | order of the needles |
-/// | `local` | coordinate | | solver of one needle |
+/// | `local` | coordinate | | solver for one needle |
 /// | `nonnegative` | false | | codes >= 0 |
 /// | `atom_weights` | all 1 | > 0 | penalty weight of every atom |
-/// | `max_nonzeros` | none | >= 1 | cap on the non-zeros of a needle (no longer convex) |
-/// | `tile` | by rank | >= 1 | positions a tile has along an axis |
-/// | `threads` | 0 = all cores | | worker threads |
+/// | `max_nonzeros` | none | >= 1 | maximum number of non-zeros of a needle (makes the problem non-convex) |
+/// | `tile` | by rank | >= 1 | positions per tile along an axis |
 /// | `seed` | 0 | | order of the layers (schedule `layers`) |
-/// | `max_memory` | none | | bytes the work may take beside what it is given |
+/// | `max_memory` | none | | maximum working memory in bytes, not counting inputs |
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PursuitParams {
     /// Weight of the l1 norm.
     pub penalty: Penalty,
-    /// Border rule.
+    /// Border condition.
     pub border: Border,
-    /// Relative duality gap to reach.
+    /// Target for the relative duality gap.
     pub tolerance: f64,
-    /// Discovery sweeps allowed.
+    /// Maximum number of discovery sweeps.
     pub max_sweeps: usize,
-    /// Wall time allowed.
+    /// Maximum wall time.
     pub time_limit: Option<Duration>,
     /// Order of the needles.
     pub schedule: Schedule,
-    /// Solver of one needle.
+    /// Solver for one needle.
     pub local: Local,
-    /// Codes must not be negative.
+    /// Whether codes must be non-negative.
     pub nonnegative: bool,
     /// Penalty weight of every atom.
     pub atom_weights: Option<Vec<f64>>,
-    /// Cap on the non-zeros of a needle.
+    /// Maximum number of non-zeros of a needle.
     pub max_nonzeros: Option<usize>,
-    /// Positions a tile has along an axis.
+    /// Positions per tile along an axis.
     pub tile: Option<usize>,
-    /// Worker threads; 0 means all cores.
-    pub threads: usize,
-    /// Seed of the order of the layers.
+    /// Seed for the order of the layers.
     pub seed: u64,
-    /// Bytes the work may take beside what it is given.
+    /// Maximum working memory in bytes, not counting inputs.
     pub max_memory: Option<u64>,
 }
 
 impl PursuitParams {
-    /// Defaults, with the penalty given.
+    /// These parameters with some of them changed.
+    ///
+    /// ```
+    /// use lobcod::{Penalty, PursuitParams};
+    /// let pursuit = PursuitParams::new(Penalty::Relative(0.1)).with(|p| p.tolerance = 1e-4).check()?;
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Default parameters with this penalty.
     pub fn new(penalty: Penalty) -> Self {
         Self {
             penalty,
@@ -225,29 +241,37 @@ impl PursuitParams {
             atom_weights: None,
             max_nonzeros: None,
             tile: None,
-            threads: 0,
             seed: 0,
             max_memory: None,
         }
     }
 
-    /// The parameters, if each lies in its range.
+    /// Grouping of the positions of a signal of this rank.
+    pub(crate) fn grouping(&self, rank: usize) -> Grouping {
+        match self.schedule {
+            Schedule::Tiles => self.tile.map_or(Grouping::default_tiles(rank), Grouping::Tiles),
+            Schedule::Layers => Grouping::WholeLayers,
+            Schedule::Needles => Grouping::SingleNeedles,
+        }
+    }
+
+    /// Validates the parameters.
     pub fn check(self) -> Result<super::Pursuit> {
-        let positive = |x: f64| x.is_finite() && x > 0.0;
         match self.penalty {
-            Penalty::Absolute(x) if !positive(x) => return Err(Error::parameter("the penalty", x, "a number above 0")),
-            Penalty::Relative(x) if !positive(x) => return Err(Error::parameter("the relative penalty", x, "a number above 0")),
-            _ => {}
+            Penalty::Absolute(x) => check_positive("the penalty", x)?,
+            Penalty::Relative(x) => check_positive("the relative penalty", x)?,
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::parameter("the tolerance", self.tolerance, "a number of at least 0"));
+            return Err(Error::parameter(
+                "the tolerance",
+                self.tolerance,
+                "a number of at least 0",
+            ));
         }
-        if let Some(w) = self.atom_weights.iter().flatten().find(|w| !positive(**w)) {
-            return Err(Error::parameter("an atom weight", w, "a number above 0"));
-        }
-        if self.threads > MOST_THREADS {
-            return Err(Error::parameter("the number of threads", self.threads, "at most 4096"));
-        }
+        self.atom_weights
+            .iter()
+            .flatten()
+            .try_for_each(|&w| check_positive("an atom weight", w))?;
         for (name, value) in [
             ("the number of sweeps", Some(self.max_sweeps)),
             ("the tile size", self.tile),

@@ -1,21 +1,21 @@
 //! Data terms that are too small for the precision of the residual.
 //!
-//! The residual is `y` minus many terms, so it is known to some rounding errors of `y` and of the largest of them. A data term of that size
-//! (penalties of a millionth of penalty_max and less, codes that cancel each other) may be rounding alone, and a certificate must not rest
-//! on it.
+//! The residual carries rounding errors of `y` and of the largest terms subtracted from it. A data
+//! term of that size may consist of rounding errors only, and a certificate must not rely on it.
 
 use super::params::Observed;
 use crate::border::Border;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, squares};
 use crate::needles::{Code, Needles};
 use crate::real::Real;
 use crate::report::Certificate;
 
-/// Rounding errors of a sample of the residual that are to be reckoned with.
+/// Assumed rounding error of a residual sample, in units of the machine epsilon.
 const ERRORS: f64 = 512.0;
 
-/// Computes a small data term anew, in double precision, and makes the certificate true; what it lacked.
-pub(super) fn check_data_term<T: Real>(
+/// Recomputes a small data term in double precision and corrects the certificate; returns the
+/// correction.
+pub fn check_data_term<T: Real>(
     certificate: &mut Certificate,
     observed: &Observed<T>,
     needles: &Needles<T>,
@@ -35,18 +35,30 @@ pub(super) fn check_data_term<T: Real>(
 }
 
 /// `1/2 || A (Y - sum P_i^T D a_i) ||^2` in double precision.
-fn data_term<T: Real>(observed: &Observed<T>, needles: &Needles<T>, dictionary: &Dictionary<T>) -> Option<f64> {
+fn data_term<T: Real>(
+    observed: &Observed<T>,
+    needles: &Needles<T>,
+    dictionary: &Dictionary<T>,
+) -> Option<f64> {
     let sum = needles.synthesise_exactly(dictionary).ok()?;
     let mut term = half_energy(observed, Some(&sum));
     if needles.border() == Border::Zero {
-        // What reaches beyond the edge is to be zero too: all that is there, less what is inside.
+        // Outside the domain: the energy of everything minus the energy inside.
         let margin = dictionary.extent().padded().map(|h| h - 1);
         let l = needles.extent().padded();
         let extent = needles.extent().with_padded(std::array::from_fn(|a| l[a] + 2 * margin[a]));
-        let moved = |c: &Code<T>| Code { position: std::array::from_fn(|a| c.position[a] + margin[a] as i32), ..*c };
-        let all = Needles::new(extent, needles.channels(), Border::Free, needles.codes().iter().map(moved).collect());
-        let energy = |samples: &[f64]| 0.5 * samples.iter().map(|x| x * x).sum::<f64>();
-        term += (energy(&all.synthesise_exactly(dictionary).ok()?) - energy(&sum)).max(0.0);
+        let moved = |c: &Code<T>| Code {
+            position: std::array::from_fn(|a| c.position[a] + margin[a] as i32),
+            ..*c
+        };
+        let all = Needles::new(
+            extent,
+            needles.channels(),
+            Border::Free,
+            needles.codes().iter().map(moved).collect(),
+        );
+        term += (0.5 * squares(&all.synthesise_exactly(dictionary).ok()?) - 0.5 * squares(&sum))
+            .max(0.0);
     }
     Some(term)
 }
@@ -57,7 +69,7 @@ fn half_energy<T: Real>(observed: &Observed<T>, sum: Option<&[f64]>) -> f64 {
     for c in 0..observed.signal.channels() {
         for (i, y) in observed.signal.channel(c).iter().enumerate() {
             let weight = observed.mask.as_ref().map_or(1.0, |mask| mask.channel(c)[i].to_f64());
-            // Hidden samples may be anything.
+            // Masked samples may hold any value.
             if weight > 0.0 {
                 let rest = weight * (y.to_f64() - sum.map_or(0.0, |sum| sum[c * volume + i]));
                 energy += 0.5 * rest * rest;

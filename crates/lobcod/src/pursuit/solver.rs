@@ -1,86 +1,125 @@
-//! A pursuit under way: how it begins, and how it is taken up again.
+//! State of a running pursuit: how it starts and how it resumes.
 
 use super::Answer;
-use super::params::{Observed, PursuitParams, Schedule, Start, measured_penalty};
-use super::passes::{GAP_SHARE, STAGE_TOLERANCE, first_stage, smallest_tolerance};
+use super::params::{
+    Observed, PursuitParams, Schedule, Start, largest_correlation, measured_penalty,
+};
+use super::passes::{GAP_FRACTION, STAGE_TOLERANCE, first_stage, smallest_tolerance};
 use super::setup::{check_codes, given_needles, planes_of};
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{Engine, Measure, Measurement, Problem, Session, State, Visit};
-use crate::error::Result;
-use crate::observe::{Observer, Progress, Stop};
+use crate::engine::{Engine, Measure, Measurement, Problem, Session, Share, State, Visit};
+use crate::error::{Error, Result};
+use crate::observe::{Observer, Progress};
 use crate::real::Real;
 use crate::report::{HistoryPoint, Status};
+use crate::run::{Limits, Run};
 use std::cell::OnceCell;
-use std::time::Instant;
 
-pub(super) struct Solver<'a, T> {
-    pub(super) params: &'a PursuitParams,
-    /// Relative gap to reach.
-    pub(super) tolerance: f64,
-    pub(super) signals: &'a [Observed<T>],
-    pub(super) dictionary: &'a Dictionary<T>,
-    pub(super) session: Box<dyn Session<T>>,
-    pub(super) clock: Instant,
-    /// What ends the run in the middle of a sweep: the observer, the clock, either of them.
-    pub(super) asked: Stop,
-    pub(super) limit: Stop,
-    pub(super) stop: Stop,
-    /// Seconds worked before a resumed run began.
-    pub(super) earlier: f64,
-    pub(super) threads: usize,
-    pub(super) engine: &'static str,
-    /// Penalty asked for, and the largest correlation of every plane at zero codes.
-    pub(super) penalty: f64,
-    pub(super) penalty_max: Vec<f64>,
-    pub(super) progress: Progress,
-    pub(super) schedule: ScheduleState,
-    /// Processes that must agree on when to stop.
-    pub(super) ranks: usize,
-    /// Objective of zero codes, where it was measured.
-    zero_objective: f64,
-    /// Made when first asked for: it reads every sample.
-    fingerprint: OnceCell<u64>,
-    pub(super) history: Vec<HistoryPoint>,
-    pub(super) last: Vec<Measurement>,
-    /// Values of the dual that were found besides, for the last certificate.
-    pub(super) duals: Vec<f64>,
-    /// The best values of the dual so far, at the asked penalty.
-    pub(super) proved: Vec<f64>,
-    pub(super) peak_memory: u64,
+pub struct Solver<'a, T> {
+    pub params: &'a PursuitParams,
+    pub signals: &'a [Observed<T>],
+    pub dictionary: &'a Dictionary<T>,
+    pub engine: &'a dyn Engine<T>,
+    pub session: Box<dyn Session<T>>,
+    pub run: Run<'a>,
+    /// Penalty of the problem, and the largest correlation of every plane with zero codes.
+    pub penalty: f64,
+    pub penalty_max: Vec<f64>,
+    pub schedule: ScheduleState,
+    pub proof: Proof,
+    pub history: Vec<HistoryPoint>,
+    fingerprint: Fingerprint,
+}
+
+/// Bounds proved by measurements, per plane.
+pub struct Proof {
+    /// The last measurement.
+    pub planes: Vec<Measurement>,
+    /// Dual values at better points than the scaled residual of the last measurement.
+    pub duals: Vec<f64>,
+    /// The best dual values so far, at the penalty of the problem.
+    pub best_duals: Vec<f64>,
+}
+
+impl Proof {
+    fn of(planes: usize) -> Self {
+        let none = vec![f64::NEG_INFINITY; planes];
+        Self { planes: Vec::new(), duals: none.clone(), best_duals: none }
+    }
+}
+
+/// Hash of the problem, computed on first use because it reads every sample.
+#[derive(Default)]
+struct Fingerprint {
+    /// Measurements with zero codes, for signals distributed over several ranks.
+    measured: u64,
+    hash: OnceCell<u64>,
+}
+
+impl Fingerprint {
+    fn get<T: Real>(
+        &self,
+        params: &PursuitParams,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+    ) -> u64 {
+        *self.hash.get_or_init(|| {
+            let whole = fingerprint(params, signals, dictionary);
+            if signals.iter().any(|signal| signal.part.is_some()) {
+                whole ^ self.measured
+            } else {
+                whole
+            }
+        })
+    }
 }
 
 impl<'a, T: Real> Solver<'a, T> {
-    pub(super) fn open(
+    pub fn open(
         params: &'a PursuitParams,
-        engine: &dyn Engine<T>,
+        engine: &'a dyn Engine<T>,
         problem: Problem<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
-        asked: Stop,
+        observer: &'a mut dyn Observer,
     ) -> Result<Self> {
-        let clock = Instant::now();
-        let mut session = engine.open(problem)?;
-        session.heed(asked.clone());
-        let zero = session.measure(Measure::Largest);
+        let limits = Limits { time: params.time_limit, memory: None };
+        let run = Run::begin(limits, engine.agreement(), observer);
+        let mut session = engine.open(problem, None)?;
+        let zero = session.measure(Measure::Largest, &run.untimed_context())?;
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
-        let penalty = measured_penalty::<T>(params.penalty, &zero, &asked)?;
-        let means = (engine.name(), engine.threads());
-        let mut solver = Self::new(Setting { params, signals, dictionary, session, penalty, penalty_max, means });
-        solver.begin(clock, asked, engine.ranks());
-        solver.zero_objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
-        solver.progress.objective = solver.zero_objective;
-        solver.last = zero;
+        let penalty = measured_penalty::<T>(
+            params.penalty,
+            &zero,
+            Some(largest_correlation(&zero)),
+            run.interrupt(),
+        )?;
+        let objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        let measured = objective.to_bits().rotate_left(1)
+            ^ penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
+        let mut solver =
+            Self::new(params, engine, signals, dictionary, session, run, (penalty, penalty_max));
+        solver.fingerprint.measured = measured;
+        solver.run.progress.objective = objective;
+        solver.proof.planes = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
-            // Nothing has changed since the measurement: finding the needles of the first stage costs next to nothing.
-            solver.begin_continuation();
+            // Cheap: nothing has changed since the measurement.
+            solver.begin_continuation()?;
         }
         Ok(solver)
     }
 
-    /// A solver of a session whose codes are zero, or will be given.
-    pub(super) fn new(setting: Setting<'a, T>) -> Self {
-        let Setting { params, signals, dictionary, session, penalty, penalty_max, means: (engine, threads) } = setting;
+    /// Creates a solver on a session whose codes are zero or will be set.
+    pub fn new(
+        params: &'a PursuitParams,
+        engine: &'a dyn Engine<T>,
+        signals: &'a [Observed<T>],
+        dictionary: &'a Dictionary<T>,
+        session: Box<dyn Session<T>>,
+        mut run: Run<'a>,
+        (penalty, penalty_max): (f64, Vec<f64>),
+    ) -> Self {
         let schedule = ScheduleState {
             stage_penalty: penalty,
             tolerance: STAGE_TOLERANCE,
@@ -89,195 +128,174 @@ impl<'a, T: Real> Solver<'a, T> {
             best_objective: f64::INFINITY,
             idle_passes: 0,
         };
-        let progress = Progress {
-            seconds: 0.0,
-            objective: 0.0,
-            relative_gap: None,
-            tolerance: params.tolerance,
-            nonzeros: 0,
-            discovery_sweeps: 0,
-            support_sweeps: 0,
-            stage_penalty: penalty,
-            pass: None,
-        };
+        run.progress =
+            Progress { tolerance: params.tolerance, stage_penalty: penalty, ..Progress::default() };
         Self {
             params,
-            tolerance: params.tolerance,
             signals,
             dictionary,
-            session,
-            clock: Instant::now(),
-            asked: Stop::default(),
-            limit: Stop::default(),
-            stop: Stop::default(),
-            earlier: 0.0,
-            threads,
             engine,
+            session,
+            run,
             penalty,
-            progress,
             schedule,
-            ranks: 1,
-            zero_objective: 0.0,
-            fingerprint: OnceCell::new(),
-            history: Vec::new(),
-            duals: vec![f64::NEG_INFINITY; penalty_max.len()],
-            proved: vec![f64::NEG_INFINITY; penalty_max.len()],
-            last: Vec::new(),
+            proof: Proof::of(penalty_max.len()),
             penalty_max,
-            peak_memory: 0,
+            history: Vec::new(),
+            fingerprint: Fingerprint::default(),
         }
     }
 
-    /// From now on the run ends when the observer asks for it, or a time after `clock`, also in the middle of a sweep; where several
-    /// ranks must agree on it, after one.
-    pub(super) fn begin(&mut self, clock: Instant, asked: Stop, ranks: usize) {
-        self.limit = self.params.time_limit.map_or(Stop::default(), |limit| Stop::after(clock, limit));
-        self.stop = if ranks == 1 { asked.clone().or(self.limit.clone()) } else { Stop::default() };
-        (self.clock, self.asked, self.ranks) = (clock, asked, ranks);
-        self.session.heed(self.stop.clone());
-    }
-
-    /// Lets the penalty fall to the asked one from above, beginning with the needles that exceed the first stage. Codes are zero.
-    fn begin_continuation(&mut self) {
+    /// Starts the continuation from zero codes with the needles above its first penalty.
+    fn begin_continuation(&mut self) -> Result<()> {
         if self.params.schedule == Schedule::Tiles {
             let penalty = first_stage(self.penalty, &self.penalty_max);
-            self.session.measure(Measure::Certificate { penalty, slack: 0.0 });
-            (self.schedule.stage_penalty, self.progress.stage_penalty) = (penalty, penalty);
+            self.session
+                .measure(Measure::Certificate { penalty, slack: 0.0 }, self.run.context())?;
+            (self.schedule.stage_penalty, self.run.progress.stage_penalty) = (penalty, penalty);
             self.schedule.candidate_slack = Some(0.0);
         }
+        Ok(())
     }
 
-    /// Solves a part of a larger problem, from the given codes or from zero; given ones with a gap of at most `accepted` are left as
-    /// they are. The last measurement is a certificate.
-    pub(super) fn run_part(&mut self, start: Option<State<T>>, accepted: f64, observer: &mut dyn Observer) -> Status {
+    /// Solves a part of a larger problem; keeps given codes whose gap is at most `accepted`. The
+    /// last measurement is a certificate.
+    pub fn run_part(&mut self, start: Option<State<T>>, accepted: f64) -> Result<Status> {
         if let Some(state) = start {
-            self.session.restore(&state);
+            self.session.restore(&state)?;
             drop(state);
             let slack = self.candidate_slack();
-            self.tolerance = accepted;
-            let settled = self.certify(slack);
-            self.tolerance = self.params.tolerance;
-            if let Some(status) = settled {
-                return status;
+            if let Some(status) = self.certify(slack, accepted)? {
+                return Ok(status);
             }
             if self.params.schedule == Schedule::Tiles {
-                let gap = self.progress.relative_gap.unwrap_or(1.0);
+                let gap = self.run.progress.relative_gap.unwrap_or(1.0);
                 self.schedule.candidate_slack = Some(slack);
-                self.schedule.tolerance = (GAP_SHARE * gap).clamp(smallest_tolerance::<T>(), STAGE_TOLERANCE);
+                self.schedule.tolerance =
+                    (GAP_FRACTION * gap).clamp(smallest_tolerance::<T>(), STAGE_TOLERANCE);
             }
         } else {
-            self.begin_continuation();
+            self.begin_continuation()?;
         }
-        let status = self.passes(observer);
-        // Whatever ended the work, a part is measured as a whole.
-        self.session.heed(Stop::default());
-        if self.history.last().is_none_or(|point| point.relative_gap.is_none()) || is_broken_off(status) {
-            self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 });
+        let status = self.passes()?;
+        // A part is always measured completely, even after a stop.
+        self.run.ignore_stop();
+        if self.history.last().is_none_or(|point| point.relative_gap.is_none())
+            || is_stopped_early(status)
+        {
+            self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 })?;
         }
-        status
+        Ok(status)
     }
 
-    pub(super) fn run(mut self, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        // A signal of zeros has a relative penalty of 0 and the answer zero, whatever the start.
-        let cold = self.penalty == 0.0 || self.signals.iter().all(|s| matches!(s.start, Start::Zero));
+    pub fn run(mut self) -> Result<Answer<T>> {
+        // A signal of zeros has relative penalty 0 and zero codes, whatever the start.
+        let cold =
+            self.penalty == 0.0 || self.signals.iter().all(|s| matches!(s.start, Start::Zero));
         let certified = if cold {
-            // The gap of zero codes was measured with penalty_max.
-            self.note(true);
-            self.status_of_gap()
+            // The gap of zero codes was measured together with penalty_max.
+            self.add_to_history(true);
+            self.status_of_gap(self.params.tolerance)
         } else {
-            self.place_first_needles();
-            // Given needles may break a constraint that the gap does not see; a sweep mends it.
-            let status = self.certify(self.candidate_slack());
-            let capped = self.params.max_nonzeros.is_some() || self.signals.iter().any(|s| s.max_nonzeros_map.is_some());
+            self.place_first_needles()?;
+            // Start needles may violate a constraint the gap does not measure; a sweep restores it.
+            let status = self.certify(self.candidate_slack(), self.params.tolerance)?;
+            let capped = self.params.max_nonzeros.is_some()
+                || self.signals.iter().any(|s| s.max_nonzeros_map.is_some());
             status.filter(|_| !self.params.nonnegative && !capped)
         };
-        let status = certified.unwrap_or_else(|| self.passes(observer));
+        let status = match certified {
+            Some(status) => status,
+            None => self.work()?,
+        };
         self.finish(status)
     }
 
-    pub(super) fn resume(mut self, checkpoint: &Checkpoint, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        check_fingerprint(checkpoint.fingerprint, self.fingerprint())?;
+    /// Runs all passes. If a device fails, offers the observer the codes so far.
+    fn work(&mut self) -> Result<Status> {
+        let ended = self.passes();
+        if let Err(Error::Device(_)) = ended
+            && self.session.state(Share::Own).is_ok()
+        {
+            self.offer_checkpoint();
+        }
+        ended
+    }
+
+    pub fn resume(mut self, checkpoint: &Checkpoint) -> Result<Answer<T>> {
+        let expected = self.fingerprint.get(self.params, self.signals, self.dictionary);
+        check_fingerprint(checkpoint.fingerprint, expected)?;
         let state: State<T> = checkpoint.state.cast();
         check_codes(self.params, self.signals, self.dictionary, &state.codes)?;
-        self.earlier = checkpoint.seconds;
-        self.progress.discovery_sweeps = checkpoint.discovery_sweeps;
-        self.progress.support_sweeps = checkpoint.support_sweeps;
-        self.progress.relative_gap = checkpoint.history.iter().rev().find_map(|h| h.relative_gap);
+        self.run.resume_after(checkpoint.seconds);
+        self.run.progress.discovery_sweeps = checkpoint.discovery_sweeps;
+        self.run.progress.support_sweeps = checkpoint.support_sweeps;
+        self.run.progress.relative_gap =
+            checkpoint.history.iter().rev().find_map(|h| h.relative_gap);
         self.schedule = checkpoint.schedule;
-        self.session.restore(&state);
-        self.session.refresh();
-        // Finds the same candidates as the certificate the run was broken off after.
+        self.session.restore(&state)?;
+        // Finds the same candidates as the certificate before the interruption.
         let newest = checkpoint.history.last();
         let what = match newest.and_then(|h| h.relative_gap) {
-            Some(_) => Measure::Certificate { penalty: self.penalty, slack: self.schedule.candidate_slack.unwrap_or(0.0) },
+            Some(_) => Measure::Certificate {
+                penalty: self.penalty,
+                slack: self.schedule.candidate_slack.unwrap_or(0.0),
+            },
             None => Measure::Objective,
         };
-        self.last = self.session.measure(what);
+        self.proof.planes = self.session.measure(what, self.run.context())?;
         self.history = checkpoint.history.clone();
         if let Some(point) = newest {
-            (self.progress.objective, self.progress.nonzeros) = (point.objective, point.nonzeros);
+            (self.run.progress.objective, self.run.progress.nonzeros) =
+                (point.objective, point.nonzeros);
         }
-        let status = self.passes(observer);
+        let status = self.work()?;
         self.finish(status)
     }
 
-    /// First needles that are not all zero. A spread start is made for all signals and kept for those that ask for it.
-    fn place_first_needles(&mut self) {
+    /// Sets initial needles that are not all zero.
+    fn place_first_needles(&mut self) -> Result<()> {
         let planes = |s: &Observed<T>| planes_of(s.signal.channels(), self.dictionary.channels());
-        let spread = self.signals.iter().flat_map(|s| std::iter::repeat_n(matches!(s.start, Start::Spread), planes(s)));
+        let spread = self
+            .signals
+            .iter()
+            .flat_map(|s| std::iter::repeat_n(matches!(s.start, Start::Spread), planes(s)));
         let spread: Vec<bool> = spread.collect();
         let mut codes = given_needles(self.signals, self.dictionary.channels());
         if spread.contains(&true) {
             let sweep = self.discovery(self.penalty, Visit::Spread, 1e-6);
-            self.session.discover(&sweep);
-            let made = self.session.fetch().codes;
-            for ((codes, made), _) in codes.iter_mut().zip(made).zip(&spread).filter(|(_, spread)| **spread) {
+            self.session.discover(&sweep, self.run.context())?;
+            let made = self.session.state(Share::All)?.codes;
+            for ((codes, made), _) in
+                codes.iter_mut().zip(made).zip(&spread).filter(|(_, spread)| **spread)
+            {
                 *codes = made;
             }
         }
-        self.session.restore(&State { codes, pending: Vec::new() });
+        self.session.restore(&State::of_codes(codes))
     }
 
-    /// Hash of the problem. Of signals that lie on several ranks it takes what was measured of them with all codes zero.
-    fn fingerprint(&self) -> u64 {
-        *self.fingerprint.get_or_init(|| {
-            let whole = fingerprint(self.params, self.signals, self.dictionary);
-            let measured =
-                self.zero_objective.to_bits().rotate_left(1) ^ self.penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
-            if self.signals.iter().any(|signal| signal.part.is_some()) { whole ^ measured } else { whole }
-        })
-    }
-
-    pub(super) fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            fingerprint: self.fingerprint(),
-            seconds: self.seconds(),
-            discovery_sweeps: self.progress.discovery_sweeps,
-            support_sweeps: self.progress.support_sweeps,
-            schedule: self.schedule,
-            state: self.session.fetch_for_keeping().cast(),
-            history: self.history.clone(),
-        }
-    }
-
-    pub(super) fn seconds(&self) -> f64 {
-        self.earlier + self.clock.elapsed().as_secs_f64()
+    /// Offers the observer a checkpoint of the current state.
+    pub fn offer_checkpoint(&mut self) {
+        let Self {
+            params, signals, dictionary, fingerprint, session, schedule, history, run, ..
+        } = self;
+        let (clock, progress) = (run.clock(), run.progress);
+        run.observer().between_passes(&mut || {
+            Ok(Checkpoint {
+                fingerprint: fingerprint.get(params, signals, dictionary),
+                seconds: clock.seconds(),
+                discovery_sweeps: progress.discovery_sweeps,
+                support_sweeps: progress.support_sweeps,
+                schedule: *schedule,
+                state: session.state(Share::Own)?.cast(),
+                history: history.clone(),
+            })
+        });
     }
 }
 
-/// What a solver works on.
-pub(super) struct Setting<'a, T> {
-    pub(super) params: &'a PursuitParams,
-    pub(super) signals: &'a [Observed<T>],
-    pub(super) dictionary: &'a Dictionary<T>,
-    pub(super) session: Box<dyn Session<T>>,
-    pub(super) penalty: f64,
-    pub(super) penalty_max: Vec<f64>,
-    /// Name and threads of the engine.
-    pub(super) means: (&'static str, usize),
-}
-
-/// Was a run ended between two measurements?
-pub(super) fn is_broken_off(status: Status) -> bool {
+/// Whether the run ended between two measurements.
+pub fn is_stopped_early(status: Status) -> bool {
     matches!(status, Status::Interrupted | Status::TimeLimit)
 }

@@ -1,4 +1,4 @@
-//! Numbers that begin at a cache line, so that the vectors of a row lie in as few lines as can be.
+//! Numbers aligned to a cache line.
 
 use crate::real::Real;
 use std::ops::{Deref, DerefMut};
@@ -6,16 +6,16 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line, and of the widest vector.
 const LINE: usize = 64;
 
-/// So many numbers, at first zero.
-pub(crate) struct Aligned<T> {
-    /// The numbers, and some in front of and behind them that nobody uses.
+/// A zero-initialised buffer of fixed length.
+pub struct Aligned<T> {
+    /// The numbers, with unused ones before and after them.
     memory: Vec<T>,
     start: usize,
     length: usize,
 }
 
 impl<T: Real> Aligned<T> {
-    pub(crate) fn new(length: usize) -> Self {
+    pub fn new(length: usize) -> Self {
         let spare = LINE / size_of::<T>();
         let memory = vec![T::ZERO; length + spare];
         let start = memory.as_ptr().align_offset(LINE).min(spare);

@@ -1,14 +1,14 @@
 //! Vectors of 32 bytes: AVX2 with fused multiply-add.
 
 use super::avx512::{Avx512F32, Avx512F64};
-use super::vector::{Vector, elementwise};
+use super::vector::{Vector, elementwise, largest, sum_by_halves};
 use std::arch::x86_64::*;
 
 macro_rules! avx2 {
     ($name:ident, $wide:ty, $registers:literal, $t:ident, $raw:ident, $lanes:literal, $sign:expr, $set1:ident, $load:ident, $store:ident, $add:ident, $mul:ident,
      $fma:ident, $andnot:ident, $max:ident, $cmp:ident, $movemask:ident, $half:ident, $low:ident, $high:ident, $half_add:ident,
      $half_max:ident) => {
-        /// 32-byte vector of AVX2, alone or beside the 64-byte ones of AVX-512.
+        /// 32-byte vector of AVX2, alone or next to the 64-byte vectors of AVX-512.
         #[derive(Clone, Copy)]
         pub struct $name($raw);
 
@@ -17,7 +17,7 @@ macro_rules! avx2 {
             type Wide = $wide;
             const LANES: usize = $lanes;
             const REGISTERS: usize = $registers;
-            elementwise!($t, $set1, $load, $store, $add, $mul, $max);
+            elementwise!($t, $set1, $load, $store, add(b) $add, mul(b) $mul, max(b) $max);
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
                 // SAFETY: FMA was detected.
@@ -40,15 +40,7 @@ macro_rules! avx2 {
                     let folded = $half_add($low(self.0), $high::<1>(self.0));
                     std::mem::transmute::<$half, _>(folded)
                 };
-                let mut sums = half;
-                let mut width = $lanes / 4;
-                while width > 0 {
-                    for i in 0..width {
-                        sums[i] += sums[i + width];
-                    }
-                    width /= 2;
-                }
-                sums[0]
+                sum_by_halves(half)
             }
             #[inline(always)]
             fn largest(self) -> $t {
@@ -57,13 +49,13 @@ macro_rules! avx2 {
                     let folded = $half_max($low(self.0), $high::<1>(self.0));
                     std::mem::transmute::<$half, _>(folded)
                 };
-                half.iter().fold(half[0], |a, &b| if b > a { b } else { a })
+                largest(half)
             }
         }
     };
 }
 
-/// Hands the instructions of one number type to the macro above.
+/// Passes the instructions of one number type to the macro above.
 macro_rules! with_instructions {
     (f32, $name:ident, $wide:ty, $registers:literal) => {
         avx2!(

@@ -15,16 +15,11 @@ macro_rules! avx512 {
             type Wide = Self;
             const LANES: usize = $lanes;
             const REGISTERS: usize = 32;
-            elementwise!($t, $set1, $load, $store, $add, $mul, $max);
+            elementwise!($t, $set1, $load, $store, add(b) $add, mul(b) $mul, max(b) $max, abs() $abs);
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
                 // SAFETY: AVX-512 was detected.
                 Self(unsafe { $fma(self.0, b.0, c.0) })
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                // SAFETY: AVX-512 was detected.
-                Self(unsafe { $abs(self.0) })
             }
             #[inline(always)]
             fn any_above(self, b: Self) -> bool {

@@ -1,4 +1,4 @@
-//! Correlation of many patches with all atoms: the machine-limited part.
+//! Correlation of many patches with all atoms: the most expensive computation.
 
 use super::{Aligned, Kernel, Level, Vector};
 use crate::dictionary::Dictionary;
@@ -6,89 +6,117 @@ use crate::real::Real;
 use std::ops::Deref;
 
 /// Needles correlated at once; a layer of a tile has about 16.
-pub(crate) const BATCH: usize = 48;
+pub const BATCH: usize = 48;
 
 /// Numbers in the widest vector of any level.
 const WIDEST: usize = 16;
 
-/// The dictionary in the order the correlation reads it: panels of a few vectors of atoms, each panel sample after sample. Atoms
-/// beyond `m` are zero.
-pub(crate) struct PackedAtoms<T> {
+/// The dictionary in the order the correlation reads it: panels of a few vectors of atoms, sample
+/// by sample, padded with zeros.
+pub struct PackedAtoms<T> {
     numbers: Aligned<T>,
     panels: Vec<Panel>,
-    /// Numbers in an atom, `n`.
+    /// Length of an atom, `n`.
     samples: usize,
     /// Atoms rounded up to whole vectors: length of a correlation.
-    pub(crate) stride: usize,
+    pub stride: usize,
     level: Level,
 }
 
-/// Atoms whose sums stay in registers together: wide vectors, and one of half their length behind them where the atoms end so.
+/// Atoms whose sums are in registers together: wide vectors, then possibly one of half their
+/// length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Panel {
     first: usize,
     wide: usize,
     half: bool,
-    /// Most needles at once, so that sums, atoms and a sample fit the registers and the sums hide the latency.
+    /// Maximum number of needles at once, so that everything fits into the registers.
     needles: usize,
 }
 
 impl<T: Real> PackedAtoms<T> {
-    pub(crate) fn new(dictionary: &Dictionary<T>, level: Level) -> Self {
-        struct Cut(usize);
-        impl<T: Real> Kernel<T> for Cut {
+    pub fn new(dictionary: &Dictionary<T>, level: Level) -> Self {
+        struct PanelLayout(usize);
+        impl<T: Real> Kernel<T> for PanelLayout {
             type Output = (usize, Vec<Panel>);
             fn run<V: Vector<Elem = T>>(self) -> Self::Output {
                 let stride = self.0.next_multiple_of(V::LANES);
-                (stride, cut_panels(stride / V::LANES, V::Wide::LANES / V::LANES, V::LANES, V::REGISTERS))
+                (
+                    stride,
+                    split_into_panels(
+                        stride / V::LANES,
+                        V::Wide::LANES / V::LANES,
+                        V::LANES,
+                        V::REGISTERS,
+                    ),
+                )
             }
         }
-        let (stride, panels) = T::dispatch(level, Cut(dictionary.len()));
+        let (stride, panels) = T::dispatch(level, PanelLayout(dictionary.len()));
         let samples = dictionary.atom_len();
-        let mut packed = Self { numbers: Aligned::new(stride * samples), panels, samples, stride, level };
+        let mut packed =
+            Self { numbers: Aligned::new(stride * samples), panels, samples, stride, level };
         packed.fill(dictionary);
         packed
     }
 
-    /// Takes the numbers of a dictionary of the same shape.
-    pub(crate) fn fill(&mut self, dictionary: &Dictionary<T>) {
+    /// Copies a dictionary of the same shape.
+    pub fn fill(&mut self, dictionary: &Dictionary<T>) {
         let Self { numbers, panels, samples, stride, .. } = self;
         for (i, panel) in panels.iter().enumerate() {
             let end = panels.get(i + 1).map_or(*stride, |next| next.first);
             let atoms = panel.first..end.min(dictionary.len());
             let into = &mut numbers[panel.first * *samples..end * *samples];
-            turn(&dictionary.data()[atoms.start * *samples..atoms.end * *samples], *samples, into, end - panel.first);
+            transpose(
+                &dictionary.data()[atoms.start * *samples..atoms.end * *samples],
+                *samples,
+                into,
+                end - panel.first,
+            );
         }
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         size_of_val(&self.numbers[..])
     }
 
-    /// `out[j] = D^T (patch at offsets[j])` for every needle `j`: `stride` numbers each. Sample `p` of a patch lies at
+    /// `out[j] = D^T (patch at offsets[j])`, `stride` numbers each; sample `p` of a patch is at
     /// `field[offset + patch[p]]`.
     ///
-    /// Every output is one chain of multiply-adds over `p` in order, so it does not depend on the needles beside it.
-    pub(crate) fn correlate(&self, field: &[T], patch: &PatchSamples, offsets: &[u32], out: &mut [T]) {
+    /// Every output is one chain of multiply-adds over `p`, independent of the other needles.
+    pub fn correlate(&self, field: &[T], patch: &PatchSamples, offsets: &[u32], out: &mut [T]) {
         assert!(out.len() >= offsets.len() * self.stride);
-        T::dispatch(self.level, Correlate { atoms: self, field, patch, offsets, into: out, reach: None });
+        T::dispatch(
+            self.level,
+            Correlate { atoms: self, field, patch, offsets, into: out, reach: None },
+        );
     }
 
-    /// Largest `|c_k| / weight_k` of every needle (largest `c_k / weight_k`, at least 0, for non-negative codes): the correlations
-    /// themselves stay in registers.
-    pub(crate) fn reach(&self, field: &[T], patch: &PatchSamples, offsets: &[u32], rule: Reach<'_, T>, out: &mut [T]) {
+    /// Largest `|c_k| / weight_k` of every needle (`max(c_k, 0)` for non-negative codes), without
+    /// storing the correlations.
+    pub fn reach(
+        &self,
+        field: &[T],
+        patch: &PatchSamples,
+        offsets: &[u32],
+        rule: Reach<'_, T>,
+        out: &mut [T],
+    ) {
         assert!(rule.inverse_weights.len() == self.stride && out.len() >= offsets.len());
-        T::dispatch(self.level, Correlate { atoms: self, field, patch, offsets, into: out, reach: Some(rule) });
+        T::dispatch(
+            self.level,
+            Correlate { atoms: self, field, patch, offsets, into: out, reach: Some(rule) },
+        );
     }
 }
 
 /// Writes rows of `length` numbers as the first columns of rows of `width`.
-fn turn<T: Real>(rows: &[T], length: usize, into: &mut [T], width: usize) {
+fn transpose<T: Real>(rows: &[T], length: usize, into: &mut [T], width: usize) {
     const SIDE: usize = 4;
     let count = rows.len() / length;
     let mut done = 0;
     if length.is_multiple_of(SIDE) {
-        // In squares, which take a few instructions each.
+        // In square blocks, which take a few instructions each.
         for four in rows.chunks_exact(SIDE * length) {
             let [a, b, c, d]: [&[[T; SIDE]]; SIDE] =
                 std::array::from_fn(|i| four[i * length..(i + 1) * length].as_chunks::<SIDE>().0);
@@ -107,18 +135,18 @@ fn turn<T: Real>(rows: &[T], length: usize, into: &mut [T], width: usize) {
     }
 }
 
-/// What counts as the reach of a needle.
+/// Defines the largest correlation of a needle.
 #[derive(Clone, Copy)]
-pub(crate) struct Reach<'a, T> {
-    /// `1 / weight` of every atom, 0 behind the last.
-    pub(crate) inverse_weights: &'a [T],
-    pub(crate) nonnegative: bool,
+pub struct Reach<'a, T> {
+    /// `1 / weight` of every atom, 0 in the padding.
+    pub inverse_weights: &'a [T],
+    pub nonnegative: bool,
 }
 
-/// Cuts `units` short vectors of atoms into panels of nearly equal width; `per_wide` of them make a wide vector.
-fn cut_panels(units: usize, per_wide: usize, lanes: usize, registers: usize) -> Vec<Panel> {
+/// Splits `units` short vectors of atoms into even panels; `per_wide` make a wide vector.
+fn split_into_panels(units: usize, per_wide: usize, lanes: usize, registers: usize) -> Vec<Panel> {
     let (wide, half) = (units / per_wide, units % per_wide);
-    // Three beside four needles would fill sixteen registers to the last, and then some are spilled.
+    // Three would spill registers.
     let widest = if registers >= 32 { 6 } else { 2 };
     let count = (wide + half).div_ceil(widest).max(1);
     let mut panels = Vec::with_capacity(count);
@@ -127,29 +155,34 @@ fn cut_panels(units: usize, per_wide: usize, lanes: usize, registers: usize) -> 
         let end = (wide + half) * (i + 1) / count;
         let half = i + 1 == count && half > 0;
         let width = end - done;
-        // Sums, the atoms and one sample in registers; more than 8 needles would not leave enough for their addresses.
+        // Sums, atoms and one sample in registers; more than 8 needles lack address registers.
         let needles = ((registers - 1 - width) / width).min(8);
-        panels.push(Panel { first: done * per_wide * lanes, wide: width - usize::from(half), half, needles });
+        panels.push(Panel {
+            first: done * per_wide * lanes,
+            wide: width - usize::from(half),
+            half,
+            needles,
+        });
         done = end;
     }
     panels
 }
 
-/// Where the samples of a patch lie relative to its first.
-pub(crate) struct PatchSamples {
+/// Offsets of the samples of a patch relative to its first.
+pub struct PatchSamples {
     offsets: Vec<u32>,
     /// The largest of them.
     last: usize,
 }
 
 impl PatchSamples {
-    pub(crate) fn new(offsets: Vec<u32>) -> Self {
+    pub fn new(offsets: Vec<u32>) -> Self {
         let last = offsets.iter().copied().max().unwrap_or(0) as usize;
         Self { offsets, last }
     }
 
-    /// Samples in one piece.
-    pub(crate) fn straight(count: usize) -> Self {
+    /// Contiguous samples.
+    pub fn straight(count: usize) -> Self {
         Self::new((0..count as u32).collect())
     }
 }
@@ -182,13 +215,18 @@ impl<T: Real> Kernel<T> for Correlate<'_, T> {
         assert!(offsets.iter().all(|&o| o as usize + patch.last < field.len()));
         let Some(rule) = reach else {
             let store = Store { out: into.as_mut_ptr(), stride: atoms.stride };
-            // SAFETY: offsets and patch were checked against the field, the output's length by the caller.
+            // SAFETY: offsets and patch were checked against the field, the length of the output by
+            // the caller.
             unsafe { all_panels::<V, _>(atoms, field, patch, offsets, &store) };
             return;
         };
         for (offsets, into) in offsets.chunks(BATCH).zip(into.chunks_mut(BATCH)) {
             let mut most = [T::ZERO; BATCH * WIDEST];
-            let keep = KeepLargest { most: most.as_mut_ptr(), inverse: rule.inverse_weights.as_ptr(), signed: rule.nonnegative };
+            let keep = KeepLargest {
+                most: most.as_mut_ptr(),
+                inverse: rule.inverse_weights.as_ptr(),
+                signed: rule.nonnegative,
+            };
             // SAFETY: as above; `most` holds a widest vector for every needle of the batch.
             unsafe { all_panels::<V, _>(atoms, field, patch, offsets, &keep) };
             for (largest, most) in into.iter_mut().zip(most.chunks_exact(V::Wide::LANES)) {
@@ -199,13 +237,18 @@ impl<T: Real> Kernel<T> for Correlate<'_, T> {
     }
 }
 
-/// What becomes of sums that are ready.
+/// Consumer of finished sums.
 trait Sink<T> {
     /// Takes the sums of atoms `first..` for needle `j`.
     ///
     /// # Safety
-    /// Needle and atoms lie inside what the sink was made for.
-    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(&self, j: usize, first: usize, sums: V);
+    /// Needle and atoms are within the range of the sink.
+    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(
+        &self,
+        j: usize,
+        first: usize,
+        sums: V,
+    );
 }
 
 struct Store<T> {
@@ -215,13 +258,18 @@ struct Store<T> {
 
 impl<T: Real> Sink<T> for Store<T> {
     #[inline(always)]
-    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(&self, j: usize, first: usize, sums: V) {
-        // SAFETY: the caller vouches that needle and atoms are inside.
+    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(
+        &self,
+        j: usize,
+        first: usize,
+        sums: V,
+    ) {
+        // SAFETY: the caller guarantees that needle and atoms are in range.
         unsafe { sums.store(self.out.add(j * self.stride + first)) }
     }
 }
 
-/// The largest so far, one wide vector `W` a needle.
+/// The largest so far, one wide vector `W` per needle.
 struct KeepLargest<T> {
     most: *mut T,
     inverse: *const T,
@@ -230,18 +278,25 @@ struct KeepLargest<T> {
 
 impl<T: Real> Sink<T> for KeepLargest<T> {
     #[inline(always)]
-    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(&self, j: usize, first: usize, sums: V) {
-        // SAFETY: the caller vouches that needle and atoms are inside; a half vector lies in the first half of a wide one.
+    unsafe fn take<V: Vector<Elem = T>, W: Vector<Elem = T>>(
+        &self,
+        j: usize,
+        first: usize,
+        sums: V,
+    ) {
+        // SAFETY: the caller guarantees that needle and atoms are in range; a half vector is in the
+        // first half of a wide one.
         unsafe {
             let most = self.most.add(j * W::LANES);
-            let sums = (if self.signed { sums } else { sums.abs() }).mul(V::load(self.inverse.add(first)));
+            let sums =
+                (if self.signed { sums } else { sums.abs() }).mul(V::load(self.inverse.add(first)));
             sums.max(V::load(most)).store(most);
         }
     }
 }
 
 /// # Safety
-/// Every patch lies inside the field, and the sink takes all needles and atoms.
+/// Every patch is inside the field, and the sink accepts all needles and atoms.
 #[inline(always)]
 unsafe fn all_panels<V: Vector, S: Sink<V::Elem>>(
     atoms: &PackedAtoms<V::Elem>,
@@ -255,10 +310,18 @@ unsafe fn all_panels<V: Vector, S: Sink<V::Elem>>(
     for panel in &atoms.panels {
         let blocks = offsets.len().div_ceil(panel.needles);
         for i in 0..blocks {
-            // Blocks of nearly equal size: a small one would wait for its own sums.
+            // Blocks of nearly equal size: a small one would stall on its own sums.
             let (from, to) = (offsets.len() * i / blocks, offsets.len() * (i + 1) / blocks);
-            let work = Block { atoms, panel, field: field.as_ptr(), patch, offsets: &offsets[from..to], from, sink };
-            // SAFETY: as the caller vouches; the panel's numbers are those of `atoms`.
+            let work = Block {
+                atoms,
+                panel,
+                field: field.as_ptr(),
+                patch,
+                offsets: &offsets[from..to],
+                from,
+                sink,
+            };
+            // SAFETY: guaranteed by the caller; the dimensions of the panel are those of `atoms`.
             unsafe { work.run::<V>() };
         }
     }
@@ -278,9 +341,9 @@ struct Block<'a, T, S> {
 macro_rules! constants {
     ($self:ident, $v:ident: $(($wide:literal, $half:literal): $($needles:literal)*;)*) => {
         match ($self.panel.wide, usize::from($self.panel.half), $self.offsets.len()) {
-            // SAFETY: as the caller of `run` vouches.
+            // SAFETY: guaranteed by the caller of `run`.
             $($(($wide, $half, $needles) => unsafe { $self.sums::<$v, $wide, $half, $needles>() },)*)*
-            other => unreachable!("no block is cut so: {other:?}"),
+            other => unreachable!("no such block: {other:?}"),
         }
     };
 }
@@ -305,16 +368,28 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
     /// # Safety
     /// As for [`all_panels`]; the constants are those of the panel and the needles.
     #[inline(always)]
-    unsafe fn sums<V: Vector<Elem = T>, const WIDE: usize, const HALF: usize, const NEEDLES: usize>(&self) {
-        // SAFETY: as vouched for by the caller: every address lies inside the packed atoms, the field and the sink.
+    unsafe fn sums<
+        V: Vector<Elem = T>,
+        const WIDE: usize,
+        const HALF: usize,
+        const NEEDLES: usize,
+    >(
+        &self,
+    ) {
+        // SAFETY: guaranteed by the caller: every address is inside the packed atoms, the field and
+        // the sink.
         unsafe {
-            let base: [*const T; NEEDLES] = std::array::from_fn(|j| self.field.add(*self.offsets.get_unchecked(j) as usize));
+            let base: [*const T; NEEDLES] =
+                std::array::from_fn(|j| self.field.add(*self.offsets.get_unchecked(j) as usize));
             let mut sums = [[V::Wide::splat(T::ZERO); WIDE]; NEEDLES];
             let mut halves = [[V::splat(T::ZERO); HALF]; NEEDLES];
             let mut atoms = self.atoms.numbers.as_ptr().add(self.panel.first * self.atoms.samples);
             for &p in self.patch {
-                let d: [V::Wide; WIDE] = std::array::from_fn(|v| V::Wide::load(atoms.add(v * V::Wide::LANES)));
-                let h: [V; HALF] = std::array::from_fn(|v| V::load(atoms.add(WIDE * V::Wide::LANES + v * V::LANES)));
+                let d: [V::Wide; WIDE] =
+                    std::array::from_fn(|v| V::Wide::load(atoms.add(v * V::Wide::LANES)));
+                let h: [V; HALF] = std::array::from_fn(|v| {
+                    V::load(atoms.add(WIDE * V::Wide::LANES + v * V::LANES))
+                });
                 for j in 0..NEEDLES {
                     let x = *base[j].add(p as usize);
                     for v in 0..WIDE {
@@ -348,9 +423,9 @@ mod tests {
         for (count, length) in [(1, 1), (3, 4), (4, 4), (5, 8), (8, 7), (11, 12)] {
             let width = count + 3;
             let rows: Vec<f32> = (0..count * length).map(|i| 1.0 + i as f32).collect();
-            let mut turned = vec![0.0; width * length];
-            turn(&rows, length, &mut turned, width);
-            for (p, line) in turned.chunks_exact(width).enumerate() {
+            let mut transposed = vec![0.0; width * length];
+            transpose(&rows, length, &mut transposed, width);
+            for (p, line) in transposed.chunks_exact(width).enumerate() {
                 let column: Vec<f32> = (0..count).map(|k| rows[k * length + p]).collect();
                 assert_eq!(line, [&column[..], &[0.0; 3]].concat(), "{count} x {length}");
             }
@@ -362,10 +437,12 @@ mod tests {
         for (per_wide, lanes, registers) in [(1, 4, 16), (1, 8, 16), (1, 4, 32), (2, 8, 32)] {
             for units in 1..60 {
                 let mut next = 0;
-                for panel in cut_panels(units, per_wide, lanes, registers) {
+                for panel in split_into_panels(units, per_wide, lanes, registers) {
                     assert_eq!(panel.first, next);
                     let width = panel.wide + usize::from(panel.half);
-                    assert!(width * (panel.needles + 1) < registers && (1..=8).contains(&panel.needles));
+                    assert!(
+                        width * (panel.needles + 1) < registers && (1..=8).contains(&panel.needles)
+                    );
                     next += (panel.wide * per_wide + usize::from(panel.half)) * lanes;
                 }
                 assert_eq!(next, units * lanes);

@@ -1,16 +1,16 @@
-//! Which vector instructions there are.
+//! Available vector instructions.
 
 use std::fmt;
 
 /// The set of vector instructions in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// 16-byte vectors of plain Rust; every machine has them.
+    /// 16-byte vectors in plain Rust, for every machine.
     Portable,
     /// AVX2 with fused multiply-add: 32-byte vectors.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512: 64-byte vectors for the correlation, 32-byte ones (with twice as many registers) for everything else.
+    /// AVX-512: 64-byte vectors for the correlation, 32-byte ones for everything else.
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// NEON: 16-byte vectors of 64-bit ARM.
@@ -35,7 +35,7 @@ impl Level {
         Self::ALL.iter().copied().rfind(|level| level.is_available()).unwrap_or(Level::Portable)
     }
 
-    /// Does this machine have it?
+    /// Whether this machine supports it.
     #[inline]
     pub fn is_available(self) -> bool {
         match self {
@@ -54,7 +54,7 @@ impl Level {
         }
     }
 
-    /// Bytes of the vectors that rows of patches are read in.
+    /// Size in bytes of the vectors used for rows of patches.
     pub fn bytes(self) -> usize {
         match self {
             Level::Portable => 16,
@@ -65,7 +65,7 @@ impl Level {
         }
     }
 
-    /// Numbers of type `T` in such a vector.
+    /// Number of values of type `T` in such a vector.
     pub fn lanes<T>(self) -> usize {
         self.bytes() / size_of::<T>()
     }

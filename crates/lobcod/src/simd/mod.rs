@@ -1,7 +1,7 @@
 //! Vector instructions chosen at run time.
 //!
-//! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the vectors of a [`Level`]. `docs/architecture.md` lists
-//! all places with unsafe code.
+//! A kernel is written once against [`Vector`]; [`Dispatch`] runs it with the vectors of a
+//! [`Level`].
 
 mod aligned;
 #[cfg(target_arch = "x86_64")]
@@ -13,25 +13,22 @@ mod level;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod patch;
-mod rates;
-// Only there are instructions for it.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_imports, unused_mut, unused_variables))]
-mod rough;
 mod vector;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use correlate::{BATCH, PackedAtoms, PatchSamples, Reach};
 pub use level::Level;
-pub(crate) use patch::{AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy, weighted_energy};
-pub use rates::{Rates, measure_rates};
-pub(crate) use rough::{RoughAtoms, RoughPatches, Sight};
+pub(crate) use patch::{
+    AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy,
+    weighted_energy,
+};
 pub use vector::Vector;
 
-/// Work written against any vector type.
+/// A computation written against any vector type.
 pub trait Kernel<T> {
-    /// What the work gives.
+    /// Result of the computation.
     type Output;
-    /// The work; mark it `#[inline(always)]` so that it is compiled for the vectors it runs with.
+    /// Runs it; mark it `#[inline(always)]` so that it is compiled for the vectors it runs with.
     fn run<V: Vector<Elem = T>>(self) -> Self::Output;
 }
 
@@ -56,13 +53,15 @@ macro_rules! dispatch {
                 fn with_avx512<K: Kernel<$t>>(kernel: K) -> K::Output {
                     kernel.run::<avx2::$beside>()
                 }
-                assert!(level.is_available(), "this machine has no {level}");
+                assert!(level.is_available(), "this machine does not support {level}");
                 match level {
-                    Level::Portable => kernel.run::<vector::Portable<$t, { 16 / size_of::<$t>() }>>(),
-                    // SAFETY: the assertion above saw the features.
+                    Level::Portable => {
+                        kernel.run::<vector::Portable<$t, { 16 / size_of::<$t>() }>>()
+                    }
+                    // SAFETY: the assertion above checked the features.
                     #[cfg(target_arch = "x86_64")]
                     Level::Avx2 => unsafe { with_avx2(kernel) },
-                    // SAFETY: the assertion above saw the features.
+                    // SAFETY: the assertion above checked the features.
                     #[cfg(target_arch = "x86_64")]
                     Level::Avx512 => unsafe { with_avx512(kernel) },
                     #[cfg(target_arch = "aarch64")]

@@ -1,4 +1,4 @@
-//! Vectors of 16 bytes of 64-bit ARM, which all such processors have.
+//! 16-byte vectors of 64-bit ARM, available on all such processors.
 
 use super::vector::{Vector, elementwise};
 use std::arch::aarch64::*;
@@ -15,30 +15,25 @@ macro_rules! neon {
             type Wide = Self;
             const LANES: usize = $lanes;
             const REGISTERS: usize = 32;
-            elementwise!($t, $set1, $load, $store, $add, $mul, $max);
+            elementwise!($t, $set1, $load, $store, add(b) $add, mul(b) $mul, max(b) $max, abs() $abs);
             #[inline(always)]
             fn mul_add(self, b: Self, c: Self) -> Self {
-                // SAFETY: NEON is there.
+                // SAFETY: NEON is always available.
                 Self(unsafe { $fma(c.0, self.0, b.0) })
             }
             #[inline(always)]
-            fn abs(self) -> Self {
-                // SAFETY: NEON is there.
-                Self(unsafe { $abs(self.0) })
-            }
-            #[inline(always)]
             fn any_above(self, b: Self) -> bool {
-                // SAFETY: NEON is there.
+                // SAFETY: NEON is always available.
                 unsafe { $any($above(self.0, b.0)) }
             }
             #[inline(always)]
             fn sum(self) -> $t {
-                // SAFETY: NEON is there.
+                // SAFETY: NEON is always available.
                 unsafe { $sum(self.0) }
             }
             #[inline(always)]
             fn largest(self) -> $t {
-                // SAFETY: NEON is there.
+                // SAFETY: NEON is always available.
                 unsafe { $largest(self.0) }
             }
         }

@@ -5,70 +5,70 @@ use super::vector::Vector;
 use crate::dictionary::Dictionary;
 use crate::real::Real;
 
-/// Atoms with every row padded by zeros to whole vectors: a row is then read and written without a tail. The samples behind a
-/// row are multiplied by zero.
-pub(crate) struct AtomRows<T> {
+/// Atoms with every row padded by zeros to whole vectors, so that rows have no tail.
+pub struct AtomRows<T> {
     data: Aligned<T>,
-    /// Numbers in a row.
+    /// Length of a row.
     row: usize,
-    /// Numbers in a padded row.
-    pub(crate) width: usize,
+    /// Length of a padded row.
+    pub width: usize,
     /// Rows of an atom.
-    pub(crate) rows: usize,
+    pub rows: usize,
 }
 
 impl<T: Real> AtomRows<T> {
-    pub(crate) fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
-        Self::from_data(dictionary.data(), dictionary.extent().padded()[2], dictionary.atom_len(), lanes)
+    pub fn new(dictionary: &Dictionary<T>, lanes: usize) -> Self {
+        Self::from_data(
+            dictionary.data(),
+            dictionary.extent().padded()[2],
+            dictionary.atom_len(),
+            lanes,
+        )
     }
 
-    /// Rows of `row` numbers, `atom_len` numbers an atom, of any norm.
-    pub(crate) fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
+    /// Rows of `row` numbers, `atom_len` numbers per atom, of any norm.
+    pub fn from_data(atoms: &[T], row: usize, atom_len: usize, lanes: usize) -> Self {
         let width = row.next_multiple_of(lanes);
-        let mut rows = Self { data: Aligned::new(atoms.len() / row * width), row, width, rows: atom_len / row };
+        let mut rows = Self {
+            data: Aligned::new(atoms.len() / row * width),
+            row,
+            width,
+            rows: atom_len / row,
+        };
         rows.fill(atoms);
         rows
     }
 
-    /// Takes the numbers of other atoms of the same shape.
-    pub(crate) fn fill(&mut self, atoms: &[T]) {
+    /// Copies other atoms of the same shape.
+    pub fn fill(&mut self, atoms: &[T]) {
         if self.row == self.width {
             return self.data.copy_from_slice(atoms);
         }
-        for (into, line) in self.data.chunks_exact_mut(self.width).zip(atoms.chunks_exact(self.row)) {
+        for (into, line) in self.data.chunks_exact_mut(self.width).zip(atoms.chunks_exact(self.row))
+        {
             into[..self.row].copy_from_slice(line);
         }
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         size_of_val(&self.data[..])
-    }
-
-    /// Number of atoms.
-    pub(crate) fn len(&self) -> usize {
-        self.data.len() / (self.rows * self.width)
-    }
-
-    /// Numbers in an atom, without the padding.
-    pub(crate) fn samples(&self) -> usize {
-        self.rows * self.row
     }
 
     /// Atom `k`, its rows padded.
     #[inline(always)]
-    pub(crate) fn atom(&self, k: usize) -> &[T] {
+    pub fn atom(&self, k: usize) -> &[T] {
         &self.data[k * self.rows * self.width..(k + 1) * self.rows * self.width]
     }
 }
 
-/// Where the rows of a patch lie relative to its first sample; `reach` is the last sample a padded row touches.
-pub(crate) struct PatchRows {
+/// Offsets of the rows of a patch; `reach` is the last sample a padded row touches.
+pub struct PatchRows {
     offsets: Vec<u32>,
     reach: usize,
 }
 
 impl PatchRows {
-    pub(crate) fn new(offsets: Vec<u32>, width: usize) -> Self {
+    pub fn new(offsets: Vec<u32>, width: usize) -> Self {
         let reach = offsets.iter().copied().max().unwrap_or(0) as usize + width - 1;
         Self { offsets, reach }
     }
@@ -90,7 +90,7 @@ macro_rules! for_vectors {
 
 /// `<atom k, patch at offset>`.
 #[inline(always)]
-pub(crate) fn dot_atom<V: Vector>(
+pub fn dot_atom<V: Vector>(
     atoms: &AtomRows<V::Elem>,
     k: usize,
     rows: &PatchRows,
@@ -107,7 +107,7 @@ where
         let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
         let zero = V::splat(V::Elem::ZERO);
         if atoms.width == V::LANES {
-            // Four chains hide the latency.
+            // Four accumulators hide the latency.
             let mut sums = [zero; 4];
             let fours = rows.offsets.chunks_exact(4);
             let rest = fours.remainder();
@@ -134,7 +134,7 @@ where
 
 /// `patch += scale * (weights *) atom k`.
 #[inline(always)]
-pub(crate) fn add_atom<V: Vector>(
+pub fn add_atom<V: Vector>(
     atoms: &AtomRows<V::Elem>,
     k: usize,
     rows: &PatchRows,
@@ -155,7 +155,10 @@ pub(crate) fn add_atom<V: Vector>(
             assert!(offset + rows.reach < weights.len());
             let w = weights.as_ptr().add(offset);
             for_vectors!(V, rows, atoms.width, |i, at| {
-                V::load(d.add(i)).mul(V::load(w.add(at))).mul_add(s, V::load(base.add(at))).store(base.add(at));
+                V::load(d.add(i))
+                    .mul(V::load(w.add(at)))
+                    .mul_add(s, V::load(base.add(at)))
+                    .store(base.add(at));
             });
         } else if atoms.width == V::LANES {
             for (r, &row) in rows.offsets.iter().enumerate() {
@@ -170,14 +173,23 @@ pub(crate) fn add_atom<V: Vector>(
     }
 }
 
-/// `into += scale * patch`, rows padded; what stands behind a row of `into` has no meaning.
+/// `into += scale * patch`, rows padded; the padding of `into` is undefined.
 #[inline(always)]
-pub(crate) fn gather_patch<V: Vector>(rows: &PatchRows, field: &[V::Elem], offset: usize, scale: V::Elem, into: &mut [V::Elem])
-where
+pub fn gather_patch<V: Vector>(
+    rows: &PatchRows,
+    field: &[V::Elem],
+    offset: usize,
+    scale: V::Elem,
+    into: &mut [V::Elem],
+) where
     V::Elem: Real,
 {
     let width = into.len() / rows.offsets.len();
-    assert!(offset + rows.reach < field.len() && width * rows.offsets.len() == into.len() && width.is_multiple_of(V::LANES));
+    assert!(
+        offset + rows.reach < field.len()
+            && width * rows.offsets.len() == into.len()
+            && width.is_multiple_of(V::LANES)
+    );
     let s = V::splat(scale);
     // SAFETY: the assertion keeps every padded row inside the field and the sums.
     unsafe {
@@ -188,32 +200,9 @@ where
     }
 }
 
-/// Copies the patch at `offset`, rows padded by zeros: `inside` is an atom of ones.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) fn copy_patch<V: Vector>(
-    inside: &AtomRows<V::Elem>,
-    rows: &PatchRows,
-    field: &[V::Elem],
-    offset: usize,
-    into: &mut [V::Elem],
-) where
-    V::Elem: Real,
-{
-    let ones = inside.atom(0);
-    assert!(offset + rows.reach < field.len() && rows.offsets.len() * inside.width == ones.len() && ones.len() == into.len());
-    // SAFETY: the assertion keeps every padded row inside the field, the ones and the copy.
-    unsafe {
-        let (base, d, into) = (field.as_ptr().add(offset), ones.as_ptr(), into.as_mut_ptr());
-        for_vectors!(V, rows, inside.width, |i, at| {
-            V::load(base.add(at)).mul(V::load(d.add(i))).store(into.add(i));
-        });
-    }
-}
-
 /// `sum weights * atom^2` over the patch: the curvature of a code under a mask.
 #[inline(always)]
-pub(crate) fn weighted_energy<V: Vector>(
+pub fn weighted_energy<V: Vector>(
     atoms: &AtomRows<V::Elem>,
     k: usize,
     rows: &PatchRows,
@@ -237,9 +226,14 @@ where
     sum.sum()
 }
 
-/// Energy of the patch at `offset`: `inside` is an atom of ones, so that what lies behind a row does not count.
+/// Energy of the patch at `offset`; `inside`, an atom of ones, masks the padding.
 #[inline(always)]
-pub(crate) fn patch_energy<V: Vector>(inside: &AtomRows<V::Elem>, rows: &PatchRows, field: &[V::Elem], offset: usize) -> V::Elem
+pub fn patch_energy<V: Vector>(
+    inside: &AtomRows<V::Elem>,
+    rows: &PatchRows,
+    field: &[V::Elem],
+    offset: usize,
+) -> V::Elem
 where
     V::Elem: Real,
 {
@@ -257,9 +251,9 @@ where
     sum.sum()
 }
 
-/// `into[i] += from[i + shift]` as far as that lies inside; `None`: from itself, what stands ahead not yet changed.
+/// `into[i] += from[i + shift]` where in range; `None`: from `into` itself, before its update.
 #[inline(always)]
-pub(crate) fn add_shifted<V: Vector>(into: &mut [V::Elem], from: Option<&[V::Elem]>, shift: usize)
+pub fn add_shifted<V: Vector>(into: &mut [V::Elem], from: Option<&[V::Elem]>, shift: usize)
 where
     V::Elem: Real,
 {
@@ -269,7 +263,8 @@ where
     let to = into.as_mut_ptr();
     let from = from.map_or(to.cast_const(), |from| from.as_ptr());
     for i in (0..whole).step_by(V::LANES) {
-        // SAFETY: `i + shift + LANES` is at most the length of both. A vector is read whole before any of it is written.
+        // SAFETY: `i + shift + LANES` is at most the length of both. A vector is read whole before
+        // any of it is written.
         unsafe { V::load(to.add(i)).add(V::load(from.add(i + shift))).store(to.add(i)) };
     }
     for i in whole..count {

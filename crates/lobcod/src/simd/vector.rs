@@ -1,17 +1,18 @@
-//! The trait of vector types, and their portable form.
+//! The vector trait and its portable implementation.
 
-/// A vector of `LANES` numbers. Only made inside [`super::Dispatch::dispatch`], which has checked that the machine has it.
+/// A vector of `LANES` numbers, created only inside [`super::Dispatch::dispatch`], which checks the
+/// machine.
 pub trait Vector: Copy {
     /// Number type.
     type Elem: Copy;
-    /// The widest vector that goes with this one, once or twice as long: the correlation is made with it. Rows of patches are too
+    /// The widest vector that accompanies this one, for the correlation; rows of patches are too
     /// short for it.
     type Wide: Vector<Elem = Self::Elem>;
     /// Numbers in the vector.
     const LANES: usize;
-    /// Vectors the machine holds in registers.
+    /// Number of vector registers of the machine.
     const REGISTERS: usize;
-    /// All lanes the same.
+    /// All lanes equal to `x`.
     fn splat(x: Self::Elem) -> Self;
     /// Reads `LANES` numbers.
     ///
@@ -31,15 +32,15 @@ pub trait Vector: Copy {
     fn mul_add(self, b: Self, c: Self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
-    /// Lane by lane the larger.
+    /// Lanewise maximum.
     fn max(self, b: Self) -> Self;
-    /// Is any lane of `self` above that of `b`?
+    /// Whether any lane of `self` is above that of `b`.
     fn any_above(self, b: Self) -> bool;
     /// Sum of the lanes, always in the same order.
     fn sum(self) -> Self::Elem;
     /// Largest lane.
     fn largest(self) -> Self::Elem;
-    /// Number of the first lane that holds the largest.
+    /// Index of the first lane that holds the largest value.
     #[inline(always)]
     fn lane_of_largest(self) -> usize
     where
@@ -54,9 +55,30 @@ pub trait Vector: Copy {
     }
 }
 
-/// `N` numbers in plain Rust, left to the compiler to vectorise.
+/// `N` numbers in plain Rust, vectorised by the compiler.
 #[derive(Clone, Copy)]
 pub struct Portable<T, const N: usize>([T; N]);
+
+/// Sum of a power-of-two number of lanes: repeatedly adds the second half to the first.
+#[inline(always)]
+pub(super) fn sum_by_halves<T: Copy + std::ops::AddAssign, const N: usize>(
+    mut numbers: [T; N],
+) -> T {
+    let mut width = N / 2;
+    while width > 0 {
+        for i in 0..width {
+            let other = numbers[i + width];
+            numbers[i] += other;
+        }
+        width /= 2;
+    }
+    numbers[0]
+}
+
+#[inline(always)]
+pub(super) fn largest<T: Copy + PartialOrd, const N: usize>(numbers: [T; N]) -> T {
+    numbers.iter().fold(numbers[0], |a, &b| if b > a { b } else { a })
+}
 
 macro_rules! portable {
     ($t:ident, $n:literal) => {
@@ -71,12 +93,12 @@ macro_rules! portable {
             }
             #[inline(always)]
             unsafe fn load(at: *const $t) -> Self {
-                // SAFETY: the caller vouches for LANES readable numbers.
+                // SAFETY: the caller guarantees LANES readable numbers.
                 Self(unsafe { at.cast::<[$t; $n]>().read_unaligned() })
             }
             #[inline(always)]
             unsafe fn store(self, at: *mut $t) {
-                // SAFETY: the caller vouches for LANES writable numbers.
+                // SAFETY: the caller guarantees LANES writable numbers.
                 unsafe { at.cast::<[$t; $n]>().write_unaligned(self.0) }
             }
             #[inline(always)]
@@ -105,19 +127,11 @@ macro_rules! portable {
             }
             #[inline(always)]
             fn sum(self) -> $t {
-                let mut half = self.0;
-                let mut width = $n / 2;
-                while width > 0 {
-                    for i in 0..width {
-                        half[i] += half[i + width];
-                    }
-                    width /= 2;
-                }
-                half[0]
+                sum_by_halves(self.0)
             }
             #[inline(always)]
             fn largest(self) -> $t {
-                self.0.iter().fold(self.0[0], |a, &b| if b > a { b } else { a })
+                largest(self.0)
             }
         }
     };
@@ -125,41 +139,31 @@ macro_rules! portable {
 portable!(f32, 4);
 portable!(f64, 2);
 
-/// The methods of a vector type around a register that are one instruction each, whatever the processor.
-#[allow(unused_macros, reason = "a processor without vectors of its own has no use for it")]
+/// Single-instruction methods of a vector type that wraps a register, for any processor.
+#[allow(unused_macros, reason = "unused on processors without vector types")]
 macro_rules! elementwise {
-    ($t:ident, $set1:ident, $load:ident, $store:ident, $add:ident, $mul:ident, $max:ident) => {
+    ($t:ident, $set1:ident, $load:ident, $store:ident, $($name:ident($($b:ident)?) $instruction:ident),*) => {
         #[inline(always)]
         fn splat(x: $t) -> Self {
-            // SAFETY: the type is used only where the processor has its instructions; so below.
+            // SAFETY: the type is used only if its instructions are available; same below.
             Self(unsafe { $set1(x) })
         }
         #[inline(always)]
         unsafe fn load(at: *const $t) -> Self {
-            // SAFETY: the caller vouches for LANES readable numbers.
+            // SAFETY: the caller guarantees LANES readable numbers.
             Self(unsafe { $load(at) })
         }
         #[inline(always)]
         unsafe fn store(self, at: *mut $t) {
-            // SAFETY: the caller vouches for LANES writable numbers.
+            // SAFETY: the caller guarantees LANES writable numbers.
             unsafe { $store(at, self.0) }
         }
-        #[inline(always)]
-        fn add(self, b: Self) -> Self {
+        $(#[inline(always)]
+        fn $name(self $(, $b: Self)?) -> Self {
             // SAFETY: the processor has the instruction.
-            Self(unsafe { $add(self.0, b.0) })
-        }
-        #[inline(always)]
-        fn mul(self, b: Self) -> Self {
-            // SAFETY: the processor has the instruction.
-            Self(unsafe { $mul(self.0, b.0) })
-        }
-        #[inline(always)]
-        fn max(self, b: Self) -> Self {
-            // SAFETY: the processor has the instruction.
-            Self(unsafe { $max(self.0, b.0) })
-        }
+            Self(unsafe { $instruction(self.0 $(, $b.0)?) })
+        })*
     };
 }
-#[allow(unused_imports, reason = "a processor without vectors of its own has no use for it")]
+#[allow(unused_imports, reason = "unused on processors without vector types")]
 pub(super) use elementwise;

@@ -1,92 +1,83 @@
 //! The engine on the threads of this machine.
 
-mod atom_pass;
-mod atoms;
-mod borders;
-mod bounds;
-mod canvas;
-mod changes;
-mod cut;
-mod discovery;
-mod exchange;
-mod fetched;
-mod field;
-mod footprint;
-mod gather;
-mod gradient;
-mod local_dual;
-mod look;
+mod data;
+mod learning;
 mod measure;
-mod plane;
-mod rims;
-mod scratch;
 mod session;
-mod shares;
-mod sums;
-mod support;
-mod sweeps;
-mod team;
-mod threads;
-mod tile;
+mod sweep;
+mod workers;
 
-use super::ranks::{RankEngine, Traffic};
+use super::ranks::Exchange;
 use super::{Engine, Plane, Problem, Session};
 use crate::error::{Error, Result};
-use crate::grid::{Grid, TileRange};
+use crate::geometry::{self, InSignal, Region};
+use crate::grid::{Grid, TileRange, Tiling};
 use crate::needles::Code;
+use crate::parallel;
 use crate::real::Real;
 use crate::simd::{BATCH, Level};
-use atoms::Atoms;
-use canvas::Canvas;
-use changes::Changes;
-use exchange::Exchange;
-use plane::{PlaneState, Tiles};
+use data::atoms::Atoms;
+use data::changes::Changes;
+use data::plane::PlaneState;
+use data::tile::{Candidate, LocalCode, TileState};
+use learning::canvas::Canvas;
 use session::CpuSession;
-use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
-use threads::Threads;
-use tile::{Candidate, LocalCode, TileState};
+use workers::pool::Threads;
 
-/// Threads of this machine, with the vectors it has.
+/// More threads than any machine has; a larger number is a mistake.
+const MOST_THREADS: usize = 4096;
+
+/// Engine on the threads and vector instructions of this machine.
 pub struct CpuEngine {
     threads: Arc<Threads>,
-    manner: Manner,
+    options: Options,
 }
 
-/// How the work is done; nothing here changes what comes out but for rounding.
+/// Execution options; they affect the answer at most by rounding.
 #[derive(Clone, Copy)]
-struct Manner {
+struct Options {
     level: Level,
-    /// Tiles of a colour in reverse order?
+    /// Whether to process the tiles of a colour in reverse order.
     reversed: bool,
-    /// Are needles that cannot wake up passed over?
+    /// Whether to skip needles that cannot become active.
     skipping: bool,
 }
 
 impl CpuEngine {
-    /// An engine with this many threads; 0 means all cores.
+    /// Creates an engine with this many threads; 0 means all cores.
     pub fn new(threads: usize) -> Result<Self> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let count = if threads == 0 { cores() } else { threads };
-        let refused = |e| Error::Unavailable(format!("{count} threads could not be started ({e}); ask for fewer"));
+        if threads > MOST_THREADS {
+            return Err(Error::parameter("the number of threads", threads, "at most 4096"));
+        }
+        let count = parallel::count(threads);
+        let refused = |e| {
+            Error::Unavailable(format!("{count} threads could not be started ({e}); use fewer"))
+        };
         let threads = Arc::new(Threads::new(count).map_err(refused)?);
-        Ok(Self { threads, manner: Manner { level: Level::detect(), reversed: false, skipping: true } })
+        Ok(Self {
+            threads,
+            options: Options { level: Level::detect(), reversed: false, skipping: true },
+        })
     }
 
-    /// The same engine with other vector instructions. Answers of different levels agree to rounding only.
+    /// The same engine with other vector instructions. Answers of different levels agree to
+    /// rounding only.
+    #[doc(hidden)]
     pub fn with_level(self, level: Level) -> Self {
-        Self { manner: Manner { level, ..self.manner }, ..self }
+        Self { options: Options { level, ..self.options }, ..self }
     }
 
-    /// The same engine visiting also the needles that cannot wake up; the answer is the same to the last bit.
+    /// The same engine without skipping needles; the answer is the same bit for bit.
+    #[doc(hidden)]
     pub fn without_skipping(self) -> Self {
-        Self { manner: Manner { skipping: false, ..self.manner }, ..self }
+        Self { options: Options { skipping: false, ..self.options }, ..self }
     }
 
-    /// The same engine running the tiles of a colour in reverse order; the answer is the same to the last bit.
+    /// The same engine with the tiles of a colour reversed; the answer is the same bit for bit.
+    #[doc(hidden)]
     pub fn with_reversed_tiles(self) -> Self {
-        Self { manner: Manner { reversed: true, ..self.manner }, ..self }
+        Self { options: Options { reversed: true, ..self.options }, ..self }
     }
 }
 
@@ -101,114 +92,148 @@ impl<T: Real> Engine<T> for CpuEngine {
 
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
         let (dictionary, real) = (&problem.dictionary, size_of::<T>());
-        let stride = dictionary.len().next_multiple_of(self.manner.level.lanes::<T>());
-        let row = dictionary.extent().padded()[2].next_multiple_of(self.manner.level.lanes::<T>());
-        let mut bytes = (2 * dictionary.data().len() + dictionary.data().len() / dictionary.extent().padded()[2] * row) * real
+        let stride = dictionary.len().next_multiple_of(self.options.level.lanes::<T>());
+        let row = dictionary.extent().padded()[2].next_multiple_of(self.options.level.lanes::<T>());
+        let mut bytes = (2 * dictionary.data().len()
+            + dictionary.data().len() / dictionary.extent().padded()[2] * row)
+            * real
             + dictionary.len() * stride * real;
         let (mut footprint, mut largest_tile) = (0, 0);
         for plane in &problem.planes {
-            let grid = Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;
-            let (samples, positions) = (grid.domain.iter().product::<usize>() * dictionary.channels(), grid.position_count());
+            let grid =
+                Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;
+            let (samples, positions) =
+                (grid.raster(dictionary.channels()).len(), grid.position_count());
             // Target, residual, the residual last measured, weights.
             let fields = 3 + usize::from(plane.weights.is_some());
-            let maps = usize::from(plane.position_weights.is_some()) * real + 4 * usize::from(plane.position_caps.is_some());
-            bytes += samples * fields * real + positions * (maps + real) + dictionary.atom_len() * 4;
-            // Vectors grow by doubling and hold four entries at least; one needle in four is a candidate at times.
+            let maps = usize::from(plane.position_weights.is_some()) * real
+                + 4 * usize::from(plane.position_caps.is_some());
+            bytes +=
+                samples * fields * real + positions * (maps + real) + dictionary.atom_len() * 4;
+            // Vectors grow by doubling and hold at least four entries; up to a quarter of the
+            // needles are candidates.
             let entry = 4.0 * grid.tiles.len() as f64;
-            bytes += (entry + 2.0 * density * positions as f64) as usize * size_of::<LocalCode<T>>();
+            bytes +=
+                (entry + 2.0 * density * positions as f64) as usize * size_of::<LocalCode<T>>();
             bytes += (entry + 0.5 * positions as f64) as usize * size_of::<Candidate>();
-            // The codes when they are fetched.
+            // The codes when they are returned.
             bytes += (density * positions as f64) as usize * size_of::<Code<T>>();
             bytes += grid.tiles.len() * (size_of::<TileState<T>>() + Changes::BYTES);
-            let tile = grid.largest_tile();
-            let size = (0..2).map(|a| tile[a] + grid.atom[a] - 1).product::<usize>() * (tile[2] + row);
+            let (tile, positions_along) = (grid.largest_tile(), grid.positions.size);
+            let padded = |size: [usize; 3]| {
+                (0..2).map(|a| size[a] + grid.atom[a] - 1).product::<usize>() * (size[2] + row)
+            };
+            let size = padded(tile);
             footprint = footprint.max(size * dictionary.channels());
             if problem.learning {
-                let whole = (0..2).map(|a| grid.positions[a] + grid.atom[a] - 1).product::<usize>() * (grid.positions[2] + row);
-                bytes += 2 * whole * dictionary.channels() * real;
-                bytes += 8 * grid.atom.iter().map(|h| 2 * h - 1).product::<usize>() + 12 * dictionary.atom_len() * row;
-                // Codes by atom, those of the last pass, and those of the codes at the beginning of this one.
-                bytes += (density * positions as f64) as usize * (12 + real + 2 * size_of::<Code<T>>());
+                bytes += 2 * padded(positions_along) * dictionary.channels() * real;
+                bytes += 8 * grid.atom.iter().map(|h| 2 * h - 1).product::<usize>()
+                    + 12 * dictionary.atom_len() * row;
+                // Codes by atom, those of the last pass, and those at the start of this one.
+                bytes +=
+                    (density * positions as f64) as usize * (12 + real + 2 * size_of::<Code<T>>());
             }
-            largest_tile = largest_tile.max(tile.iter().product());
+            largest_tile = largest_tile.max(geometry::volume(tile));
         }
-        let visits = 2 * largest_tile * (size_of::<Candidate>() + size_of::<(u32, u32)>() + size_of::<u32>());
+        let visits = 2
+            * largest_tile
+            * (size_of::<Candidate>() + size_of::<(u32, u32)>() + size_of::<u32>());
         let codes = 4 * (64 + (density * largest_tile as f64) as usize) * size_of::<LocalCode<T>>();
         // Residual, weights, the residual last measured, and bounds.
         let scratch = (6 * footprint + BATCH * stride) * real + footprint + visits + codes;
         Ok((bytes + scratch * Engine::<T>::threads(self)) as u64)
     }
 
-    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
-        T::open_on_cpu(self, problem, None)
-    }
-
-    fn open_part(&self, problem: Problem<T>, positions: &[Range<i64>; 3]) -> Result<Box<dyn Session<T>>> {
-        T::open_on_cpu(self, problem, Some(positions))
+    fn open(
+        &self,
+        problem: Problem<T>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Box<dyn Session<T>>> {
+        T::open_on_cpu(
+            self,
+            problem,
+            positions.map_or(Part::All, |positions| Part::Positions(*positions)),
+        )
     }
 }
 
-/// Positions that codes may be at, relative to the signal; `None`: all there are.
-pub type OpenPositions<'a> = Option<&'a [Range<i64>; 3]>;
+/// The part of a problem that a session works on.
+pub enum Part {
+    /// The whole problem.
+    All,
+    /// Codes at these positions.
+    Positions(Region<InSignal>),
+    /// These tiles of every plane; borders are exchanged with other ranks.
+    #[allow(private_interfaces)]
+    Blocks(Vec<TileRange>, Exchange),
+}
 
-/// Opens sessions for one precision. Implemented here for each, so that the kernels are compiled once, with this crate, and not
-/// again wherever a generic caller is.
+/// Opens sessions for one precision, so that the kernels are compiled once, with this crate.
+#[doc(hidden)]
 pub trait OpenOnCpu: Sized {
     #[doc(hidden)]
-    fn open_on_cpu(engine: &CpuEngine, problem: Problem<Self>, positions: OpenPositions) -> Result<Box<dyn Session<Self>>>;
-    #[doc(hidden)]
-    fn open_on_ranks(engine: &RankEngine, problem: Problem<Self>) -> Result<Box<dyn Session<Self>>>;
+    fn open_on_cpu(
+        engine: &CpuEngine,
+        problem: Problem<Self>,
+        part: Part,
+    ) -> Result<Box<dyn Session<Self>>>;
 }
 
-impl OpenOnCpu for f32 {
-    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f32>, positions: OpenPositions) -> Result<Box<dyn Session<f32>>> {
-        let tiles = positions.map_or(Tiles::All, Tiles::Positions);
-        engine.open_session(problem, |_| tiles, Exchange::alone())
-    }
-
-    fn open_on_ranks(engine: &RankEngine, problem: Problem<f32>) -> Result<Box<dyn Session<f32>>> {
-        open_on_ranks(engine, problem)
-    }
+macro_rules! open_on_cpu {
+    ($($t:ident)*) => {
+        $(impl OpenOnCpu for $t {
+            fn open_on_cpu(engine: &CpuEngine, problem: Problem<$t>, part: Part) -> Result<Box<dyn Session<$t>>> {
+                engine.open_session(problem, part)
+            }
+        })*
+    };
 }
-
-impl OpenOnCpu for f64 {
-    fn open_on_cpu(engine: &CpuEngine, problem: Problem<f64>, positions: OpenPositions) -> Result<Box<dyn Session<f64>>> {
-        let tiles = positions.map_or(Tiles::All, Tiles::Positions);
-        engine.open_session(problem, |_| tiles, Exchange::alone())
-    }
-
-    fn open_on_ranks(engine: &RankEngine, problem: Problem<f64>) -> Result<Box<dyn Session<f64>>> {
-        open_on_ranks(engine, problem)
-    }
-}
-
-fn open_on_ranks<T: Real>(engine: &RankEngine, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
-    let (world, blocks) = (engine.world(), engine.blocks(&problem)?);
-    let own: Vec<TileRange> = blocks.iter().map(|blocks| blocks.of(world.rank())).collect();
-    let exchange = Exchange::new(Rc::clone(world), Traffic::new(&blocks, world.rank()), engine.gives_own_codes());
-    engine.cpu().open_session(problem, |plane| Tiles::Block(&own[plane]), exchange)
-}
+open_on_cpu!(f32 f64);
 
 impl CpuEngine {
-    /// Opens a session that works on the given tiles of every plane.
-    fn open_session<'a, T: Real>(
+    fn open_session<T: Real>(
         &self,
         mut problem: Problem<T>,
-        tiles: impl Fn(usize) -> Tiles<'a>,
-        exchange: Exchange,
+        part: Part,
     ) -> Result<Box<dyn Session<T>>> {
         if problem.dictionary.len() > usize::from(u16::MAX) {
-            return Err(Error::parameter("the number of atoms", problem.dictionary.len(), "at most 65535"));
+            return Err(Error::parameter(
+                "the number of atoms",
+                problem.dictionary.len(),
+                "at most 65535",
+            ));
         }
-        let atoms = Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.manner.level);
-        let planes: Vec<Plane<T>> = std::mem::take(&mut problem.planes);
-        let planes = planes.into_iter().enumerate().map(|(i, p)| PlaneState::new(p, tiles(i), &problem, atoms.rows.width));
-        let planes = planes.collect::<Result<Vec<PlaneState<T>>>>()?;
+        let atoms =
+            Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.options.level);
+        let (positions, mut blocks, exchange) = match part {
+            Part::All => (None, None, Exchange::default()),
+            Part::Positions(positions) => (Some(positions), None, Exchange::default()),
+            Part::Blocks(tiles, exchange) => (None, Some(tiles.into_iter()), exchange),
+        };
+        let planes = std::mem::take(&mut problem.planes);
+        let open = |plane: Plane<T>| {
+            let (extent, atom) = (plane.extent, problem.dictionary.extent());
+            let tiling = match &positions {
+                Some(positions) => Tiling::of_positions(extent, atom, positions, problem.grouping),
+                None => Tiling::new(extent, atom, problem.border, problem.grouping)?,
+            };
+            let tiles = blocks.as_mut().map(|blocks| blocks.next().expect("one block per plane"));
+            PlaneState::new(plane, tiling, tiles, &problem, atoms.rows.width, self.threads.count())
+        };
+        let planes = planes.into_iter().map(open).collect::<Result<Vec<PlaneState<T>>>>()?;
         let learnt = if problem.learning { &planes[..] } else { &[] }.iter().enumerate();
         let here = learnt.filter(|(_, plane)| !plane.grid.tiles.is_empty());
         let canvases = here.map(|(number, plane)| Canvas::of_plane(number, plane, &atoms.rows));
         let canvases = canvases.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         let threads = Arc::clone(&self.threads);
-        Ok(Box::new(CpuSession::new(threads, self.manner, &problem, atoms, planes, canvases, exchange)))
+        Ok(Box::new(CpuSession::new(
+            threads,
+            self.options,
+            &problem,
+            atoms,
+            planes,
+            canvases,
+            exchange,
+        )))
     }
 }

@@ -1,89 +1,116 @@
-//! The verbs of a session on the CPU.
+//! Pursuit operations on the CPU.
 
-use super::Manner;
-use super::atom_pass::improve_atoms;
-use super::atoms::Atoms;
-use super::canvas::Canvas;
-use super::changes::Changes;
-use super::discovery::DiscoverTile;
-use super::exchange::Exchange;
-use super::fetched::OwnState;
-use super::gradient::{InUnits, Parts, Survey};
-use super::local_dual::{Asked, exceeding, scaled_reach};
-use super::measure::{Goal, MeasureTile};
-use super::plane::PlaneState;
-use super::scratch::Scratch;
-use super::shares::Shares;
-use super::support::SupportTile;
-use super::team::Team;
-use super::threads::Threads;
-use super::tile::{LocalCode, TileState};
+use super::Options;
+use super::data::atoms::Atoms;
+use super::data::changes::Changes;
+use super::data::plane::PlaneState;
+use super::data::scratch::Scratch;
+use super::data::tile::{LocalCode, TileState};
+use super::learning::canvas::Canvas;
+use super::measure::correlations::{Goal, MeasureTile};
+use super::sweep::discovery::DiscoverTile;
+use super::sweep::support::SupportTile;
+use super::workers::pool::Threads;
+use super::workers::shares::Shares;
+use super::workers::team::Team;
 use crate::dictionary::Dictionary;
+use crate::engine::ranks::{Exchange, wire};
 use crate::engine::{
-    Discovery, Exceeding, Measure, Measurement, Part, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, State,
-    Support, Sweep, Visit,
+    Context, Discovery, Learning, Measure, Measurement, Problem, ScaledResidual, Session, Share,
+    State, Support, Sweep, Visit,
 };
-use crate::observe::Stop;
+use crate::error::Result;
+use crate::geometry::{Point, Raster, Region};
 use crate::pursuit::Local;
 use crate::real::Real;
-use crate::report::Status;
-use crate::simd::{AtomRows, Level};
+use crate::simd::Level;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A pursuit on the threads of this machine.
-pub(super) struct CpuSession<T> {
-    pub(super) team: Team<T>,
-    pub(super) level: Level,
-    pub(super) skipping: bool,
-    pub(super) nonnegative: bool,
-    pub(super) local: Local,
-    pub(super) atoms: Atoms<T>,
-    pub(super) planes: Vec<PlaneState<T>>,
-    pub(super) learning: bool,
-    /// Each plane with tiles here, laid out for the pass over the atoms; none unless the session is for learning.
-    pub(super) canvases: Vec<Canvas<T>>,
+pub struct CpuSession<T> {
+    pub team: Team<T>,
+    pub level: Level,
+    pub skipping: bool,
+    pub nonnegative: bool,
+    pub local: Local,
+    pub atoms: Atoms<T>,
+    pub planes: Vec<PlaneState<T>>,
+    /// `A^2 (Y - B - sum P_i^T D a_i)` over the domain of every plane.
+    pub residuals: Vec<Vec<T>>,
+    pub standing: Standing,
+    pub learning: bool,
+    /// The planes laid out for the pass over the atoms, if the session is for learning.
+    pub canvases: Vec<Canvas<T>>,
     /// Tiles of all planes, in order.
-    pub(super) tiles: Vec<TileState<T>>,
-    /// Codes of every tile as they were when they were to be remembered.
-    pub(super) remembered: Vec<Vec<LocalCode<T>>>,
-    /// The tiles of every colour, and all of them, as the threads share them.
-    pub(super) colours: Vec<Colour>,
-    pub(super) all: Shares,
-    pub(super) changes: Changes,
-    pub(super) exchange: Exchange,
-    pub(super) stop: Stop,
-    /// Are the tiles weighed as they are?
-    pub(super) weighed: bool,
+    pub tiles: Vec<TileState<T>>,
+    pub remembered: Option<Remembered<T>>,
+    /// The tiles of every colour, and all tiles, as distributed over the threads.
+    pub colours: Vec<Colour>,
+    pub all: Shares,
+    pub changes: Changes,
+    pub exchange: Exchange,
 }
 
-/// The tiles of a colour: those away from other ranks' tiles, which run while borders travel, and those beside them.
-pub(super) struct Colour {
-    pub(super) inner: Shares,
-    pub(super) border: Shares,
+/// A saved dictionary with the codes of every tile.
+pub struct Remembered<T> {
+    pub dictionary: Dictionary<T>,
+    pub codes: Vec<Vec<LocalCode<T>>>,
+}
+
+/// Relation of the residual to codes and dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It belongs to other codes or atoms.
+    Foreign,
+    /// Sweeps updated it, each with a small rounding error.
+    Swept,
+    /// It was synthesised from them.
+    Synthesised,
+    /// In addition, its energy in every tile was measured.
+    Weighed,
+}
+
+/// The tiles of a colour: inner tiles, which run during communication, and those at the border to
+/// other ranks.
+pub struct Colour {
+    pub inner: Shares,
+    pub border: Shares,
 }
 
 impl<T: Real> CpuSession<T> {
-    pub(super) fn new(
+    pub fn new(
         threads: Arc<Threads>,
-        manner: Manner,
+        options: Options,
         problem: &Problem<T>,
         atoms: Atoms<T>,
         planes: Vec<PlaneState<T>>,
         canvases: Vec<Canvas<T>>,
         exchange: Exchange,
     ) -> Self {
-        let places = planes.iter().enumerate().flat_map(|(p, plane)| (0..plane.grid.tiles.len()).map(move |index| (p, index)));
-        let tile = |(number, (p, index)): (usize, (usize, usize))| TileState::new(p, number, index, planes[p].grid.tiles[index]);
+        let places = planes
+            .iter()
+            .enumerate()
+            .flat_map(|(p, plane)| (0..plane.grid.tiles.len()).map(move |index| (p, index)));
+        let tile = |(number, (p, index)): (usize, (usize, usize))| {
+            TileState::new(p, number, index, planes[p].grid.tiles[index])
+        };
         let tiles: Vec<TileState<T>> = places.enumerate().map(tile).collect();
-        let changes = exchange.traffic().map_or_else(|| Changes::new(&planes), |t| Changes::of(&t.around, t.slots));
+        let changes = exchange.traffic().map_or_else(
+            || Changes::new(&planes, threads.count()),
+            |t| Changes::of(&t.around, t.slots),
+        );
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
         let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
         let (nonnegative, local, learning) = (problem.nonnegative, problem.local, problem.learning);
-        let Manner { level, skipping, reversed } = manner;
-        let mut lists = vec![[Vec::new(), Vec::new()]; planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)];
+        let Options { level, skipping, reversed } = options;
+        let mut lists = vec![
+            [Vec::new(), Vec::new()];
+            planes.iter().map(|p| p.grid.colours).max().unwrap_or(1)
+        ];
         for state in &tiles {
-            lists[state.tile.colour][usize::from(exchange.is_at_border(state.number))].push(state.number as u32);
+            lists[state.tile.colour][usize::from(exchange.is_at_border(state.number))]
+                .push(state.number as u32);
         }
         let share = |mut list: Vec<u32>| {
             if reversed {
@@ -92,7 +119,10 @@ impl<T: Real> CpuSession<T> {
             team.shares(&list, |_| 1)
         };
         let all = share((0..tiles.len() as u32).collect());
-        let colours = lists.into_iter().map(|[inner, border]| Colour { inner: share(inner), border: share(border) }).collect();
+        let colours = lists
+            .into_iter()
+            .map(|[inner, border]| Colour { inner: share(inner), border: share(border) })
+            .collect();
         let mut session = CpuSession {
             team,
             level,
@@ -100,277 +130,222 @@ impl<T: Real> CpuSession<T> {
             nonnegative,
             local,
             atoms,
+            residuals: planes.iter().map(|plane| vec![T::ZERO; plane.raster().len()]).collect(),
             planes,
+            standing: Standing::Foreign,
             learning,
             canvases,
             tiles,
-            remembered: Vec::new(),
+            remembered: None,
             colours,
             all,
             changes,
             exchange,
-            stop: Stop::default(),
-            weighed: false,
         };
-        session.refresh();
+        session.synthesise();
         session
     }
 }
 
 impl<T: Real> Session<T> for CpuSession<T> {
-    fn heed(&mut self, stop: Stop) {
-        // Ranks that stopped each at a time of its own would wait for each other for ever.
-        if self.exchange.is_alone() {
-            self.stop = stop;
-        }
-    }
-
-    fn refresh(&mut self) {
-        let Self { team, planes, .. } = self;
-        planes.iter_mut().for_each(|plane| plane.reset_residual(team));
-        self.synthesise(None);
-    }
-
-    fn discover(&mut self, sweep: &Discovery) -> Sweep {
-        let (level, skipping, nonnegative, local) = (self.level, self.skipping, self.nonnegative, self.local);
+    fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep> {
+        let (level, skipping, nonnegative, local) =
+            (self.level, self.skipping, self.nonnegative, self.local);
         let sum = self.sweeps(
             1,
             matches!(sweep.visit, Visit::All | Visit::Spread),
+            context,
             |state, _| match sweep.visit {
                 Visit::All | Visit::Spread => true,
                 Visit::Candidates => !state.candidates.is_empty(),
                 Visit::Layer(of) => state.plane == of.plane,
             },
-            |atoms, plane, state, scratch| {
-                T::dispatch(level, DiscoverTile { atoms, plane, state, scratch, sweep, skipping, nonnegative, local })
+            |atoms, plane, field, state, scratch| {
+                T::dispatch(
+                    level,
+                    DiscoverTile {
+                        atoms,
+                        plane,
+                        field,
+                        state,
+                        scratch,
+                        sweep,
+                        skipping,
+                        nonnegative,
+                        local,
+                    },
+                )
             },
         );
         if sweep.visit == Visit::Spread {
+            self.standing = Standing::Foreign;
             self.forget();
         }
-        sum
+        Ok(sum)
     }
 
-    fn support(&mut self, sweep: &Support) -> Sweep {
+    fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
         let (level, nonnegative) = (self.level, self.nonnegative);
-        self.sweeps(
+        Ok(self.sweeps(
             sweep.sweeps,
             true,
+            context,
             |state, pending| !state.codes.is_empty() && pending() >= sweep.tolerance,
-            |atoms, plane, state, scratch| {
-                T::dispatch(level, SupportTile { atoms, plane, state, scratch, sweep, nonnegative });
+            |atoms, plane, field, state, scratch| {
+                T::dispatch(
+                    level,
+                    SupportTile { atoms, plane, field, state, scratch, sweep, nonnegative },
+                );
             },
-        )
+        ))
     }
 
-    fn measure(&mut self, what: Measure) -> Vec<Measurement> {
+    fn measure(&mut self, what: Measure, context: &Context) -> Result<Vec<Measurement>> {
         let goal = match what {
-            Measure::Objective => None,
+            Measure::Progress | Measure::Objective => None,
             Measure::Largest => Some(Goal::Largest),
-            Measure::Certificate { penalty, slack } => {
-                Some(Goal::Above { penalty: T::from_f64(penalty), bound: T::from_f64(penalty * (1.0 + slack)) })
-            }
+            Measure::Certificate { penalty, slack } => Some(Goal::Above {
+                penalty: T::from_f64(penalty),
+                bound: T::from_f64(penalty * (1.0 + slack)),
+            }),
         };
-        let broken_off = AtomicBool::new(false);
+        if self.standing == Standing::Foreign
+            || (what != Measure::Progress && self.standing == Standing::Swept)
+        {
+            self.synthesise();
+        }
+        let stopped = AtomicBool::new(false);
         if let Some(goal) = goal {
             let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
-            let Self { team, atoms, planes, tiles, all, changes, stop, .. } = self;
+            let Self { team, atoms, planes, residuals, tiles, all, changes, .. } = self;
             team.each_of(tiles, all, |state, scratch| {
                 let changed = changes.since_measured(state);
                 state.visited = 0;
-                // A tile around which no code changed has the residual it had, to the last bit.
+                // If no code changed around a tile, its residual is bit-identical.
                 if !changed && !matches!(goal, Goal::Above { penalty, .. } if state.largest_correlation > penalty.to_f64()) {
                     return;
                 }
-                if stop.is_due() {
-                    return broken_off.store(true, Relaxed);
+                if context.stop.is_due() {
+                    return stopped.store(true, Relaxed);
                 }
-                let plane = &planes[state.plane];
-                T::dispatch(level, MeasureTile { atoms, plane, state, scratch, changed, goal, skipping, nonnegative });
+                let (plane, residual) = (&planes[state.plane], &residuals[state.plane][..]);
+                T::dispatch(level, MeasureTile { atoms, plane, residual, state, scratch, changed, goal, skipping, nonnegative });
                 changes.note_measured(state);
             });
-            if broken_off.load(Relaxed) {
+            if stopped.load(Relaxed) {
                 self.forget_measured();
             } else {
-                planes.iter_mut().for_each(|plane| plane.keep_measured(team));
+                planes
+                    .iter_mut()
+                    .zip(residuals)
+                    .for_each(|(plane, residual)| plane.keep_measured(team, residual));
             }
         }
-        let unknown = what == Measure::Objective || broken_off.load(Relaxed);
-        if !std::mem::replace(&mut self.weighed, true) {
-            let Self { team, planes, tiles, atoms, all, level, .. } = self;
-            team.each_of(tiles, all, |state, _| state.weigh(*level, &planes[state.plane], &atoms.weights));
+        if self.standing != Standing::Weighed {
+            let Self { team, planes, residuals, tiles, atoms, all, level, .. } = self;
+            team.each_of(tiles, all, |state, _| {
+                state.weigh(*level, &planes[state.plane], &residuals[state.plane], &atoms.weights);
+            });
         }
-        let sums = self.add_up(|state| {
-            // Codes may have changed since a certificate: what it measured then bounds nothing now.
-            Measurement {
-                residual_energy: state.energies.0,
-                target_dot_residual: state.energies.1,
-                weighted_l1: state.weighted_l1,
-                nonzeros: state.codes.len(),
-                largest_correlation: if unknown { f64::INFINITY } else { state.largest_correlation },
-                visited: if what == Measure::Objective { 0 } else { state.visited },
-            }
+        if self.standing == Standing::Synthesised {
+            self.standing = Standing::Weighed;
+        }
+        // An earlier certificate gives no bound now.
+        let known = what.correlates() && !stopped.load(Relaxed);
+        let sums = self.add_up(|state| Measurement {
+            residual_energy: state.energies.0,
+            target_dot_residual: state.energies.1,
+            weighted_l1: state.weighted_l1,
+            nonzeros: state.codes.len(),
+            largest_correlation: if known { state.largest_correlation } else { f64::INFINITY },
+            visited: if what.correlates() { state.visited } else { 0 },
         });
-        if what == Measure::Objective {
+        if !what.correlates() {
             self.share_out();
         }
-        sums
+        Ok(sums)
     }
 
-    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<T>> {
-        Some(self)
+    fn state(&mut self, share: Share) -> Result<State<T>> {
+        Ok(self.gather_state(share))
     }
 
-    fn agree(&self, end: Option<Status>) -> Option<Status> {
-        let wishes = [Status::TimeLimit, Status::Interrupted];
-        let wish = end.and_then(|end| wishes.iter().position(|&wish| wish == end)).map_or(0.0, |i| i as f64 + 1.0);
-        let mut most = [wish];
-        self.exchange.largest(&mut most);
-        wishes.get((most[0] as usize).wrapping_sub(1)).copied()
-    }
-
-    fn fetch(&self) -> State<T> {
-        let own = self.own_state();
-        if self.exchange.keeps_to_itself() {
-            let pending = own.pending.into_iter().map(|tiles| tiles.into_iter().map(|(_, pending)| pending).collect()).collect();
-            return State { codes: own.codes, pending };
-        }
-        let parts = self.exchange.gather(|| own.to_bytes()).expect("the ranks share what they have");
-        OwnState::join(&parts, self.planes.len())
-    }
-
-    fn fetch_for_keeping(&self) -> State<T> {
-        match self.exchange.gather_at_first(|| self.own_state().to_bytes()) {
-            None => self.fetch(),
-            Some(parts) => OwnState::join(&parts, self.planes.len()),
-        }
-    }
-
-    fn restore(&mut self, given: &State<T>) {
+    fn restore(&mut self, given: &State<T>) -> Result<()> {
         self.place_codes(&given.codes);
         self.forget();
         for state in self.tiles.iter_mut() {
             let whole = self.planes[state.plane].whole_index(state.index);
-            if let Some(&pending) = given.pending.get(state.plane).and_then(|tiles| tiles.get(whole)) {
+            if let Some(&pending) =
+                given.pending.get(state.plane).and_then(|tiles| tiles.get(whole))
+            {
                 self.changes.set_pending(state, pending);
             }
         }
         self.share_out();
+        self.standing = Standing::Foreign;
+        Ok(())
     }
 
-    fn remember_codes(&mut self) {
-        self.remembered.resize_with(self.tiles.len(), Vec::new);
-        self.remembered.iter_mut().zip(&self.tiles).for_each(|(codes, state)| codes.clone_from(&state.codes));
-    }
-
-    fn take_codes_back(&mut self) {
-        for (state, codes) in self.tiles.iter_mut().zip(&self.remembered) {
-            state.codes.clone_from(codes);
-            // The atoms may be others since.
-            state.curvature_holds = false;
-        }
-        self.forget_measured();
-        self.share_out();
-    }
-
-    fn improve_atoms(&mut self) -> f64 {
-        assert!(self.learning, "the session was opened for learning");
-        let mut dictionary = self.atoms.dictionary.clone();
-        let moved = improve_atoms(self, &mut dictionary);
-        self.set_dictionary(dictionary);
-        moved
-    }
-
-    fn layers(&self, plane: usize) -> usize {
-        self.planes[plane].layers
-    }
-
-    fn gradient(&mut self, of: Option<PlaneLayer>) -> Vec<f64> {
-        let Self { team, planes, tiles, level, atoms, exchange, .. } = self;
-        let mut parts = Parts::new(planes, tiles, of);
-        let own = parts.survey(*level, team);
-        let (mut largest, mut count) = ([own.largest_code, own.largest_sample], [own.codes as i64]);
-        exchange.reduce(&mut count, &mut largest);
-        let all = Survey { largest_code: largest[0], largest_sample: largest[1], codes: count[0] as usize };
-        let numbers = atoms.dictionary.data().len();
-        let Some(scale) = all.scale() else { return vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers] };
-        let mut sums = parts.gradient(*level, team, scale, numbers);
-        exchange.reduce(&mut sums, &mut []);
-        T::dispatch(*level, InUnits { sums, scale })
-    }
-
-    fn energy_along(&mut self, direction: &[f64]) -> f64 {
-        let data: Vec<T> = direction.iter().map(|&g| T::from_f64(g)).collect();
-        let row = self.atoms.dictionary.extent().padded()[2];
-        let rows = AtomRows::from_data(&data, row, self.atoms.dictionary.atom_len(), self.level.lanes::<T>());
-        let team = &self.team;
-        self.planes.iter_mut().for_each(|plane| plane.clear_residual(team));
-        self.synthesise(Some(&rows));
-        let Self { team, planes, tiles, all, level, .. } = self;
-        team.each_of(tiles, all, |state, _| state.energies = planes[state.plane].energies(*level, &state.tile));
-        let sum = self.tiles.iter().map(|state| state.energies.0).collect();
-        self.exchange.sums(vec![sum], &mut [])[0]
-    }
-
-    fn residual(&self, plane: usize) -> Vec<T> {
-        let own = &self.planes[plane];
-        match self.exchange.gather(|| own.own_residual()) {
-            None => own.residual_part(&own.whole()),
-            Some(parts) => own.join_residual(&parts),
-        }
+    fn residual(&mut self, plane: usize) -> Result<Vec<T>> {
+        self.follow();
+        Ok(self.gather_residual(plane))
     }
 
     fn dictionary(&self) -> &Dictionary<T> {
         &self.atoms.dictionary
     }
 
-    fn set_dictionary(&mut self, dictionary: Dictionary<T>) {
-        self.atoms.replace(dictionary);
-        self.tiles.iter_mut().for_each(|state| state.curvature_holds = false);
-        // What other atoms reached says nothing.
-        self.forget_measured();
-    }
-
     fn memory(&self) -> u64 {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
+        let residuals: usize =
+            self.residuals.iter().map(|residual| size_of_val(&residual[..])).sum();
         let tiles: usize = self.tiles.iter().map(TileState::bytes).sum();
-        let remembered: usize = self.remembered.iter().map(|codes| codes.capacity() * size_of::<LocalCode<T>>()).sum();
+        let remembered = self.remembered.iter().flat_map(|remembered| &remembered.codes);
+        let remembered: usize =
+            remembered.map(|codes| codes.capacity() * size_of::<LocalCode<T>>()).sum();
         let canvases: usize = self.canvases.iter().map(Canvas::bytes).sum();
-        (self.team.bytes() + planes + canvases + tiles + remembered + self.changes.bytes() + self.atoms.bytes()) as u64
+        let rest = self.changes.bytes() + self.atoms.bytes();
+        (self.team.bytes() + planes + residuals + canvases + tiles + remembered + rest) as u64
+    }
+
+    fn learning(&mut self) -> &mut dyn Learning<T> {
+        self
+    }
+
+    fn scaled(&mut self) -> Option<&mut dyn ScaledResidual<T>> {
+        Some(self)
     }
 }
 
-impl<T: Real> ScaledResidual<T> for CpuSession<T> {
-    fn exceeding(&mut self, penalty: f64, each: &mut dyn FnMut(usize, Exceeding)) {
-        exceeding(penalty, &self.team, &self.planes, &self.tiles, each);
-    }
-
-    fn largest_of_all(&mut self, numbers: &mut [f32]) {
+impl<T: Real> CpuSession<T> {
+    /// The residual over the signal, gathered from all ranks.
+    fn gather_residual(&self, plane: usize) -> Vec<T> {
+        let (own, residual) = (&self.planes[plane], &self.residuals[plane]);
+        let signal = Raster::new(own.signal, own.channels);
         if self.exchange.is_alone() {
-            return;
+            return own.raster().gather(
+                residual,
+                &own.grid.region_to_domain(&own.signal),
+                T::ZERO,
+                self.team.threads(),
+            );
         }
-        for part in numbers.chunks_mut(1 << 16) {
-            let mut largest: Vec<f64> = part.iter().map(|&x| f64::from(x)).collect();
-            self.exchange.largest(&mut largest);
-            part.iter_mut().zip(largest).for_each(|(x, most)| *x = most as f32);
+        // Only samples of the signal that this block owns.
+        let counted = Region::new(own.grid.origin, own.grid.own_end).shared(&own.signal);
+        let mut message = Vec::new();
+        wire::put(&mut message, &counted.start);
+        wire::put(&mut message, &counted.size.map(|x| x as u64));
+        let samples =
+            own.raster().gather(residual, &own.grid.region_to_domain(&counted), T::ZERO, 1);
+        wire::put_list(&mut message, &samples);
+        let mut out = vec![T::ZERO; signal.len()];
+        for part in self.exchange.gather(message) {
+            let (mut rest, mut start, mut size) = (&part[..], [0i64; 3], [0u64; 3]);
+            wire::take(&mut rest, &mut start);
+            wire::take(&mut rest, &mut size);
+            let region = Region::new(Point::new(start), size.map(|x| x as usize));
+            signal.scatter(&mut out, &region, &wire::take_list::<T>(&mut rest));
         }
-    }
-
-    fn scaled_sums(&mut self, plane: usize, scaling: Scaling, part: Option<&Part>) -> ScaledSums {
-        let sums = self.planes[plane].scaled_sums(&self.team, scaling, part);
-        let sums = self.exchange.sums(sums.into(), &mut []);
-        ScaledSums { dot: sums[0], energy: sums[1] }
-    }
-
-    fn scaled_reach(&mut self, plane: usize, scaling: Scaling, penalty: f64) -> f64 {
-        let asked = Asked { penalty, nonnegative: self.nonnegative, scaling };
-        let tiles = self.tiles.iter().filter(|state| state.plane == plane);
-        let mut reach = [scaled_reach(asked, self.level, &self.team, &self.atoms, &self.planes[plane], tiles)];
-        self.exchange.largest(&mut reach);
-        reach[0]
-    }
-
-    fn residual_part(&mut self, plane: usize, part: &Part) -> Vec<T> {
-        self.planes[plane].residual_part(part)
+        out
     }
 }

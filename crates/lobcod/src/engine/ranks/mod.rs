@@ -1,46 +1,52 @@
-//! Planes cut over ranks: who works on which tiles, and what neighbours tell each other.
+//! Planes distributed over ranks: assignment of tiles, and exchange between neighbours.
 //!
-//! Every rank runs the same pursuit on its own blocks of whole tiles. A block's samples are those its tiles touch, so the samples
-//! around a cut are kept by the ranks on both sides. After every colour of a sweep each rank sends its neighbours the new residual where
-//! its tiles of that colour touched samples of theirs. Decisions are made from sums that are exact, by every rank alike.
+//! Every rank runs the same pursuit on blocks of whole tiles. The samples around a block boundary
+//! are stored on both sides; after every colour of a sweep a rank sends the residual that its tiles
+//! changed there. All ranks make the same decisions, from exact sums.
 
 mod blocks;
+mod exchange;
 mod traffic;
+pub(crate) mod wire;
 mod world;
 
 pub use blocks::{Blocks, share_out};
+pub(crate) use exchange::Exchange;
 pub use traffic::{Neighbour, Parcel, Strip, Traffic};
 pub use world::World;
 
-use super::cpu::CpuEngine;
-use super::{Engine, Problem, Session};
-use crate::error::Result;
-use crate::grid::{Frame, TileRange};
+use super::cpu::{CpuEngine, Part};
+use super::{Agreement, Engine, Problem, Session, Share};
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::geometry::{self, InSignal, Region};
+use crate::grid::{TileRange, Tiling};
+use crate::pursuit::Pursuit;
 use crate::real::Real;
 use std::rc::Rc;
 
-/// An engine whose sessions work on a part of the problem each, one a rank.
+/// An engine whose sessions each work on one rank's part of the problem.
 pub struct RankEngine {
     cpu: CpuEngine,
     world: Rc<dyn World>,
     process_grid: Option<[usize; 3]>,
-    own_codes: bool,
+    answers: Share,
 }
 
 impl RankEngine {
-    /// Sessions over all ranks of a world, with this many threads in each; 0 means all cores.
+    /// An engine over all ranks of a world, with this many threads in each; 0 means all cores.
     pub fn new(world: Rc<dyn World>, threads: usize) -> Result<Self> {
-        Ok(Self { cpu: CpuEngine::new(threads)?, world, process_grid: None, own_codes: false })
+        Ok(Self { cpu: CpuEngine::new(threads)?, world, process_grid: None, answers: Share::All })
     }
 
-    /// The same engine with planes cut into this many blocks along each axis (fewer where there are fewer tiles), whatever their size.
+    /// Splits all planes into up to this many blocks along each axis.
     pub fn with_process_grid(self, grid: [usize; 3]) -> Self {
         Self { process_grid: Some(grid), ..self }
     }
 
-    /// The same engine with answers that hold, on every rank, the codes of its own tiles alone.
+    /// Restricts answers to the codes of this rank's tiles.
     pub fn with_own_codes(self) -> Self {
-        Self { own_codes: true, ..self }
+        Self { answers: Share::Own, ..self }
     }
 
     /// The world of the ranks.
@@ -48,25 +54,43 @@ impl RankEngine {
         &self.world
     }
 
-    pub(crate) fn process_grid(&self) -> Option<[usize; 3]> {
-        self.process_grid
+    /// The samples that this rank works on, possibly none. They may extend past the end of a
+    /// periodic signal.
+    pub fn part(
+        &self,
+        pursuit: &Pursuit,
+        signal: Extent,
+        atom: Extent,
+    ) -> Result<Region<InSignal>> {
+        let tiling = Tiling::new(
+            signal,
+            atom,
+            pursuit.params().border,
+            pursuit.params().grouping(signal.rank()),
+        )?;
+        let blocks =
+            share_out(vec![tiling], self.world.ranks(), self.process_grid, false).remove(0);
+        let touched = blocks.tiling().footprint(&blocks.of(self.world.rank()));
+        let all = signal.region();
+        Ok(if blocks.tiling().periodic {
+            touched
+        } else {
+            Region::of(|a| {
+                touched.start[a].clamp(0, all.end(a))..touched.end(a).clamp(0, all.end(a))
+            })
+        })
     }
 
-    pub(super) fn cpu(&self) -> &CpuEngine {
-        &self.cpu
-    }
-
-    pub(super) fn gives_own_codes(&self) -> bool {
-        self.own_codes
-    }
-
-    /// Which tiles of every plane each rank works on.
+    /// The blocks of every plane and their ranks.
     pub fn blocks<T: Real>(&self, problem: &Problem<T>) -> Result<Vec<Blocks>> {
         let atom = problem.dictionary.extent();
-        let frames = problem.planes.iter().map(|plane| Frame::new(plane.extent, atom, problem.border, problem.grouping));
-        let frames = frames.collect::<Result<Vec<Frame>>>()?;
+        let planes = problem
+            .planes
+            .iter()
+            .map(|plane| Tiling::new(plane.extent, atom, problem.border, problem.grouping));
+        let planes = planes.collect::<Result<Vec<Tiling>>>()?;
         // A pass over the atoms works in bands.
-        Ok(share_out(frames, self.world.ranks(), self.process_grid, problem.learning))
+        Ok(share_out(planes, self.world.ranks(), self.process_grid, problem.learning))
     }
 }
 
@@ -79,20 +103,36 @@ impl<T: Real> Engine<T> for RankEngine {
         Engine::<T>::threads(&self.cpu)
     }
 
-    fn ranks(&self) -> usize {
-        self.world.ranks()
+    fn agreement(&self) -> Agreement {
+        Agreement::of_ranks(Rc::clone(&self.world), self.answers)
     }
 
-    /// Bytes on this rank: as much of those of the whole as it has of the tiles.
+    /// Bytes on this rank: proportional to its fraction of the tiles.
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
-        let count = |tiles: &TileRange| tiles.iter().map(|range| range.len()).product::<usize>() as f64;
+        let count =
+            |tiles: &TileRange| geometry::volume(tiles.each_ref().map(|range| range.len())) as f64;
         let blocks = self.blocks(problem)?;
         let own: f64 = blocks.iter().map(|blocks| count(&blocks.of(self.world.rank()))).sum();
-        let all: f64 = blocks.iter().map(|blocks| count(&blocks.frame().all())).sum();
+        let all: f64 = blocks.iter().map(|blocks| count(&blocks.tiling().all())).sum();
         Ok((self.cpu.estimate_memory(problem, density)? as f64 * own / all) as u64)
     }
 
-    fn open(&self, problem: Problem<T>) -> Result<Box<dyn Session<T>>> {
-        T::open_on_ranks(self, problem)
+    fn open(
+        &self,
+        problem: Problem<T>,
+        positions: Option<&Region<InSignal>>,
+    ) -> Result<Box<dyn Session<T>>> {
+        if positions.is_some() {
+            let cure = "distribute the signal over more ranks, or use the cpu engine";
+            return Err(Error::Unavailable(format!(
+                "the {} engine does not code signals in bands; {cure}",
+                self.world.name()
+            )));
+        }
+        let blocks = self.blocks(&problem)?;
+        let exchange =
+            Exchange::new(Rc::clone(&self.world), Traffic::new(&blocks, self.world.rank()));
+        let own = blocks.iter().map(|blocks| blocks.of(self.world.rank())).collect();
+        T::open_on_cpu(&self.cpu, problem, Part::Blocks(own, exchange))
     }
 }

@@ -1,14 +1,14 @@
-//! Codes brought into order.
+//! Sorts codes.
 
 use crate::needles::Code;
 use crate::parallel;
 use crate::real::Real;
 
-/// Rows that a thread sorts before it takes others.
+/// Rows a thread sorts before it takes more.
 const ROWS: usize = 8;
 
-/// Sorts codes by position, atom and channel: counted into rows of the first axis, and these sorted on several threads.
-pub(super) fn sort<T: Real>(codes: &mut Vec<Code<T>>, axis: usize, threads: usize) {
+/// Sorts codes by position, atom and channel: buckets by row, sorted on several threads.
+pub fn sort<T: Real>(codes: &mut Vec<Code<T>>, axis: usize, threads: usize) {
     let key = |code: &Code<T>| (code.position, code.atom, code.channel);
     if codes.is_sorted_by_key(key) {
         return;
@@ -30,7 +30,10 @@ pub(super) fn sort<T: Real>(codes: &mut Vec<Code<T>>, axis: usize, threads: usiz
         *at += 1;
     }
     let mut left = &mut sorted[..];
-    let mut parts: Vec<&mut [Code<T>]> = counts.iter().map(|&count| left.split_off_mut(..count).expect("as counted")).collect();
+    let mut parts: Vec<&mut [Code<T>]> = counts
+        .iter()
+        .map(|&count| left.split_off_mut(..count).expect("counts sum to the length"))
+        .collect();
     parallel::chunks(
         &mut parts,
         ROWS,

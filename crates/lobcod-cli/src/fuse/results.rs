@@ -1,0 +1,239 @@
+//! Output of `fuse`.
+
+use super::frames::Files;
+use super::scores::{Scores, largest};
+use crate::args::FuseArgs;
+use crate::dictionary::Chosen;
+use crate::machine;
+use crate::output::table::{Table, number, plural};
+use crate::output::{json, print, summary};
+use crate::report::{BeforeAfter, Fact, PursuitPage};
+use anyhow::Result;
+use lobcod::base::Base;
+use lobcod::{Answer, Report, Signal};
+use lobcod_image::{Depth, FileKind, WriteOptions, write_image};
+use lobcod_tasks::align::{Align, Motion};
+use lobcod_tasks::fuse::{Frames as _, Fused, Mode};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Everything to save and report.
+pub struct Results<'a> {
+    /// The options.
+    pub args: &'a FuseArgs,
+    /// The frames.
+    pub files: Files,
+    /// The dictionary.
+    pub chosen: Chosen<f32>,
+    /// The fused image and its maps.
+    pub fused: Fused,
+    /// Its scores.
+    pub scores: Scores,
+}
+
+impl Results<'_> {
+    /// Writes the image and the maps.
+    pub fn save(&self) -> Result<()> {
+        let depth = FileKind::from_path(&self.args.output)?.nearest_depth(self.files.depth);
+        let options = WriteOptions {
+            axes: self.files.axes,
+            depth,
+            scale: self.files.white.value,
+            sample_rate: None,
+            metadata: self.files.metadata.clone(),
+        };
+        write_image(&self.args.output, &self.fused.image, &options)?;
+        self.files.white.warn(&self.args.images[0], false, Some(&self.args.output));
+        for (file, map) in [
+            (&self.args.decision_map, &self.fused.decision),
+            (&self.args.depth_map, &self.fused.depth),
+        ] {
+            file.as_deref().map_or(Ok(()), |file| write_map(file, map, self.args.images.len()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the HTML report, if requested.
+    pub fn show(&mut self) -> Result<()> {
+        let Some(path) = &self.args.scoring.report else { return Ok(()) };
+        let first = self.fused.crop.cut(&self.files.read(0)?)?;
+        let last = (self.args.images.len() - 1) as f64;
+        let view = BeforeAfter {
+            name: "Fused image",
+            before: ("first image", &first),
+            after: ("fused", &self.fused.image),
+            maps: vec![
+                (
+                    "Decision map: the image each pixel was taken from, first (dark) to last (bright).",
+                    &self.fused.decision,
+                    [0.0, last],
+                ),
+                ("Depth map: the decision map, smoothed.", &self.fused.depth, [0.0, last]),
+            ],
+            white: self.files.white.value,
+        };
+        let mut facts = Fact::layers(&self.chosen, Base::Smooth { mu: self.args.smooth });
+        facts.push(Fact::new(
+            "Q_AB/F",
+            number(self.scores.q_abf),
+            "fraction of the source edges that is preserved",
+        ));
+        facts.push(Fact::new(
+            "mutual information",
+            number(self.scores.mutual_information),
+            "bits shared with the images",
+        ));
+        facts.extend(
+            self.scores
+                .fitted
+                .iter()
+                .flat_map(|score| Fact::scores(score, "against the reference")),
+        );
+        let page = PursuitPage {
+            title: format!("lobcod fuse: {}", plural(self.args.images.len(), "image")),
+            sections: vec![view.section()?],
+            dictionary: &self.chosen.dictionary,
+            answer: &Answer { needles: Vec::new(), report: self.report() },
+            tolerance: self.args.run.tolerance,
+            facts,
+        };
+        page.write(path)
+    }
+
+    /// Prints the result on standard output, as text or JSON.
+    pub fn print(&self) -> Result<()> {
+        if self.args.console.json {
+            return print(&format!("{:#}", Value::Object(self.json())));
+        }
+        if self.args.console.quiet { Ok(()) } else { print(&self.summary()) }
+    }
+
+    /// The combined report of the pursuits of all frames.
+    pub fn report(&self) -> Report {
+        Report::together(&self.fused.reports).expect("there are two frames or more")
+    }
+
+    /// Whether a frame was moved.
+    fn is_aligned(&self) -> bool {
+        Align::from(self.args.align) != Align::None
+            && self.fused.motions.iter().any(|m| !m.is_still())
+    }
+
+    /// The mode and the alignment, and why they were chosen.
+    fn mode(&self) -> String {
+        let stack = &self.fused.stack;
+        let why = match stack.mode {
+            Mode::Exposure => format!("brightness differs by {:.0} of 100", stack.brightness),
+            _ => format!("equal brightness, similarity {:.2}", stack.similarity),
+        };
+        let aligned = if self.is_aligned() {
+            let largest = |m: &Motion| m.largest_shift(self.files.extent);
+            let farthest = self.fused.motions.iter().map(largest).fold(0.0, f64::max);
+            format!("aligned by up to {farthest:.1} pixels")
+        } else {
+            "not aligned".into()
+        };
+        format!("{} ({why}), {aligned}", mode_name(stack.mode))
+    }
+
+    /// Fraction of pixels taken from a frame.
+    fn share(&self, number: usize) -> f64 {
+        let own = self.fused.decision.data().iter().filter(|k| **k as usize == number).count();
+        own as f64 / self.fused.decision.data().len() as f64
+    }
+
+    fn json(&self) -> serde_json::Map<String, Value> {
+        let (args, crop) = (self.args, &self.fused.crop);
+        let mut fields = json::report(&self.report(), machine::peak_memory());
+        let name = |path: &Option<std::path::PathBuf>| {
+            path.as_ref().map(|path| path.display().to_string())
+        };
+        fields.extend(json::object(json!({
+            "dictionary": self.chosen.name,
+            "mode": mode_name(self.fused.stack.mode),
+            "similarity": self.fused.stack.similarity,
+            "brightness_difference": self.fused.stack.brightness,
+            "aligned": self.is_aligned(),
+            "scale": args.scale(),
+            "output": args.output.display().to_string(),
+            "decision_map": name(&args.decision_map),
+            "depth_map": name(&args.depth_map),
+            "report": name(&args.scoring.report),
+            "crop": { "top": crop.top, "left": crop.left, "height": crop.height, "width": crop.width },
+        })));
+        self.scores.add_to(&mut fields);
+        let frame = |(i, report): (usize, &Report)| {
+            let motion = &self.fused.motions[i];
+            let mut frame = json::certificate(&report.total);
+            frame.extend(json::object(json!({
+                "file": args.images[i].display().to_string(),
+                "status": report.status.to_string(),
+                "share": self.share(i),
+                "shift": motion.shift,
+                "scale": motion.scale,
+                "angle_degrees": motion.angle.to_degrees(),
+            })));
+            Value::Object(frame)
+        };
+        fields.insert("images".into(), self.fused.reports.iter().enumerate().map(frame).collect());
+        fields
+    }
+
+    fn summary(&self) -> String {
+        let (report, crop) = (self.report(), &self.fused.crop);
+        let mut table = Table::default();
+        for (i, path) in self.args.images.iter().enumerate().take(self.fused.reports.len()) {
+            let name = if i == 0 { plural(self.args.images.len(), "image") } else { String::new() };
+            table.row(
+                name,
+                format!("{}, {:.1} % of the pixels", path.display(), 100.0 * self.share(i)),
+            );
+        }
+        table.row("mode", self.mode());
+        table.row("dictionary", self.chosen.words());
+        summary::pursuit(&mut table, &report);
+        table.row(
+            "Q_AB/F",
+            format!(
+                "{:.4}, mutual information {:.3} bits",
+                self.scores.q_abf, self.scores.mutual_information
+            ),
+        );
+        if let Some(score) = &self.scores.fitted {
+            table.row("PSNR", score.words());
+        }
+        let shape = summary::shape(self.fused.image.extent(), self.fused.image.channels());
+        table.row(
+            "image",
+            format!(
+                "{}, {shape}, from row {} and column {}",
+                self.args.output.display(),
+                crop.top,
+                crop.left
+            ),
+        );
+        for (name, file) in [
+            ("decision", &self.args.decision_map),
+            ("depth", &self.args.depth_map),
+            ("report", &self.args.scoring.report),
+        ] {
+            if let Some(file) = file {
+                table.row(name, file.display());
+            }
+        }
+        table.render()
+    }
+}
+
+/// Writes frame indices: unchanged to arrays, spread over all grey values in images.
+fn write_map(path: &Path, map: &Signal<f32>, frames: usize) -> Result<()> {
+    let kind = FileKind::from_path(path)?;
+    let plain = matches!(kind, FileKind::Npy | FileKind::Npz);
+    let scale = if plain { largest(map).max(1.0) } else { (frames - 1) as f64 };
+    let depth = kind.nearest_depth(if frames > 256 { Depth::U16 } else { Depth::U8 });
+    Ok(write_image(path, map, &WriteOptions { depth, scale, ..WriteOptions::default() })?)
+}
+
+fn mode_name(mode: Mode) -> &'static str {
+    if mode == Mode::Exposure { "exposure" } else { "focus" }
+}

@@ -1,0 +1,64 @@
+//! Commands on many images: folders, patterns, companions, and bad files among good ones.
+
+mod common;
+
+use common::{Desk, text};
+use lobcod::{Extent, Signal};
+use lobcod_image::Depth;
+
+/// Three images in a folder, one of them broken, and masks for them.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    for folder in ["in", "masks"] {
+        std::fs::create_dir(desk.path(folder)).unwrap();
+    }
+    desk.image("in/a.png", &[24, 30], 1, 0.2);
+    desk.image("in/c.png", &[20, 26], 1, 0.7);
+    desk.bytes("in/b.png", b"not a png at all");
+    for (name, axes) in [("masks/a.png", [24, 30]), ("masks/c.png", [20, 26])] {
+        let holes = (0..axes[0] * axes[1]).map(|i| if i % 11 == 0 { 255.0 } else { 0.0 }).collect();
+        let mask = Signal::from_planar(Extent::new(&axes).unwrap(), 1, holes).unwrap();
+        desk.write(name, &mask, Depth::U8);
+    }
+    desk
+}
+
+#[test]
+fn a_bad_image_does_not_stop_the_others() {
+    let desk = desk();
+    let output = desk.run("denoise in -o out --noise gaussian:5");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("in/b.png"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("2 of 3 images, 1 failed"), "{}", text(&output.stdout));
+    for (name, there) in [("a.png", true), ("b.png", false), ("c.png", true)] {
+        assert_eq!(desk.path("out").join(name).exists(), there, "{name}");
+    }
+    // Originals are never replaced.
+    let output = desk.run("denoise in -o in");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("would replace"), "{}", text(&output.stderr));
+    // Each is what it would be alone.
+    desk.succeed("denoise in/c.png -o alone.png --noise gaussian:5");
+    let read = |name: &str| std::fs::read(desk.path(name)).unwrap();
+    assert!(read("alone.png") == read("out/c.png"));
+}
+
+#[test]
+fn masks_and_reports_belong_to_their_images() {
+    let desk = desk();
+    for masks in ["masks", "masks/{}.png"] {
+        let line = format!("inpaint in/a.png in/c.png -o filled --holes {masks} --preset fast");
+        assert!(desk.succeed(&line).contains("2 of 2 images"));
+        assert!(desk.path("filled/a.png").exists() && desk.path("filled/c.png").exists());
+    }
+    let line =
+        "separate in/a.png in/c.png --smooth-out smooth --texture-out texture --report pages";
+    desk.succeed(line);
+    for file in ["smooth/a.png", "texture/c.png", "pages/a.html"] {
+        assert!(desk.path(file).exists(), "{file}");
+    }
+    std::fs::remove_file(desk.path("masks/c.png")).unwrap();
+    let output = desk.run("inpaint in/a.png in/c.png -o filled --holes masks --preset fast");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("no file called c"), "{}", text(&output.stderr));
+}

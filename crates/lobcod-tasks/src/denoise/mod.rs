@@ -1,0 +1,364 @@
+//! Denoising: white or correlated Gaussian noise, photon counts, impulses.
+
+mod anscombe;
+mod blocks;
+mod correlated;
+mod detect;
+mod extremes;
+mod impulse;
+mod level;
+mod linear;
+mod local;
+mod omp;
+mod params;
+mod spectrum;
+
+pub use detect::{DetectedNoise, detect_noise};
+pub use level::{gain_of_counts, noise_level};
+pub use params::{DenoiseParams, Method, Noise};
+
+use anscombe::Anscombe;
+use lobcod::bands::BandedShape;
+use lobcod::base::Base;
+use lobcod::engine::Engine;
+use lobcod::memory;
+use lobcod::run::{Limits, Run};
+use lobcod::{
+    Dictionary, Error, Extent, Observed, Observer, Penalty, PursuitParams, Report, Result, Signal,
+    Status,
+};
+use local::NoiseModel;
+use spectrum::Spectrum;
+
+/// Penalty of the convolutional pursuit in units of the noise level.
+const PENALTY: f64 = 3.0;
+
+/// A denoiser with validated parameters.
+///
+/// Gaussian noise, [`Method::Local`]: every needle codes its own patch, minus its mean, by
+/// orthogonal matching pursuit until the residual is at noise level (`n (1.1 sigma)^2`), and the
+/// patches are averaged; before that the atoms are fitted to the noisy image in a few rounds of
+/// coding and least squares. [`Method::Convolutional`]: one pursuit of the whole image at a penalty
+/// of 3 sigma, with its certificate. Colours are first converted to three uncorrelated channels.
+///
+/// Counts (Poisson noise, or mixed with Gaussian) are stabilised by the generalised Anscombe
+/// transform, denoised as Gaussian noise of level 1, and transformed back by its unbiased inverse.
+/// Correlated noise is whitened by its estimated spectrum, at half the resolution first. Impulses
+/// are samples of an extreme value that their neighbours do not explain; a pursuit that ignores
+/// them fills them, and all other samples are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Denoiser {
+    params: DenoiseParams,
+}
+
+/// A denoised image.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Denoised {
+    /// The image.
+    pub image: Signal<f32>,
+    /// Level of Gaussian noise or gain of counts, given or estimated; fraction of samples
+    /// identified as impulses.
+    pub level: f64,
+    /// The detected noise, if it was not given.
+    pub detected: Option<DetectedNoise>,
+    /// The atoms, as fitted to the image.
+    pub dictionary: Dictionary<f32>,
+    /// The report of the pursuit of the whole image, if there was one.
+    pub report: Option<Report>,
+    /// How the run ended.
+    pub status: Status,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+impl Denoised {
+    /// The unchanged image, because no noise was found.
+    fn unchanged(image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Self {
+        Self {
+            image: image.clone(),
+            level: 0.0,
+            detected: None,
+            dictionary: dictionary.clone(),
+            report: None,
+            status: Status::Converged,
+            seconds: 0.0,
+        }
+    }
+}
+
+impl Denoiser {
+    /// The parameters.
+    pub fn params(&self) -> &DenoiseParams {
+        &self.params
+    }
+
+    /// Estimates the memory of denoising an image of this shape in bytes, besides the image; for
+    /// [`Noise::Auto`] the maximum over all kinds of noise.
+    pub fn estimate_memory(
+        &self,
+        engine: &dyn Engine<f32>,
+        extent: Extent,
+        channels: usize,
+        dictionary: &Dictionary<f32>,
+    ) -> Result<u64> {
+        let of = |noise: Noise| self.memory_of(engine, noise, extent, channels, dictionary);
+        match self.params.noise {
+            Noise::Auto => {
+                Ok(of(Noise::Correlated { sigma: None })?.max(of(Noise::Impulse { share: None })?))
+            }
+            noise => of(noise),
+        }
+    }
+
+    fn memory_of(
+        &self,
+        engine: &dyn Engine<f32>,
+        noise: Noise,
+        extent: Extent,
+        channels: usize,
+        dictionary: &Dictionary<f32>,
+    ) -> Result<u64> {
+        // The image with transformed colours, the clean one (or the base layer), and the result
+        // transformed back (or the input of the pursuit).
+        let planes = (3 * channels * extent.volume() * size_of::<f32>()) as u64;
+        let patches =
+            self.params.method == Method::Local && !matches!(noise, Noise::Impulse { .. });
+        if patches || matches!(noise, Noise::Correlated { .. }) {
+            return Ok(local::memory(extent, dictionary, engine.threads())
+                + planes
+                + blocks::memory(extent));
+        }
+        let pursuit = PursuitParams::new(Penalty::Absolute(1.0)).check()?;
+        let masked = matches!(noise, Noise::Impulse { .. });
+        let shape = BandedShape { extent, channels, masked };
+        let session = if masked {
+            pursuit.learning_memory(engine, shape, dictionary)?
+        } else {
+            pursuit.whole_memory(engine, shape, dictionary)?
+        };
+        Ok(session + planes + blocks::memory(extent))
+    }
+
+    /// Denoises an image with one or three channels.
+    ///
+    /// ```
+    /// use lobcod::engine::CpuEngine;
+    /// use lobcod::{Dictionary, Extent, Signal};
+    /// use lobcod_tasks::denoise::{DenoiseParams, Noise};
+    /// let noisy = |i: usize| 100.0 + (i / 32) as f32 + if (i * 7919) % 13 < 6 { 4.0 } else { -4.0 };
+    /// let image = Signal::from_planar(Extent::new(&[32, 32])?, 1, (0..1024).map(noisy).collect())?;
+    /// let denoiser = DenoiseParams::new(Noise::Gaussian { sigma: Some(4.0) }).check()?;
+    /// let clean = denoiser.run(&CpuEngine::new(0)?, &image, &Dictionary::natural(), &mut ())?.image;
+    /// assert!((clean.data()[16 * 32 + 16] - 116.0).abs() < 2.0);
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn run(
+        &self,
+        engine: &dyn Engine<f32>,
+        image: &Signal<f32>,
+        dictionary: &Dictionary<f32>,
+        observer: &mut dyn Observer,
+    ) -> Result<Denoised> {
+        check_image(image, dictionary)?;
+        let limits = Limits { time: self.params.time_limit, memory: None };
+        let mut run = Run::begin(limits, engine.agreement(), observer);
+        let detected = match self.params.noise {
+            Noise::Auto => Some(detect_noise(image, self.params.scale)?),
+            _ => None,
+        };
+        let noise = detected.map_or(Some(self.params.noise), DetectedNoise::to_noise);
+        let mut denoised = match noise {
+            None => Denoised::unchanged(image, dictionary),
+            Some(noise) => {
+                let needed =
+                    self.memory_of(engine, noise, image.extent(), image.channels(), dictionary)?;
+                memory::check(needed, self.params.max_memory)?;
+                self.remove(noise, engine, image, dictionary, &mut run)?
+            }
+        };
+        denoised.detected = detected;
+        denoised.seconds = run.seconds();
+        Ok(Denoised { image: denoised.image.finite()?, ..denoised })
+    }
+
+    fn remove(
+        &self,
+        noise: Noise,
+        engine: &dyn Engine<f32>,
+        image: &Signal<f32>,
+        dictionary: &Dictionary<f32>,
+        run: &mut Run,
+    ) -> Result<Denoised> {
+        match noise {
+            // Resolved by the caller.
+            Noise::Auto => Ok(Denoised::unchanged(image, dictionary)),
+            Noise::Gaussian { sigma } => self.gaussian(engine, image, sigma, dictionary, run),
+            Noise::Correlated { sigma } => {
+                self.correlated(engine.threads(), image, sigma, dictionary, run)
+            }
+            Noise::Poisson { gain } => {
+                let gain = gain.map_or_else(|| gain_of_counts(image), Ok)?;
+                self.counts(engine, image, Anscombe { gain, sigma: 0.0 }, dictionary, run)
+            }
+            Noise::Mixed { gain, sigma } => {
+                self.counts(engine, image, Anscombe { gain, sigma }, dictionary, run)
+            }
+            Noise::Impulse { share } => {
+                impulse::denoise(&self.params, engine, image, share, dictionary, run)
+            }
+        }
+    }
+
+    /// Channel by channel, because the noise of colours has a different spectrum than that of
+    /// brightness.
+    fn correlated(
+        &self,
+        threads: usize,
+        image: &Signal<f32>,
+        sigma: Option<f64>,
+        dictionary: &Dictionary<f32>,
+        run: &mut Run,
+    ) -> Result<Denoised> {
+        level::check_size(image)?;
+        let opposed =
+            if image.channels() == 3 { turn_colours(image, false) } else { image.clone() };
+        let [_, height, width] = image.extent().padded();
+        let spectrum = |c: usize| Spectrum::of(opposed.channel(c), [height, width], 1);
+        let squares: f64 = (0..opposed.channels()).map(|c| spectrum(c).level().powi(2)).sum();
+        let measured = (squares / opposed.channels() as f64).sqrt();
+        let level = sigma.unwrap_or(measured);
+        if measured == 0.0 {
+            return Ok(Denoised::unchanged(image, dictionary));
+        }
+        let factor = self.params.strength * level / measured;
+        let mut data = Vec::with_capacity(image.data().len());
+        let mut atoms = None;
+        let mut status = Status::Converged;
+        for c in 0..opposed.channels() {
+            let channels = opposed.channels() as f64;
+            run.begin_part(c as f64 / channels..(c + 1) as f64 / channels);
+            let channel = Signal::from_planar(opposed.extent(), 1, opposed.channel(c).to_vec())?;
+            let (clean, fitted, ended) =
+                correlated::denoise(&self.params, threads, &channel, factor, dictionary, run)?;
+            data.extend_from_slice(clean.data());
+            atoms.get_or_insert(fitted);
+            if ended != Status::Converged {
+                status = ended;
+            }
+        }
+        let clean = Signal::from_planar(image.extent(), image.channels(), data)?;
+        let image = if image.channels() == 3 { turn_colours(&clean, true) } else { clean };
+        let dictionary = atoms.unwrap_or_else(|| dictionary.clone());
+        Ok(Denoised {
+            image,
+            level,
+            detected: None,
+            dictionary,
+            report: None,
+            status,
+            seconds: 0.0,
+        })
+    }
+
+    fn counts(
+        &self,
+        engine: &dyn Engine<f32>,
+        image: &Signal<f32>,
+        transform: Anscombe,
+        dictionary: &Dictionary<f32>,
+        run: &mut Run,
+    ) -> Result<Denoised> {
+        let denoised =
+            self.gaussian(engine, &transform.forward(image), Some(1.0), dictionary, run)?;
+        Ok(Denoised {
+            image: transform.inverse(&denoised.image),
+            level: transform.gain,
+            ..denoised
+        })
+    }
+
+    fn gaussian(
+        &self,
+        engine: &dyn Engine<f32>,
+        image: &Signal<f32>,
+        sigma: Option<f64>,
+        dictionary: &Dictionary<f32>,
+        run: &mut Run,
+    ) -> Result<Denoised> {
+        let opposed =
+            if image.channels() == 3 { turn_colours(image, false) } else { image.clone() };
+        let level = sigma.map_or_else(|| noise_level(&opposed), Ok)?;
+        if level == 0.0 {
+            return Ok(Denoised::unchanged(image, dictionary));
+        }
+        let (clean, dictionary, status, report) = match self.params.method {
+            Method::Local => {
+                let noise = NoiseModel::White(self.params.strength * level);
+                let (clean, dictionary, status) = local::denoise(
+                    &self.params,
+                    engine.threads(),
+                    &opposed,
+                    noise,
+                    dictionary,
+                    run,
+                )?;
+                (clean, dictionary, status, None)
+            }
+            Method::Convolutional => {
+                let base = Base::Smooth { mu: Base::DEFAULT_MU }.layer(
+                    &opposed,
+                    None,
+                    dictionary.extent(),
+                )?;
+                let penalty = Penalty::Absolute(
+                    self.params.penalty.unwrap_or(PENALTY * self.params.strength * level),
+                );
+                let observed: [Observed<f32>; 1] = [opposed.minus(&base)?.into()];
+                let pursuit = self.params.pursuit(PursuitParams::new(penalty), run).check()?;
+                let answer = pursuit.run(engine, &observed, dictionary, &mut run.part())?;
+                let clean = answer.needles[0].synthesise(dictionary)?.plus(&base)?;
+                (clean, dictionary.clone(), answer.report.status, Some(answer.report))
+            }
+        };
+        let image = if image.channels() == 3 { turn_colours(&clean, true) } else { clean };
+        Ok(Denoised { image, level, detected: None, dictionary, report, status, seconds: 0.0 })
+    }
+}
+
+/// Converts red, green and blue to their mean and two differences, or back: a rotation, which
+/// preserves noise.
+fn turn_colours(image: &Signal<f32>, back: bool) -> Signal<f32> {
+    let (a, b, c) = (1.0 / 3f32.sqrt(), 1.0 / 2f32.sqrt(), 1.0 / 6f32.sqrt());
+    let rotation = [[a, a, a], [b, 0.0, -b], [c, -2.0 * c, c]];
+    let volume = image.extent().volume();
+    let mut out = image.clone();
+    for i in 0..3 * volume {
+        let (row, at) = (i / volume, i % volume);
+        let weight =
+            |column: usize| if back { rotation[column][row] } else { rotation[row][column] };
+        out.data_mut()[i] = (0..3).map(|column| weight(column) * image.channel(column)[at]).sum();
+    }
+    out
+}
+
+fn check_image(image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {
+    let (extent, atom) = (image.extent(), dictionary.extent());
+    if extent.rank() != 2 || atom.rank() != 2 || dictionary.channels() != 1 {
+        return Err(Error::Shape(format!(
+            "denoising takes an image with two axes and flat atoms of one channel, not {extent} and {atom}"
+        )));
+    }
+    let fits = (1..3).all(|axis| extent.padded()[axis] >= atom.padded()[axis]);
+    if !fits {
+        return Err(Error::Shape(format!(
+            "the image ({extent}) is smaller than an atom ({atom}); use smaller atoms"
+        )));
+    }
+    match image.data().iter().find(|x| !x.is_finite()) {
+        Some(x) => Err(Error::Data(format!(
+            "a sample is {x}; replace it with a finite value, or fill it first"
+        ))),
+        None => Ok(()),
+    }
+}

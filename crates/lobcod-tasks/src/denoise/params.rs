@@ -1,0 +1,163 @@
+//! Parameters of denoising.
+
+use super::Denoiser;
+use lobcod::run::Run;
+use lobcod::{Error, Penalty, PursuitParams, Result};
+use std::time::Duration;
+
+/// Kind and amount of noise, in units of the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// Detected by [`detect_noise`](super::detect_noise); an image without noise is unchanged.
+    Auto,
+    /// Additive and uniform; `None`: the level is estimated.
+    Gaussian {
+        /// Standard deviation.
+        sigma: Option<f64>,
+    },
+    /// Counts times a gain: Poisson noise; `None`: the gain is estimated.
+    Poisson {
+        /// Sample value of one count.
+        gain: Option<f64>,
+    },
+    /// Counts times a gain, plus Gaussian read-out noise.
+    Mixed {
+        /// Sample value of one count.
+        gain: f64,
+        /// Standard deviation of the read-out noise.
+        sigma: f64,
+    },
+    /// Additive, with correlated neighbouring samples; `None`: the level is estimated. The spectrum
+    /// is always estimated.
+    Correlated {
+        /// Standard deviation.
+        sigma: Option<f64>,
+    },
+    /// Some samples replaced by black, white or other values; `None`: their fraction is estimated.
+    Impulse {
+        /// Maximum fraction of affected samples.
+        share: Option<f64>,
+    },
+}
+
+/// Method for Gaussian noise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Codes every patch separately and averages the patches.
+    #[default]
+    Local,
+    /// One pursuit of the whole image.
+    Convolutional,
+}
+
+/// Parameters of denoising.
+///
+/// | name | default | range | purpose |
+/// |---|---|---|---|
+/// | `noise` | required | amounts > 0 | kind and amount of noise |
+/// | `strength` | 1 | > 0 | factor of the noise level that is removed; impulses are always removed completely |
+/// | `method` | local | | method for Gaussian noise |
+/// | `fit_atoms` | true | | fit the atoms to the noisy image first (local, impulse) |
+/// | `scale` | 255 | > 0 | sample value of white (auto, impulse) |
+/// | `penalty` | from the noise | > 0 | weight of the l1 norm (convolutional, impulse) |
+/// | `tolerance` | 1e-2 | >= 0 | relative duality gap of pursuits of the whole image |
+/// | `time_limit` | none | | maximum wall time for them |
+/// | `max_memory` | none | | maximum working memory in bytes, not counting inputs |
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DenoiseParams {
+    /// Kind and amount of noise.
+    pub noise: Noise,
+    /// Factor of the noise level to remove.
+    pub strength: f64,
+    /// Method for Gaussian noise.
+    pub method: Method,
+    /// Whether to fit the atoms to the noisy image first.
+    pub fit_atoms: bool,
+    /// Sample value of white.
+    pub scale: f64,
+    /// Weight of the l1 norm.
+    pub penalty: Option<f64>,
+    /// Relative duality gap.
+    pub tolerance: f64,
+    /// Maximum wall time.
+    pub time_limit: Option<Duration>,
+    /// Maximum working memory in bytes, not counting inputs.
+    pub max_memory: Option<u64>,
+}
+
+impl DenoiseParams {
+    /// These parameters with some of them changed.
+    ///
+    /// ```
+    /// use lobcod_tasks::denoise::{DenoiseParams, Noise};
+    /// let denoiser = DenoiseParams::new(Noise::Auto).with(|p| p.strength = 0.8).check()?;
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Default parameters with this noise.
+    pub fn new(noise: Noise) -> Self {
+        Self {
+            noise,
+            strength: 1.0,
+            method: Method::Local,
+            fit_atoms: true,
+            scale: 255.0,
+            penalty: None,
+            tolerance: 1e-2,
+            time_limit: None,
+            max_memory: None,
+        }
+    }
+
+    /// Validates the parameters.
+    pub fn check(self) -> Result<Denoiser> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        match self.noise {
+            Noise::Gaussian { sigma: Some(sigma) } | Noise::Correlated { sigma: Some(sigma) }
+                if !positive(sigma) =>
+            {
+                return Err(Error::parameter("the noise level", sigma, "a number above 0"));
+            }
+            Noise::Poisson { gain: Some(gain) } | Noise::Mixed { gain, .. } if !positive(gain) => {
+                return Err(Error::parameter("the gain", gain, "a number above 0"));
+            }
+            Noise::Mixed { sigma, .. } if !(sigma.is_finite() && sigma >= 0.0) => {
+                return Err(Error::parameter(
+                    "the read-out noise level",
+                    sigma,
+                    "a number of at least 0",
+                ));
+            }
+            Noise::Impulse { share: Some(share) } if !(share > 0.0 && share < 1.0) => {
+                return Err(Error::parameter(
+                    "the fraction of impulses",
+                    share,
+                    "above 0 and below 1",
+                ));
+            }
+            _ => {}
+        }
+        if !positive(self.strength) {
+            return Err(Error::parameter("the strength", self.strength, "a number above 0"));
+        }
+        if !positive(self.scale) {
+            return Err(Error::parameter("the scale", self.scale, "a number above 0"));
+        }
+        let pursuit = PursuitParams::new(Penalty::Absolute(self.penalty.unwrap_or(1.0)));
+        pursuit.with(|p| p.tolerance = self.tolerance).check()?;
+        Ok(Denoiser { params: self })
+    }
+
+    /// A pursuit of the whole image in the remaining time.
+    pub(super) fn pursuit(&self, params: PursuitParams, run: &Run) -> PursuitParams {
+        params.with(|p| {
+            p.tolerance = self.tolerance;
+            p.time_limit = run.time_left();
+        })
+    }
+}

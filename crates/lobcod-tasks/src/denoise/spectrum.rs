@@ -1,0 +1,152 @@
+//! The spectrum of noise: its variance at every frequency of 8x8 blocks.
+
+use super::blocks::{Blocks, LEN, SIDE, order};
+
+/// Fraction of the blocks, smoothest first, that are measured, and their minimum number.
+const FRACTION: f64 = 0.005;
+const FEWEST: usize = 60;
+/// Lower bound of the variance, in units of the mean, when it is a divisor.
+const FLOOR: f64 = 1e-3;
+
+/// Variance of noise at each frequency, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct Spectrum(pub(super) [f64; LEN]);
+
+impl Spectrum {
+    /// Measures the smoothest blocks of a channel, or a multiple of these.
+    ///
+    /// The frequencies are split in two halves: blocks that are smooth at the frequencies of one
+    /// are measured at those of the other, so that the selection does not bias the estimate.
+    pub(super) fn of(samples: &[f32], size: [usize; 2], multiple: usize) -> Self {
+        let blocks = Blocks::new(samples, size);
+        let clipped = blocks.clipped_values();
+        let mut corners: Vec<usize> = blocks
+            .corners()
+            .iter()
+            .copied()
+            .filter(|&corner| blocks.shows_noise(corner, clipped))
+            .collect();
+        if corners.len() < FEWEST.max(blocks.corners().len() / 50) {
+            corners = blocks.corners().to_vec();
+        }
+        let mut textures: [Vec<(f32, usize)>; 2] = Default::default();
+        for &corner in &corners {
+            let energy = blocks.transform(corner).energy;
+            for (part, textures) in textures.iter_mut().enumerate() {
+                let texture = (1..LEN).filter(|&i| half(i) == part).map(|i| energy[i]).sum();
+                textures.push((texture, corner));
+            }
+        }
+        let count =
+            (multiple * FEWEST.max((FRACTION * corners.len() as f64) as usize)).min(corners.len());
+        let mut variance = [0.0; LEN];
+        for (part, mut textures) in textures.into_iter().enumerate() {
+            textures.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for (_, corner) in &textures[..count] {
+                let energy = blocks.transform(*corner).energy;
+                for i in (1..LEN).filter(|&i| half(i) != part) {
+                    variance[i] += f64::from(energy[i]) / count as f64;
+                }
+            }
+        }
+        // The mean of a block belongs to the image; the noise there is extrapolated.
+        variance[0] = 0.5 * (variance[1] + variance[SIDE]);
+        Self(variance)
+    }
+
+    /// Standard deviation of the noise.
+    pub(super) fn level(&self) -> f64 {
+        (self.0.iter().sum::<f64>() / LEN as f64).sqrt()
+    }
+
+    /// Ratio of the levels at middle and at high frequencies: 1 for white noise.
+    pub(super) fn correlation(&self) -> f64 {
+        let mean = |orders: std::ops::RangeInclusive<usize>| {
+            let (sum, count) = (0..LEN)
+                .filter(|&i| orders.contains(&order(i)))
+                .fold((0.0, 0.0), |(sum, count), i| (sum + self.0[i], count + 1.0));
+            sum / count
+        };
+        (mean(3..=5) / mean(10..=14).max(f64::MIN_POSITIVE)).sqrt()
+    }
+
+    /// The same spectrum at another noise level.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        Self(self.0.map(|variance| variance * factor * factor))
+    }
+
+    /// Standard deviation at a frequency of `u / h` and `v / w` of the largest, interpolated.
+    fn deviation(&self, [u, v]: [f64; 2]) -> f64 {
+        let split = |f: f64| {
+            let at = (f * SIDE as f64).min((SIDE - 1) as f64);
+            (at as usize, (at as usize + 1).min(SIDE - 1), at.fract())
+        };
+        let ((top, bottom, y), (left, right, x)) = (split(u), split(v));
+        let row = |r: usize| (1.0 - x) * self.0[r * SIDE + left] + x * self.0[r * SIDE + right];
+        let variance = (1.0 - y) * row(top) + y * row(bottom);
+        let mean = self.level().powi(2);
+        variance.max(FLOOR * mean).max(f64::MIN_POSITIVE).sqrt()
+    }
+
+    /// Matrices that whiten the noise in patches of `h` x `w` samples, preserving its level, and
+    /// the inverse.
+    ///
+    /// Both are symmetric and preserve zero mean.
+    pub(super) fn whitening(&self, [h, w]: [usize; 2]) -> [Vec<f32>; 2] {
+        let n = h * w;
+        let wave = |u: usize, y: usize, length: usize| {
+            let scale = if u == 0 { 1.0 } else { 2.0f64 };
+            (scale / length as f64).sqrt()
+                * (std::f64::consts::PI / length as f64 * (y as f64 + 0.5) * u as f64).cos()
+        };
+        let basis: Vec<f64> = (0..n * n)
+            .map(|i| wave(i / n / w, i % n / w, h) * wave(i / n % w, i % n % w, w))
+            .collect();
+        let deviations: Vec<f64> = (0..n)
+            .map(|i| self.deviation([(i / w) as f64 / h as f64, (i % w) as f64 / w as f64]))
+            .collect();
+        let matrix = |weight: &dyn Fn(f64) -> f64| {
+            let entry = |i: usize| -> f64 {
+                (0..n)
+                    .map(|k| basis[k * n + i / n] * weight(deviations[k]) * basis[k * n + i % n])
+                    .sum()
+            };
+            (0..n * n).map(|i| entry(i) as f32).collect()
+        };
+        let level = self.level().max(f64::MIN_POSITIVE);
+        [matrix(&|deviation| level / deviation), matrix(&|deviation| deviation / level)]
+    }
+}
+
+/// Standard deviation in the quietest blocks of a channel that are not clipped, including flat
+/// ones; `None` if there are too few.
+///
+/// Noise is in every block, so its level cannot be far above this.
+pub(super) fn quietest(samples: &[f32], size: [usize; 2]) -> Option<f64> {
+    let blocks = Blocks::new(samples, size);
+    let clipped = blocks.clipped_values();
+    let is_clipped =
+        |corner: usize| blocks.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)));
+    let corners = blocks.corners().iter().filter(|corner| !is_clipped(**corner));
+    let mut energies: Vec<f32> =
+        corners.map(|&corner| blocks.transform(corner).energy[1..].iter().sum()).collect();
+    if energies.len() < FEWEST {
+        return None;
+    }
+    energies.sort_by(f32::total_cmp);
+    let count = FEWEST.max((FRACTION * energies.len() as f64) as usize);
+    let mean = energies[..count].iter().map(|e| f64::from(*e)).sum::<f64>() / count as f64;
+    Some((mean / (LEN - 1) as f64).sqrt())
+}
+
+/// The half a frequency belongs to: squares of a chessboard two frequencies wide, so that symmetric
+/// and antisymmetric structure, such as an edge in the middle of a block, appears in both.
+fn half(coefficient: usize) -> usize {
+    (coefficient / SIDE / 2 + coefficient % SIDE / 2) % 2
+}
+
+/// Multiplies a symmetric matrix with a vector.
+pub(super) fn apply(matrix: &[f32], vector: &[f32]) -> Vec<f32> {
+    let row = |row: &[f32]| row.iter().zip(vector).map(|(a, b)| a * b).sum();
+    matrix.chunks_exact(vector.len()).map(row).collect()
+}

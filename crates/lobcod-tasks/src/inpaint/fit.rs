@@ -1,0 +1,161 @@
+//! One fit of the scene: a session, its base layer, and the resulting image.
+
+use super::scene::{Scene, Use};
+use lobcod::engine::{
+    Context, Discovery, Engine, Measure, Plane, Problem, Session, Support, Visit,
+};
+use lobcod::grid::Grouping;
+use lobcod::pursuit::Local;
+use lobcod::run::Run;
+use lobcod::{Border, Dictionary, Extent, Real, Result, Signal};
+
+/// Changes that end the work on a needle or on the support, as fractions of the threshold.
+const TOLERANCE: f64 = 0.05;
+/// Support rounds inside a tile before moving to its neighbours.
+const ROUNDS: usize = 2;
+
+/// A session on the scene minus a base layer.
+pub struct Fit<T> {
+    pub session: Box<dyn Session<T>>,
+    /// Target plus base layer, and the inverse squared weight of every sample.
+    target: Signal<T>,
+    inverse: Vec<T>,
+}
+
+impl<T: Real> Fit<T> {
+    /// Opens a session with zero codes on the problem minus `base`.
+    pub fn open(engine: &dyn Engine<T>, problem: Problem<T>, base: &Signal<T>) -> Result<Self> {
+        let (mut target, mut inverse) = (base.clone(), Vec::with_capacity(base.data().len()));
+        for plane in &problem.planes {
+            let whole = &mut target.data_mut()[inverse.len()..];
+            whole.iter_mut().zip(&plane.target).for_each(|(x, &detail)| *x += detail);
+            inverse.extend(
+                plane.weights.as_deref().unwrap_or_default().iter().map(|&w| T::ONE / (w * w)),
+            );
+        }
+        Ok(Self { session: engine.open(problem, None)?, target, inverse })
+    }
+
+    /// Dense initial codes: every needle codes an equal part of its patch.
+    pub fn spread(&mut self, penalty: f64, run: &mut Run) -> Result<()> {
+        if run.is_over() {
+            return Ok(());
+        }
+        let volume = self.session.dictionary().extent().volume() as f64;
+        let sweep = Discovery {
+            penalty: penalty / volume,
+            visit: Visit::Spread,
+            local_tolerance: TOLERANCE,
+            layer_seed: None,
+        };
+        self.session.discover(&sweep, run.context())?;
+        report_progress(run, &mut *self.session, penalty, 0)
+    }
+
+    /// A sweep over all needles, then a few over the non-zero codes.
+    pub fn step(&mut self, penalty: f64, supports: usize, run: &mut Run) -> Result<()> {
+        if run.is_over() {
+            return Ok(());
+        }
+        let sweep =
+            Discovery { penalty, visit: Visit::All, local_tolerance: TOLERANCE, layer_seed: None };
+        self.session.discover(&sweep, run.context())?;
+        report_progress(run, &mut *self.session, penalty, 0)?;
+        for _ in 0..supports {
+            if run.is_over() || self.support(penalty, run)? < TOLERANCE {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sweeps over the non-zero codes; returns the largest change.
+    pub fn support(&mut self, penalty: f64, run: &mut Run) -> Result<f64> {
+        let sweep = Support { penalty, sweeps: 1, rounds: ROUNDS, tolerance: TOLERANCE };
+        let change = self.session.support(&sweep, run.context())?.largest_change;
+        report_progress(run, &mut *self.session, penalty, ROUNDS)?;
+        Ok(change)
+    }
+
+    /// The image of codes and base layer: the target minus the residual. All weights must be above
+    /// 0.
+    pub fn image(&mut self) -> Result<Signal<T>> {
+        // Removes rounding errors of sweeps from the residual.
+        self.session.measure(Measure::Objective, &Context::default())?;
+        let mut image = self.target.clone();
+        let length = self.session.dictionary().channels() * image.extent().volume();
+        let planes =
+            image.data_mut().chunks_exact_mut(length).zip(self.inverse.chunks_exact(length));
+        for (plane, (samples, inverse)) in planes.enumerate() {
+            // The residual includes the squared weight.
+            let residual = self.session.residual(plane)?;
+            samples
+                .iter_mut()
+                .zip(&residual)
+                .zip(inverse)
+                .for_each(|((x, &r), &inverse)| *x -= r * inverse);
+        }
+        Ok(image)
+    }
+}
+
+/// Counts the sweeps of a session (support sweeps, or one over all needles) and reports progress.
+fn report_progress<T: Real>(
+    run: &mut Run,
+    session: &mut dyn Session<T>,
+    penalty: f64,
+    support_sweeps: usize,
+) -> Result<()> {
+    let sums = session.measure(Measure::Progress, run.context())?;
+    run.progress.objective = sums.iter().map(|m| m.objective(penalty)).sum();
+    run.progress.nonzeros = sums.iter().map(|m| m.nonzeros).sum();
+    run.progress.discovery_sweeps += usize::from(support_sweeps == 0);
+    run.progress.support_sweeps += support_sweeps;
+    run.progress.stage_penalty = penalty;
+    run.note_memory(session.memory());
+    run.pause();
+    Ok(())
+}
+
+/// The problem of one fit. Samples that may not be used take the value of the thin plate, with a
+/// small weight (the trust), so that atoms do not oscillate where little is known.
+pub fn problem<T: Real>(
+    scene: &Scene<T>,
+    samples: Use,
+    base: &Signal<T>,
+    dictionary: &Dictionary<T>,
+    trust: f64,
+) -> Problem<T> {
+    let extent = scene.signal.extent();
+    let trusted = |&w: &T| if w == T::ZERO { T::from_f64(trust) } else { w };
+    let weights: Vec<T> = scene.weights(samples).iter().map(trusted).collect();
+    let target: Vec<T> =
+        scene.plate(samples).data().iter().zip(base.data()).map(|(&x, &b)| x - b).collect();
+    let length = dictionary.channels() * extent.volume();
+    let plane = |(target, weights): (&[T], &[T])| Plane {
+        target: target.to_vec(),
+        weights: Some(weights.to_vec()),
+        ..empty(extent)
+    };
+    let planes = target.chunks_exact(length).zip(weights.chunks_exact(length)).map(plane).collect();
+    Problem { planes, ..outline(extent, 0, dictionary) }
+}
+
+/// The problem of a fit without its samples.
+pub fn outline<T: Real>(extent: Extent, channels: usize, dictionary: &Dictionary<T>) -> Problem<T> {
+    Problem {
+        planes: vec![empty(extent); channels / dictionary.channels()],
+        dictionary: dictionary.clone(),
+        border: Border::Free,
+        grouping: Grouping::default_tiles(extent.rank()),
+        atom_weights: vec![T::ONE; dictionary.len()],
+        nonnegative: false,
+        local: Local::Coordinate,
+        cap: None,
+        learning: false,
+    }
+}
+
+fn empty<T>(extent: Extent) -> Plane<T> {
+    Plane { weights: Some(Vec::new()), ..Plane::empty(extent) }
+}

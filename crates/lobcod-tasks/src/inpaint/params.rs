@@ -1,0 +1,101 @@
+//! Parameters of inpainting.
+
+use super::Inpaint;
+use lobcod::error::check_positive;
+use lobcod::{Error, Result};
+use std::time::Duration;
+
+/// Parameters of inpainting.
+///
+/// | name | default | range | purpose |
+/// |---|---|---|---|
+/// | `penalty` | none: chosen | > 0 | final penalty of the codes, in units of the signal |
+/// | `learn` | false | | also learn the atoms on the damaged signal |
+/// | `variants` | 1 | 1 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged |
+/// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
+/// | `density` | 0.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
+/// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers |
+/// | `everywhere` | false | | fit all samples, not only windows around the holes |
+/// | `seed` | 0 | | choice of the held-out samples |
+/// | `time_limit` | none | | maximum wall time |
+/// | `max_memory` | none | | maximum working memory in bytes, not counting inputs |
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct InpaintParams {
+    /// Final penalty of the codes; `None`: chosen by held-out samples.
+    pub penalty: Option<f64>,
+    /// Whether to also learn the atoms on the damaged signal.
+    pub learn: bool,
+    /// Number of mirrored and rotated copies of every dictionary.
+    pub variants: usize,
+    /// Windows of the base layer, in lengths of an atom; the answers of all are averaged.
+    pub windows: Vec<f64>,
+    /// Penalty of the dense initial codes, in standard deviations of the details.
+    pub density: f64,
+    /// Fraction of the known samples to hold out.
+    pub held_out: f64,
+    /// Fit all samples, not only windows around the holes; see [`Inpainted::fit`](super::Inpainted).
+    pub everywhere: bool,
+    /// Seed of the choice of the held-out samples.
+    pub seed: u64,
+    /// Maximum wall time.
+    pub time_limit: Option<Duration>,
+    /// Maximum working memory in bytes, not counting inputs.
+    pub max_memory: Option<u64>,
+}
+
+impl Default for InpaintParams {
+    fn default() -> Self {
+        Self {
+            penalty: None,
+            learn: false,
+            variants: 1,
+            windows: vec![1.0],
+            density: 0.5,
+            held_out: 0.02,
+            everywhere: false,
+            seed: 0,
+            time_limit: None,
+            max_memory: None,
+        }
+    }
+}
+
+impl InpaintParams {
+    /// These parameters with some of them changed.
+    ///
+    /// ```
+    /// use lobcod_tasks::inpaint::InpaintParams;
+    /// let inpaint = InpaintParams::default().with(|p| p.learn = true).check()?;
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// Validates the parameters.
+    pub fn check(self) -> Result<Inpaint> {
+        self.penalty.map_or(Ok(()), |x| check_positive("the penalty", x))?;
+        check_positive("the density of the initial codes", self.density)?;
+        if !(1..=8).contains(&self.variants) {
+            return Err(Error::parameter(
+                "the number of variants of a dictionary",
+                self.variants,
+                "from 1 to 8",
+            ));
+        }
+        if self.windows.is_empty() {
+            return Err(Error::parameter("the number of base windows", 0, "at least 1"));
+        }
+        self.windows.iter().try_for_each(|&x| check_positive("a window of the base layer", x))?;
+        if !(0.0..=0.5).contains(&self.held_out) {
+            return Err(Error::parameter(
+                "the fraction of samples held out",
+                self.held_out,
+                "between 0 and 0.5",
+            ));
+        }
+        Ok(Inpaint { params: self })
+    }
+}

@@ -1,0 +1,150 @@
+//! The damaged signal, its known and held-out samples, and its colour space.
+
+use super::colour::{opponent_of_rgb, rgb_of_opponent};
+use super::held_out;
+use super::params::InpaintParams;
+use super::smooth::thin_plate;
+use lobcod::base::local_mean;
+use lobcod::run::Stop;
+use lobcod::{Dictionary, Error, Extent, Mask, Real, Result, Signal};
+use std::sync::OnceLock;
+
+/// The damaged signal in the colour space in which it is coded; samples of weight 0 are 0.
+pub struct Scene<T> {
+    /// The signal.
+    pub signal: Signal<T>,
+    /// Weight of every sample.
+    known: Vec<T>,
+    /// The same without the samples held out.
+    fitted: Vec<T>,
+    /// Indices of the samples held out.
+    pub held_out: Vec<usize>,
+    /// The thin plates through known samples, with and without those held out; computed on demand.
+    plate_of_known: OnceLock<Signal<T>>,
+    plate_of_fitted: OnceLock<Signal<T>>,
+    /// Whether its channels are brightness and differences instead of red, green and blue.
+    opposed: bool,
+    threads: usize,
+    stop: Stop,
+}
+
+/// Which of the known samples a fit may use.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Use {
+    /// All but those held out.
+    Fitted,
+    /// All of them.
+    Known,
+}
+
+impl<T: Real> Scene<T> {
+    pub fn new(
+        params: &InpaintParams,
+        threads: usize,
+        signal: &Signal<T>,
+        known: &Mask<T>,
+        dictionaries: &[Dictionary<T>],
+        stop: Stop,
+    ) -> Result<Self> {
+        known.check_fits(signal)?;
+        let (channels, volume) = (signal.channels(), signal.extent().volume());
+        let weights: Vec<T> = (0..channels).flat_map(|c| known.channel(c)).copied().collect();
+        if let Some(c) =
+            weights.chunks_exact(volume).position(|channel| channel.iter().all(|&w| w == T::ZERO))
+        {
+            return Err(Error::Data(format!(
+                "channel {c} has no known sample; every channel needs at least one"
+            )));
+        }
+        let data: Vec<T> = signal
+            .data()
+            .iter()
+            .zip(&weights)
+            .map(|(&x, &w)| if w == T::ZERO { T::ZERO } else { x })
+            .collect();
+        if let Some(x) = data.iter().find(|x| !x.is_finite()) {
+            return Err(Error::Data(format!(
+                "a known sample is {x}; mark it as missing or replace it with a finite value"
+            )));
+        }
+        let same_mask = weights.chunks_exact(volume).all(|channel| channel == &weights[..volume]);
+        let grey_atoms = dictionaries.iter().all(|d| d.channels() == 1);
+        // The colour transform needs all three channels.
+        let opposed = channels == 3 && same_mask && grey_atoms;
+        let mut signal = Signal::from_planar(signal.extent(), channels, data)?;
+        if opposed {
+            signal = opponent_of_rgb(&signal);
+        }
+        let held_out = held_out::choose(params, &weights, signal.extent());
+        let mut fitted = weights.clone();
+        held_out.iter().for_each(|&i| fitted[i] = T::ZERO);
+        Ok(Self {
+            signal,
+            known: weights,
+            fitted,
+            held_out,
+            plate_of_known: OnceLock::new(),
+            plate_of_fitted: OnceLock::new(),
+            opposed,
+            threads,
+            stop,
+        })
+    }
+
+    pub fn weights(&self, samples: Use) -> &[T] {
+        if samples == Use::Known { &self.known } else { &self.fitted }
+    }
+
+    /// The thin plate through the samples that may be used.
+    pub fn plate(&self, samples: Use) -> &Signal<T> {
+        // If nothing is held out, both are the same.
+        let place = if samples == Use::Known || self.held_out.is_empty() {
+            &self.plate_of_known
+        } else {
+            &self.plate_of_fitted
+        };
+        place.get_or_init(|| {
+            thin_plate(&self.signal, self.weights(samples), self.threads, &self.stop)
+        })
+    }
+
+    /// Computes the plate through all known samples on one thread, concurrently with other work.
+    pub fn make_plate_of_known(&self) {
+        self.plate_of_known.get_or_init(|| thin_plate(&self.signal, &self.known, 1, &self.stop));
+    }
+
+    /// The base layer of the image filled from a fit.
+    pub fn base_of(&self, samples: Use, fit: &Signal<T>, window: Extent) -> Result<Signal<T>> {
+        let data = self.signal.data().iter().zip(fit.data()).zip(self.weights(samples));
+        let filled = data.map(|((&x, &f), &w)| if w == T::ZERO { f } else { x }).collect();
+        local_mean(&Signal::from_planar(fit.extent(), fit.channels(), filled)?, None, window)
+    }
+
+    /// Standard deviation of the details: known samples minus the base layer.
+    pub fn detail(&self, base: &Signal<T>) -> f64 {
+        let samples = self
+            .signal
+            .data()
+            .iter()
+            .zip(base.data())
+            .zip(&self.known)
+            .filter(|(_, w)| **w != T::ZERO);
+        let (sum, count) = samples.fold((0.0, 0.0), |(sum, n), ((x, b), _)| {
+            (sum + (x.to_f64() - b.to_f64()).powi(2), n + 1.0)
+        });
+        f64::sqrt(sum / count)
+    }
+
+    /// Errors of a fit at the held-out samples.
+    pub fn errors(&self, fit: &Signal<T>) -> Vec<f64> {
+        self.held_out
+            .iter()
+            .map(|&i| fit.data()[i].to_f64() - self.signal.data()[i].to_f64())
+            .collect()
+    }
+
+    /// Converts a fit to the colours of the given signal.
+    pub fn as_given(&self, fit: &Signal<T>) -> Signal<T> {
+        if self.opposed { rgb_of_opponent(fit) } else { fit.clone() }
+    }
+}

@@ -1,0 +1,109 @@
+//! Alignment: known motions are recovered, and crops contain what all frames cover.
+
+use lobcod::{Extent, Signal};
+use lobcod_tasks::align::{Align, Aligner, Motion, warp};
+
+/// A scene defined at every point: blobs of several sizes.
+fn scene(y: f64, x: f64) -> f64 {
+    let blob = |k: f64| {
+        (0.11 * k * y + 0.7 * k + (0.07 * k * x).sin()).sin()
+            * (0.13 * k * x - 1.3 * k + (0.05 * k * y).cos()).cos()
+    };
+    50.0 + 12.0 * blob(1.0) + 9.0 * blob(2.3) + 6.0 * blob(3.7)
+}
+
+/// The scene seen by a camera that moved: point `p` of the first frame is at `motion(p)`.
+fn frame([height, width]: [usize; 2], motion: &Motion) -> Signal<f32> {
+    let half = [(height - 1) as f64 / 2.0, (width - 1) as f64 / 2.0];
+    // The inverse of a similarity, so that the frame is exact and not interpolated.
+    let (sin, cos) = motion.angle.sin_cos();
+    let value = |i: usize| {
+        let (v, u) = (
+            (i / width) as f64 - half[0] - motion.shift[0],
+            (i % width) as f64 - half[1] - motion.shift[1],
+        );
+        let (y, x) = ((cos * v + sin * u) / motion.scale, (cos * u - sin * v) / motion.scale);
+        scene(y, x) as f32
+    };
+    Signal::from_planar(
+        Extent::new(&[height, width]).unwrap(),
+        1,
+        (0..height * width).map(value).collect(),
+    )
+    .unwrap()
+}
+
+fn measured(kind: Align, frames: &[Signal<f32>]) -> Motion {
+    let mut aligner = Aligner::new(kind, 2);
+    frames.iter().for_each(|f| aligner.add(f).unwrap());
+    *aligner.motions().last().unwrap()
+}
+
+#[test]
+fn shifts_are_accurate_to_a_tenth_of_a_sample() {
+    let size = [150, 190];
+    for shift in [[0.0, 0.0], [3.0, -5.0], [-0.4, 0.7], [11.3, 8.6], [-17.0, 2.25]] {
+        let motion = Motion { shift, ..Motion::STILL };
+        let found = measured(Align::Shift, &[frame(size, &Motion::STILL), frame(size, &motion)]);
+        assert!((0..2).all(|a| (found.shift[a] - shift[a]).abs() < 0.1), "{shift:?}: {found:?}");
+        assert_eq!((found.scale, found.angle), (1.0, 0.0));
+    }
+}
+
+#[test]
+fn similarities_are_found_and_chained() {
+    let size = [180, 160];
+    let truth = Motion { shift: [2.5, -3.0], scale: 1.03, angle: 0.012 };
+    let found = measured(Align::Similarity, &[frame(size, &Motion::STILL), frame(size, &truth)]);
+    let corner = |m: &Motion| m.apply([80.0, 70.0]);
+    let apart = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+    assert!(apart(corner(&found), corner(&truth)) < 0.2, "{found:?}");
+    let further = truth.then(&Motion { shift: [-1.0, 4.0], scale: 1.02, angle: -0.01 });
+    let chained =
+        measured(Align::Similarity, &[&Motion::STILL, &truth, &further].map(|m| frame(size, m)));
+    assert!(apart(corner(&chained), corner(&further)) < 0.4, "{chained:?}");
+    // A frame aligned to the first one matches it where both are defined.
+    let laid = warp(&frame(size, &truth), &found, 1);
+    let (first, crop) = (frame(size, &Motion::STILL), found.crop(laid.extent()).unwrap());
+    let worst = (0..size[0] * size[1])
+        .filter(|&i| crop.holds(i, size[1]))
+        .map(|i| (laid.data()[i] - first.data()[i]).abs());
+    assert!(worst.fold(0.0, f32::max) < 3.0);
+    assert!(crop.height > 165 && crop.width > 145, "{crop:?}");
+}
+
+#[test]
+fn brightness_does_not_matter() {
+    let (size, motion) = ([120, 120], Motion { shift: [4.0, 2.0], ..Motion::STILL });
+    let mut bright = frame(size, &motion);
+    bright.data_mut().iter_mut().for_each(|x| *x = 1.7 * *x - 20.0);
+    let found = measured(Align::Shift, &[frame(size, &Motion::STILL), bright]);
+    assert!((found.shift[0] - 4.0).abs() < 0.1 && (found.shift[1] - 2.0).abs() < 0.1, "{found:?}");
+}
+
+#[test]
+fn every_corner_of_a_crop_is_inside_the_frame() {
+    let extent = Extent::new(&[100, 140]).unwrap();
+    for motion in [
+        Motion { shift: [7.5, -3.2], ..Motion::STILL },
+        Motion { shift: [0.0, 0.0], scale: 1.1, angle: 0.0 },
+        Motion { shift: [2.0, 9.0], scale: 0.95, angle: 0.05 },
+    ] {
+        let crop = motion.crop(extent).unwrap();
+        for (y, x) in
+            [(0, 0), (0, crop.width - 1), (crop.height - 1, 0), (crop.height - 1, crop.width - 1)]
+        {
+            let p = [(crop.top + y) as f64 - 49.5, (crop.left + x) as f64 - 69.5];
+            let [v, u] = motion.apply(p);
+            assert!(
+                v.abs() <= 49.5 + 1e-6 && u.abs() <= 69.5 + 1e-6,
+                "{motion:?}: {crop:?} shows {v} {u}"
+            );
+        }
+    }
+    let shift = Motion { shift: [7.5, -3.2], ..Motion::STILL };
+    let crop = shift.crop(extent).unwrap();
+    assert_eq!((crop.top, crop.left, crop.height, crop.width), (0, 4, 92, 136));
+    assert!(Motion { shift: [300.0, 0.0], ..Motion::STILL }.crop(extent).is_err());
+    assert_eq!(shift.largest_shift(extent), 7.5f64.hypot(3.2));
+}

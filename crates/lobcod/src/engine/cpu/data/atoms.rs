@@ -1,0 +1,201 @@
+//! The dictionary in the layouts used by the kernels.
+
+use crate::dictionary::Dictionary;
+use crate::engine::cpu::data::footprint::Layout;
+use crate::lasso::Columns;
+use crate::real::Real;
+use crate::simd::{Aligned, AtomRows, Level, PackedAtoms, PatchSamples, Vector, weighted_energy};
+
+pub struct Atoms<T> {
+    pub packed: PackedAtoms<T>,
+    pub rows: AtomRows<T>,
+    /// Penalty weight of every atom, infinite in the padding.
+    pub weights: Vec<T>,
+    /// `1 / weights`, 0 in the padding.
+    pub inverse_weights: Vec<T>,
+    /// The largest of them, and a bound on the relative rounding error of a correlation.
+    pub largest_inverse_weight: T,
+    pub rounding: T,
+    /// An atom whose samples are all 1.
+    pub inside_rows: AtomRows<T>,
+    /// Layout of a contiguous patch.
+    straight: PatchSamples,
+    pub dictionary: Dictionary<T>,
+    /// Number of times the dictionary was replaced.
+    pub version: usize,
+}
+
+impl<T: Real> Atoms<T> {
+    pub fn new(dictionary: Dictionary<T>, weights: &[T], level: Level) -> Self {
+        let (m, lanes) = (dictionary.len(), level.lanes::<T>());
+        let packed = PackedAtoms::new(&dictionary, level);
+        let stride = packed.stride;
+        let pad = |f: &dyn Fn(T) -> T, with: T| {
+            (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect()
+        };
+        let inverse_weights: Vec<T> = pad(&|w| T::ONE / w, T::ZERO);
+        let (row, samples) = (dictionary.extent().padded()[2], dictionary.atom_len());
+        let rows = AtomRows::new(&dictionary, lanes);
+        Self {
+            rows,
+            weights: pad(&|w| w, T::INFINITY),
+            largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
+            rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
+            inside_rows: AtomRows::from_data(&vec![T::ONE; samples], row, samples, lanes),
+            inverse_weights,
+            straight: PatchSamples::straight(samples),
+            packed,
+            dictionary,
+            version: 0,
+        }
+    }
+
+    /// Replaces the dictionary by another of the same shape.
+    pub fn replace(&mut self, dictionary: Dictionary<T>) {
+        self.packed.fill(&dictionary);
+        self.rows.fill(dictionary.data());
+        self.dictionary = dictionary;
+        self.version += 1;
+    }
+
+    /// Energy of atom `k` under the weights of the patch at `offset`; `None`: all 1.
+    #[inline(always)]
+    pub fn curvature<V: Vector<Elem = T>>(
+        &self,
+        k: usize,
+        weights: Option<&[T]>,
+        layout: &Layout,
+        offset: usize,
+    ) -> T {
+        match weights {
+            None => T::ONE,
+            Some(weights) => weighted_energy::<V>(&self.rows, k, &layout.rows, weights, offset),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.packed.bytes() + self.rows.bytes() + size_of_val(self.dictionary.data())
+    }
+}
+
+/// Columns of the Gram matrix of the atoms, computed on demand.
+pub struct PlainColumns<'a, T> {
+    pub atoms: &'a Atoms<T>,
+    /// Cache of the columns.
+    pub store: &'a mut GramStore<T>,
+}
+
+/// Cache for [`PlainColumns`], valid as long as the atoms do not change.
+pub struct GramStore<T> {
+    columns: Aligned<T>,
+    made: Vec<bool>,
+    /// The atoms they belong to.
+    version: usize,
+}
+
+impl<T: Real> GramStore<T> {
+    pub fn new() -> Self {
+        Self { columns: Aligned::new(0), made: Vec::new(), version: 0 }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.columns.len() * size_of::<T>()
+    }
+
+    /// Discards the columns if the atoms were replaced.
+    pub fn belong_to(&mut self, atoms: &Atoms<T>) {
+        let atoms_of = atoms.dictionary.len();
+        if self.version != atoms.version || self.made.len() != atoms_of {
+            self.made.clear();
+            self.made.resize(atoms_of, false);
+            if self.columns.len() != atoms_of * atoms.packed.stride {
+                self.columns = Aligned::new(atoms_of * atoms.packed.stride);
+            }
+            self.version = atoms.version;
+        }
+    }
+}
+
+impl<T: Real> Columns<T> for PlainColumns<'_, T> {
+    #[inline(always)]
+    fn column(&mut self, atom: usize) -> &[T] {
+        let stride = self.atoms.packed.stride;
+        let column = &mut self.store.columns[atom * stride..(atom + 1) * stride];
+        if !self.store.made[atom] {
+            self.store.made[atom] = true;
+            // Correlate the atom as a patch.
+            self.atoms.packed.correlate(
+                self.atoms.dictionary.atom(atom),
+                &self.atoms.straight,
+                &[0],
+                column,
+            );
+        }
+        column
+    }
+}
+
+/// Columns of the masked Gram matrix of one patch, computed on demand.
+pub struct MaskedColumns<'a, T> {
+    atoms: &'a Atoms<T>,
+    weights: &'a [T],
+    patch: &'a [u32],
+    offset: usize,
+    store: &'a mut ColumnStore<T>,
+}
+
+/// Buffers of [`MaskedColumns`], reused between needles.
+pub struct ColumnStore<T> {
+    pub made: Vec<usize>,
+    pub columns: Vec<T>,
+    pub weighted_atom: Vec<T>,
+}
+
+impl<'a, T: Real> MaskedColumns<'a, T> {
+    pub fn new(
+        atoms: &'a Atoms<T>,
+        weights: &'a [T],
+        patch: &'a [u32],
+        offset: usize,
+        store: &'a mut ColumnStore<T>,
+    ) -> Self {
+        store.made.clear();
+        store.columns.clear();
+        Self { atoms, weights, patch, offset, store }
+    }
+}
+
+impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
+    #[inline(always)]
+    fn column(&mut self, atom: usize) -> &[T] {
+        let stride = self.atoms.packed.stride;
+        // No closure here: its body would not be compiled for the wide vectors.
+        let at = match self.store.made.iter().position(|&k| k == atom) {
+            Some(at) => at,
+            None => {
+                let store = &mut *self.store;
+                let weights = &self.weights[self.offset..];
+                store.weighted_atom.clear();
+                store.weighted_atom.extend(
+                    self.atoms
+                        .dictionary
+                        .atom(atom)
+                        .iter()
+                        .zip(self.patch)
+                        .map(|(&d, &p)| d * weights[p as usize]),
+                );
+                let start = store.columns.len();
+                store.columns.resize(start + stride, T::ZERO);
+                self.atoms.packed.correlate(
+                    &store.weighted_atom,
+                    &self.atoms.straight,
+                    &[0],
+                    &mut store.columns[start..],
+                );
+                store.made.push(atom);
+                store.made.len() - 1
+            }
+        };
+        &self.store.columns[at * stride..(at + 1) * stride]
+    }
+}

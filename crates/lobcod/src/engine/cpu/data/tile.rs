@@ -1,0 +1,126 @@
+//! A tile and its codes.
+
+use crate::engine::cpu::data::changes::Seen;
+use crate::engine::cpu::data::plane::PlaneState;
+use crate::grid::{Layers, Tile};
+use crate::real::Real;
+use crate::simd::Level;
+use std::ops::Range;
+
+/// A non-zero code of a tile.
+#[derive(Clone, Copy)]
+pub struct LocalCode<T> {
+    /// Start of its patch in the footprint.
+    pub offset: u32,
+    pub atom: u16,
+    /// Whether any weight of its patch differs from 1.
+    pub clipped: bool,
+    pub value: T,
+    /// Energy of its atom under the weights of its patch.
+    pub curvature: T,
+}
+
+/// A needle that violates optimality, with the range of its codes.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub layer: u32,
+    pub offset: u32,
+    pub codes: (u32, u32),
+}
+
+/// A tile with its codes, ordered by layer, needle and atom.
+pub struct TileState<T> {
+    pub plane: usize,
+    /// Index of the tile among those of all planes.
+    pub number: usize,
+    /// Index of the tile in the grid of its plane.
+    pub index: usize,
+    pub tile: Tile,
+    pub codes: Vec<LocalCode<T>>,
+    /// Version of the atoms for which the curvatures were computed.
+    pub curvatures: usize,
+    pub candidates: Vec<Candidate>,
+    /// Largest change of a code in the last sweep, and in its last round.
+    pub largest_change: f64,
+    pub last_change: f64,
+    /// `sum weight_ik |a_ik|` when last measured, and `||r||^2` and `<A (Y - B), r>` over its own
+    /// samples.
+    pub weighted_l1: f64,
+    pub energies: (f64, f64),
+    /// Largest correlation when last measured.
+    pub largest_correlation: f64,
+    /// Largest correlation of every needle, in the order of the layers, when last measured;
+    /// negated where it is only an upper bound. Empty: unknown.
+    pub reaches: Vec<T>,
+    /// Needles correlated, or codes updated, by the last sweep or measurement.
+    pub visited: usize,
+    pub seen: Seen,
+}
+
+impl<T: Real> TileState<T> {
+    pub fn new(plane: usize, number: usize, index: usize, tile: Tile) -> Self {
+        Self {
+            plane,
+            number,
+            index,
+            tile,
+            codes: Vec::new(),
+            curvatures: 0,
+            candidates: Vec::new(),
+            largest_change: 0.0,
+            last_change: 0.0,
+            weighted_l1: 0.0,
+            energies: (0.0, 0.0),
+            largest_correlation: f64::INFINITY,
+            reaches: Vec::new(),
+            visited: 0,
+            seen: Seen::NOTHING,
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.codes.capacity() * size_of::<LocalCode<T>>()
+            + self.candidates.capacity() * size_of::<Candidate>()
+            + self.reaches.capacity() * size_of::<T>()
+    }
+
+    /// Rough cost of work on the tile.
+    pub fn cost(&self) -> usize {
+        self.codes.len() + 8
+    }
+
+    /// Measures the codes and the residual.
+    pub fn weigh(
+        &mut self,
+        level: Level,
+        plane: &PlaneState<T>,
+        residual: &[T],
+        atom_weights: &[T],
+    ) {
+        self.energies = plane.energies(level, &self.tile, residual);
+        let size = |code: &LocalCode<T>| {
+            let weight = plane.position_weight(&self.tile, code.offset as usize)
+                * atom_weights[code.atom as usize];
+            weight.to_f64() * code.value.to_f64().abs()
+        };
+        self.weighted_l1 = self.codes.iter().map(size).sum();
+    }
+
+    /// Range of the codes of a layer.
+    pub fn codes_of_layer(&self, plane: &PlaneState<T>, layer: usize) -> Range<usize> {
+        let layers = Layers::of(&plane.grid, &self.tile);
+        let of =
+            |code: &LocalCode<T>| layers.layer_of(plane.layout.coordinates(code.offset as usize));
+        self.codes.partition_point(|c| of(c) < layer)
+            ..self.codes.partition_point(|c| of(c) <= layer)
+    }
+
+    /// Sorts the codes by layer.
+    pub fn sort(&mut self, plane: &PlaneState<T>) {
+        let layers = Layers::of(&plane.grid, &self.tile);
+        self.codes.sort_by_cached_key(|c| {
+            (layers.order(plane.layout.coordinates(c.offset as usize)), c.atom)
+        });
+    }
+}

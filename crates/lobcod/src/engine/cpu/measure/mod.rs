@@ -1,0 +1,5 @@
+//! Measurements: sums over the residual, correlations and dual points.
+
+pub mod correlations;
+pub mod scaled;
+pub mod sums;

@@ -1,0 +1,6 @@
+//! Sweeps over needles: discovery and support, tile by tile.
+
+pub mod bounds;
+pub mod colours;
+pub mod discovery;
+pub mod support;

@@ -1,0 +1,84 @@
+//! Sums over a plane, and quantities derived from them.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+/// Sums over one plane, in f64.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measurement {
+    /// `||r||^2`, with `r = A (Y - B - sum P_i^T D a_i)`.
+    pub residual_energy: f64,
+    /// `<A (Y - B), r>`.
+    pub target_dot_residual: f64,
+    /// `sum weight_ik |a_ik|`, without the penalty.
+    pub weighted_l1: f64,
+    /// Number of non-zero codes.
+    pub nonzeros: usize,
+    /// Largest `|c_ik| / weight_ik` (`c_ik` for non-negative codes). A certificate is exact only
+    /// above the penalty; infinite if it was not measured.
+    pub largest_correlation: f64,
+    /// Number of needles correlated for it.
+    pub visited: usize,
+}
+
+impl Measurement {
+    /// `1/2 ||r||^2`.
+    pub fn data_term(&self) -> f64 {
+        0.5 * self.residual_energy
+    }
+
+    /// Data term plus l1 norm times a penalty.
+    pub fn objective(&self, penalty: f64) -> f64 {
+        self.data_term() + penalty * self.weighted_l1
+    }
+
+    /// Dual value at the residual times `scale`.
+    pub fn dual(&self, scale: f64) -> f64 {
+        scale * self.target_dot_residual - 0.5 * scale * scale * self.residual_energy
+    }
+}
+
+impl Add for Measurement {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            residual_energy: self.residual_energy + other.residual_energy,
+            target_dot_residual: self.target_dot_residual + other.target_dot_residual,
+            weighted_l1: self.weighted_l1 + other.weighted_l1,
+            nonzeros: self.nonzeros + other.nonzeros,
+            largest_correlation: self.largest_correlation.max(other.largest_correlation),
+            visited: self.visited + other.visited,
+        }
+    }
+}
+
+impl Sum for Measurement {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Add::add)
+    }
+}
+
+/// Sums over a scaled residual, in f64.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ScaledSums {
+    /// `<A (Y - B), s r>`.
+    pub dot: f64,
+    /// `||s r||^2`.
+    pub energy: f64,
+}
+
+impl ScaledSums {
+    /// Dual value at the scaled residual divided by the excess of its correlations.
+    pub fn dual(&self, excess: f64) -> f64 {
+        self.dot / excess - 0.5 * self.energy / (excess * excess)
+    }
+}
+
+impl Add for ScaledSums {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { dot: self.dot + other.dot, energy: self.energy + other.energy }
+    }
+}

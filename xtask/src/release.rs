@@ -1,0 +1,105 @@
+//! Checks before a release: everything that takes too long for every change.
+
+use super::{cargo, cargo_with, docs, instructions, mpi, root};
+use std::process::Command;
+use std::time::Instant;
+
+/// The revision whose public interface this one is compared with; renewed at each 0.x release.
+const BASELINE: &str = "xtask/semver-baseline.txt";
+
+type Check = fn() -> Result<Outcome, String>;
+
+/// How a check ended, unless it failed.
+enum Outcome {
+    Passed,
+    /// The reason.
+    Skipped(&'static str),
+}
+
+const CHECKS: [(&str, Check); 7] =
+    [
+        ("documentation", || docs::check().map(|()| Outcome::Passed)),
+        ("instructions", || instructions::compare(false).map(|()| Outcome::Passed)),
+        ("Open MPI", || {
+            with("mpirun", "Open MPI is not installed (Debian: libopenmpi-dev openmpi-bin)", || {
+                mpi(&[])
+            })
+        }),
+        ("MPICH", || {
+            with("mpirun.mpich", "MPICH is not installed (Debian: mpich libmpich-dev)", || {
+                mpi(super::MPICH)
+            })
+        }),
+        ("Miri", miri),
+        ("public interface", public_interface),
+        ("every feature builds", || {
+            cargo(&["check", "--workspace", "--all-targets", "--features", "lobcod-cli/mpi"])
+                .map(|()| Outcome::Passed)
+        }),
+    ];
+
+/// Runs every check, prints how each ended, and fails if any failed.
+pub fn check() -> Result<(), String> {
+    let mut failures = Vec::new();
+    let mut lines = Vec::new();
+    for (name, check) in CHECKS {
+        println!("== {name}");
+        let clock = Instant::now();
+        let ending = match check() {
+            Ok(Outcome::Passed) => "passed".into(),
+            Ok(Outcome::Skipped(why)) => format!("skipped: {why}"),
+            Err(error) => {
+                failures.push(name);
+                format!("FAILED: {error}")
+            }
+        };
+        lines.push(format!("{name:<22} {:5.0} s  {ending}", clock.elapsed().as_secs_f64()));
+    }
+    println!("\n{}", lines.join("\n"));
+    if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
+}
+
+/// Runs a check where there is a program for it.
+fn with(
+    program: &str,
+    missing: &'static str,
+    check: impl FnOnce() -> Result<(), String>,
+) -> Result<Outcome, String> {
+    if is_there(program, &["--version"]) {
+        check().map(|()| Outcome::Passed)
+    } else {
+        Ok(Outcome::Skipped(missing))
+    }
+}
+
+fn is_there(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+/// The shared residual of the CPU engine under Miri.
+fn miri() -> Result<Outcome, String> {
+    if !is_there("cargo", &["+nightly", "miri", "--version"]) {
+        return Ok(Outcome::Skipped(
+            "no nightly toolchain with Miri (rustup +nightly component add miri)",
+        ));
+    }
+    let flags = [("MIRIFLAGS", "-Zmiri-disable-isolation"), ("CARGO_TARGET_DIR", "target/miri")];
+    cargo_with(&["+nightly", "miri", "test", "--package", "lobcod", "--lib", "field"], &flags)
+        .map(|()| Outcome::Passed)
+}
+
+/// The public interface of the published crates against the last release.
+fn public_interface() -> Result<Outcome, String> {
+    let Ok(baseline) = std::fs::read_to_string(root().join(BASELINE)) else {
+        return Ok(Outcome::Skipped("there is no release to compare with yet"));
+    };
+    if !is_there("cargo", &["semver-checks", "--version"]) {
+        return Ok(Outcome::Skipped(
+            "cargo-semver-checks is not installed (cargo install cargo-semver-checks)",
+        ));
+    }
+    for package in ["lobcod", "lobcod-tasks", "lobcod-image"] {
+        cargo(&["semver-checks", "--package", package, "--baseline-rev", baseline.trim()])?;
+    }
+    Ok(Outcome::Passed)
+}
