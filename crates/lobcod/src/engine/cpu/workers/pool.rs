@@ -24,7 +24,7 @@ const INSIDE: usize = 2;
 struct Shared {
     /// Number of the newest job; workers wait for it to change.
     newest: AtomicUsize,
-    job: Mutex<Option<SendJob>>,
+    job: Mutex<Option<NumberedJob>>,
     /// Bit 0: the newest job is open; the rest: twice the number of workers running it.
     door: AtomicUsize,
     sleepers: AtomicUsize,
@@ -36,11 +36,14 @@ struct Shared {
 }
 
 #[derive(Clone, Copy)]
-struct SendJob(Job);
+struct NumberedJob {
+    number: usize,
+    job: Job,
+}
 
 // SAFETY: the closure behind the pointer is Sync, and `Threads::run` keeps it alive until all
 // workers have finished it.
-unsafe impl Send for SendJob {}
+unsafe impl Send for NumberedJob {}
 
 /// The calling thread and its workers.
 pub struct Threads {
@@ -90,9 +93,10 @@ impl Threads {
         // SAFETY: only the lifetime is changed. Workers use the pointer only during this call,
         // which waits for them even if the job panics.
         let erased = unsafe { std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), Job>(job) };
-        *hold(&shared.job) = Some(SendJob(erased));
+        let number = shared.newest.load(SeqCst) + 1;
+        *hold(&shared.job) = Some(NumberedJob { number, job: erased });
         shared.door.store(OPEN, SeqCst);
-        shared.newest.fetch_add(1, SeqCst);
+        shared.newest.store(number, SeqCst);
         if shared.sleepers.load(SeqCst) > 0 {
             let _bed = hold(&shared.bed);
             shared.wake.notify_all();
@@ -117,12 +121,16 @@ impl Threads {
 
 impl Shared {
     fn work(&self, number: usize) {
+        // Number of the last job this worker entered or found closed.
         let mut seen = 0;
         while self.wait_for_job(&mut seen) {
             if !self.enter() {
                 continue;
             }
-            let job = hold(&self.job).expect("the job exists while a worker runs it").0;
+            let NumberedJob { number: entered, job } =
+                hold(&self.job).expect("the job exists while a worker runs it");
+            // A worker woken for an earlier job may enter a later one: it must not enter it again.
+            seen = entered;
             // SAFETY: `Threads::run` keeps the closure alive until all workers have finished it.
             let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*job)(number) }));
             if let Err(panic) = done {
@@ -141,7 +149,7 @@ impl Shared {
     /// Waits for a new job; false when there will be none.
     fn wait_for_job(&self, seen: &mut usize) -> bool {
         for _ in 0..self.spins {
-            if self.newest.load(SeqCst) != *seen {
+            if self.newest.load(SeqCst) > *seen {
                 *seen = self.newest.load(SeqCst);
                 return true;
             }
@@ -149,7 +157,7 @@ impl Shared {
         }
         let mut bed = hold(&self.bed);
         self.sleepers.fetch_add(1, SeqCst);
-        while self.newest.load(SeqCst) == *seen && !self.stop.load(SeqCst) {
+        while self.newest.load(SeqCst) <= *seen && !self.stop.load(SeqCst) {
             bed = self.wake.wait(bed).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         self.sleepers.fetch_sub(1, SeqCst);
@@ -180,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_work_is_done_once_and_every_thread_comes_to_a_long_job() {
+    fn all_work_is_done_once_and_every_thread_enters_a_long_job_once() {
         for count in [1, 2, 3, 8] {
             let threads = Threads::new(count).unwrap();
             for round in 1..200 {
@@ -195,14 +203,18 @@ mod tests {
                     thread::sleep(std::time::Duration::from_millis(3));
                 }
             }
-            let here = AtomicUsize::new(0);
-            threads.run(&|_| {
-                here.fetch_add(1, SeqCst);
-                while here.load(SeqCst) < count {
-                    thread::yield_now();
-                }
-            });
-            assert_eq!(here.load(SeqCst), count);
+            for _ in 0..200 {
+                let entered: Vec<_> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+                // A short job just before: its late workers may enter the long one.
+                threads.run(&|_| ());
+                threads.run(&|i| {
+                    entered[i].fetch_add(1, SeqCst);
+                    while entered.iter().any(|calls| calls.load(SeqCst) == 0) {
+                        thread::yield_now();
+                    }
+                });
+                assert!(entered.iter().all(|calls| calls.load(SeqCst) == 1), "{entered:?}");
+            }
         }
     }
 
