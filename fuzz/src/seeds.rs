@@ -7,7 +7,7 @@ use lobcod::{
     Penalty, Progress, Pursuit, PursuitParams, Signal,
 };
 use lobcod_conformance::cpu;
-use lobcod_image::{
+use lobcod_io::{
     Array, Axes, CodesFile, Depth, Dialect, Grid, Metadata, WriteOptions, npy, npz,
     write_checkpoint, write_codes, write_dictionary, write_image, write_learn_checkpoint,
 };

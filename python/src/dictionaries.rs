@@ -6,7 +6,7 @@ use crate::learn::{GivenImage, details};
 use crate::options::in_precision;
 use lobcod::dictionary::Embedded;
 use lobcod::{Dictionary, Extent, Real};
-use lobcod_image::{MetaValue, read_dictionary, write_dictionary};
+use lobcod_io::{MetaValue, read_dictionary, write_dictionary};
 use numpy::Element;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};

@@ -44,17 +44,17 @@ impl From<lobcod::Error> for Fault {
     }
 }
 
-impl From<lobcod_image::Error> for Fault {
-    fn from(error: lobcod_image::Error) -> Self {
+impl From<lobcod_io::Error> for Fault {
+    fn from(error: lobcod_io::Error) -> Self {
         let message = error.to_string();
         Fault(match error {
-            lobcod_image::Error::Io { source, .. } => match source.kind() {
+            lobcod_io::Error::Io { source, .. } => match source.kind() {
                 ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
                 ErrorKind::PermissionDenied => PyPermissionError::new_err(message),
                 _ => PyOSError::new_err(message),
             },
-            lobcod_image::Error::Limits { .. } => PyMemoryError::new_err(message),
-            lobcod_image::Error::Core(error) => return error.into(),
+            lobcod_io::Error::Limits { .. } => PyMemoryError::new_err(message),
+            lobcod_io::Error::Core(error) => return error.into(),
             _ => PyValueError::new_err(message),
         })
     }

@@ -10,7 +10,7 @@ use lobcod::base::Base;
 use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::learn::{Decay, Method, Step};
 use lobcod::{Dictionary, Extent, LearnParams, Mask, Observed, Real, Signal};
-use lobcod_image::{Keeper, Kept};
+use lobcod_io::{Keeper, Kept};
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

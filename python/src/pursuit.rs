@@ -9,7 +9,7 @@ use lobcod::base::Base;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::pursuit::{Local, Schedule, Start};
 use lobcod::{Extent, Mask, Observed, PursuitParams, Real, Signal};
-use lobcod_image::{Keeper, Kept};
+use lobcod_io::{Keeper, Kept};
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

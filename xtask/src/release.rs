@@ -98,7 +98,7 @@ fn public_interface() -> Result<Outcome, String> {
             "cargo-semver-checks is not installed (cargo install cargo-semver-checks)",
         ));
     }
-    for package in ["lobcod", "lobcod-tasks", "lobcod-image"] {
+    for package in ["lobcod", "lobcod-tasks", "lobcod-io"] {
         cargo(&["semver-checks", "--package", package, "--baseline-rev", baseline.trim()])?;
     }
     Ok(Outcome::Passed)

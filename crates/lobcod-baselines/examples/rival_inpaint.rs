@@ -12,7 +12,7 @@ use lobcod::base::Base;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Error, Mask, Observed, Result, Signal};
 use lobcod_baselines::{Sbdl, Update};
-use lobcod_image::{Polarity, ReadOptions, read_dictionary, read_image, read_mask};
+use lobcod_io::{Polarity, ReadOptions, read_dictionary, read_image, read_mask};
 use lobcod_tasks::inpaint::InpaintParams;
 use lobcod_tasks::metrics;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn main() -> Result<()> {
     let number = |word: &String| {
         word.parse::<f64>().map_err(|_| Error::Data(format!("{word} is not a number")))
     };
-    let file = |error: lobcod_image::Error| Error::Data(error.to_string());
+    let file = |error: lobcod_io::Error| Error::Data(error.to_string());
     let image = read_image::<f64>(Path::new(image), &ReadOptions::default()).map_err(file)?.signal;
     let known: Mask<f64> =
         read_mask(Path::new(known), Polarity::Known, image.extent(), None).map_err(file)?;

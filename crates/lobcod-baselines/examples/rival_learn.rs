@@ -11,7 +11,7 @@
 
 use lobcod::{Dictionary, Error, Observed, Result};
 use lobcod_baselines::{Sbdl, SpatialSgd, Update};
-use lobcod_image::{ReadOptions, read_dictionary, read_image, write_dictionary};
+use lobcod_io::{ReadOptions, read_dictionary, read_image, write_dictionary};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ impl Folder {
     }
 }
 
-fn file(error: lobcod_image::Error) -> Error {
+fn file(error: lobcod_io::Error) -> Error {
     Error::Data(error.to_string())
 }
 

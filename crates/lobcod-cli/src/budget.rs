@@ -6,7 +6,7 @@ use crate::args::RunArgs;
 use crate::input::about;
 use crate::values::{Bytes, EngineChoice};
 use lobcod::{Error, Extent};
-use lobcod_image::{ReadOptions, read_shape};
+use lobcod_io::{ReadOptions, read_shape};
 use std::path::PathBuf;
 
 /// Memory the process uses besides its allocations: code, stacks and fragmentation.
@@ -25,7 +25,7 @@ const USUAL_PART: [u64; 2] = [4, 5];
 /// The default limit: most of the memory that is free now.
 pub fn usual_limit() -> Option<u64> {
     let [part, of] = USUAL_PART;
-    lobcod_image::free_memory().map(|free| free / of * part)
+    lobcod_io::free_memory().map(|free| free / of * part)
 }
 
 /// The memory budget of the process at one point of the run.
@@ -167,10 +167,10 @@ impl Budget {
     }
 
     /// For `map_err`: restates a file of weights that does not fit in terms of the whole process.
-    pub fn refuse_weights(self) -> impl Fn(lobcod_image::Error) -> lobcod_image::Error {
+    pub fn refuse_weights(self) -> impl Fn(lobcod_io::Error) -> lobcod_io::Error {
         move |error| match (error, self.limit) {
-            (lobcod_image::Error::Limits { path, needed, .. }, Some(limit)) => {
-                lobcod_image::Error::Limits {
+            (lobcod_io::Error::Limits { path, needed, .. }, Some(limit)) => {
+                lobcod_io::Error::Limits {
                     path,
                     needed: self.with(WEIGHTS.saturating_mul(needed)),
                     limit,

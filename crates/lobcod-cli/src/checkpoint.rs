@@ -3,7 +3,7 @@
 use crate::args::CheckpointArgs;
 use crate::output::paths::same_file;
 use anyhow::{Result, ensure};
-use lobcod_image::Kept;
+use lobcod_io::Kept;
 use std::path::PathBuf;
 
 /// Reads the checkpoint to resume from, if one is given. Error, before long work, if it cannot be

@@ -11,9 +11,7 @@ use crate::score::{Score, check_peak};
 use crate::white::White;
 use anyhow::{Result, ensure};
 use lobcod::Extent;
-use lobcod_image::{
-    Depth, FileKind, ReadOptions, WriteOptions, read_image, read_shape, write_image,
-};
+use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, read_shape, write_image};
 use serde_json::{Value, json};
 
 /// Scores the second image against the first.

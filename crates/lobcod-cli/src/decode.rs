@@ -7,7 +7,7 @@ use crate::output::table::{Table, count};
 use crate::output::{print, summary};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
-use lobcod_image::{FileKind, WriteOptions, read_codes, write_image};
+use lobcod_io::{FileKind, WriteOptions, read_codes, write_image};
 use serde_json::json;
 
 /// Reconstructs the image: the sum of atoms plus the base layer.

@@ -19,7 +19,7 @@ use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::engine::CpuEngine;
 use lobcod::{Answer, Dictionary, Signal, Status, memory};
-use lobcod_image::{FileKind, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod_io::{FileKind, ReadOptions, WriteOptions, read_image, write_image};
 use lobcod_tasks::denoise::{
     DenoiseParams, Denoised, Denoiser, DetectedNoise, Noise, detect_noise,
 };

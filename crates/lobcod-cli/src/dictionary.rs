@@ -7,7 +7,7 @@ use crate::values::{DictionaryChoice, Size};
 use anyhow::{Result, bail, ensure};
 use lobcod::dictionary::Embedded;
 use lobcod::{Dictionary, Extent, Real};
-use lobcod_image::{dictionary_penalty, read_dictionary};
+use lobcod_io::{dictionary_penalty, read_dictionary};
 use std::path::Path;
 
 /// A dictionary and its name.

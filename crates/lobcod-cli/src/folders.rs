@@ -1,7 +1,7 @@
 //! Expansion of folders and glob patterns to images.
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use lobcod_image::FileKind;
+use lobcod_io::FileKind;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -13,7 +13,7 @@ use anyhow::{Result, anyhow, ensure};
 use lobcod::base::Base;
 use lobcod::pursuit::Start;
 use lobcod::{Extent, Mask, Observed, Real, Signal};
-use lobcod_image::{Axes, Depth, Image, Metadata, ReadOptions, read_codes, read_image, read_map};
+use lobcod_io::{Axes, Depth, Image, Metadata, ReadOptions, read_codes, read_image, read_map};
 use std::path::{Path, PathBuf};
 
 /// What is kept of an image while its detail layer is coded.

@@ -9,7 +9,7 @@ pub fn peak_memory() -> Option<u64> {
 
 /// Total memory of the machine and memory available to this process, in bytes.
 pub fn memory() -> Option<(u64, u64)> {
-    Some((kilobytes("/proc/meminfo", "MemTotal:")?, lobcod_image::free_memory()?))
+    Some((kilobytes("/proc/meminfo", "MemTotal:")?, lobcod_io::free_memory()?))
 }
 
 /// Number of hardware threads.

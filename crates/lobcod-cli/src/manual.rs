@@ -6,7 +6,7 @@ use crate::output::paths::Folder;
 use crate::output::print;
 use anyhow::{Context as _, Result};
 use clap::CommandFactory as _;
-use lobcod_image::write_atomically;
+use lobcod_io::write_atomically;
 
 /// Prints the completion script of a shell.
 pub fn completions(args: &CompletionsArgs) -> Result<()> {

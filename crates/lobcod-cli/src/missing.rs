@@ -7,7 +7,7 @@ use crate::output::summary;
 use crate::painted::unpainted;
 use anyhow::Result;
 use lobcod::{Mask, Real, Signal};
-use lobcod_image::{Depth, Image, MaskFile, MaskRule, Polarity, read_mask_file};
+use lobcod_io::{Depth, Image, MaskFile, MaskRule, Polarity, read_mask_file};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

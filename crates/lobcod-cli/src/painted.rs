@@ -4,7 +4,7 @@ use crate::output::summary;
 use crate::values::HexColour;
 use anyhow::{Result, ensure};
 use lobcod::{Mask, Real, Signal};
-use lobcod_image::{Depth, Image};
+use lobcod_io::{Depth, Image};
 use std::path::Path;
 
 /// Distances from the paint colour, as fractions of white, below which a pixel is painted, is

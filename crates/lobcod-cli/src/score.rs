@@ -7,7 +7,7 @@ use crate::output::table::plural;
 use crate::white::White;
 use anyhow::{Result, ensure};
 use lobcod::{Code, Extent, Real, Signal};
-use lobcod_image::{ReadOptions, read_image, read_shape};
+use lobcod_io::{ReadOptions, read_image, read_shape};
 use lobcod_tasks::metrics;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};

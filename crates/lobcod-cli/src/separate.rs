@@ -20,7 +20,7 @@ use anyhow::{Result, ensure};
 use lobcod::base::Base;
 use lobcod::engine::CpuEngine;
 use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Real, Signal, Status};
-use lobcod_image::{Depth, FileKind, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, write_image};
 use lobcod_tasks::separate::{Layers, SeparateParams, Separator};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -9,7 +9,7 @@ use crate::output::table::{Table, columns, count, number, plural};
 use crate::uses::Uses;
 use crate::values::DictionaryChoice;
 use anyhow::Result;
-use lobcod_image::{CodesFile, WriteOptions, is_codes, read_codes, write_image};
+use lobcod_io::{CodesFile, WriteOptions, is_codes, read_codes, write_image};
 use serde_json::{Value, json};
 
 /// Draws the atoms and prints a summary.

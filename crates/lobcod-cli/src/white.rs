@@ -3,7 +3,7 @@
 use crate::output::table::number;
 use crate::output::warn;
 use lobcod::{Mask, Real, Signal};
-use lobcod_image::{Depth, FileKind};
+use lobcod_io::{Depth, FileKind};
 use std::path::Path;
 
 /// Default white level.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Desk, text, texture};
 use lobcod::{Dictionary, Extent};
-use lobcod_image::{Depth, write_dictionary};
+use lobcod_io::{Depth, write_dictionary};
 use std::fs;
 
 /// A folder with one valid image and many invalid files.

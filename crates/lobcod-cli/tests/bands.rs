@@ -4,7 +4,7 @@ mod common;
 
 use common::{Desk, near, number, text, texture};
 use lobcod::{Extent, Signal};
-use lobcod_image::{Depth, read_codes};
+use lobcod_io::{Depth, read_codes};
 use serde_json::Value;
 
 /// Less than the whole image needs, more than a band needs.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Desk, text};
 use lobcod::{Extent, Signal};
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 
 /// Three images in a folder, one of them broken, and masks for them.
 fn desk() -> Desk {

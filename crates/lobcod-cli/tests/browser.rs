@@ -4,7 +4,7 @@ mod common;
 
 use common::browser::{Browser, look};
 use common::{Desk, texture};
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 
 #[test]
 fn reports_of_all_commands_work_in_a_browser() {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Desk, number, text};
-use lobcod_image::{read_checkpoint, read_learn_checkpoint};
+use lobcod_io::{read_checkpoint, read_learn_checkpoint};
 use std::fs;
 
 /// A dictionary that needs several passes; atoms are replaced and shifted on the way.

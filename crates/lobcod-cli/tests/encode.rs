@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Desk, near, number, texture};
-use lobcod_image::{Depth, ReadOptions, read_codes, read_image};
+use lobcod_io::{Depth, ReadOptions, read_codes, read_image};
 use lobcod_tasks::metrics::psnr;
 use serde_json::Value;
 use std::fs;
@@ -145,12 +145,12 @@ fn several_images_are_one_problem() {
 fn sounds_and_volumes_are_coded_too() {
     let desk = Desk::new();
     let sound = texture(&[900], 1, 0.0);
-    let options = lobcod_image::WriteOptions {
+    let options = lobcod_io::WriteOptions {
         depth: Depth::I16,
         sample_rate: Some(8000),
         ..Default::default()
     };
-    lobcod_image::write_image(&desk.path("a.wav"), &sound, &options).unwrap();
+    lobcod_io::write_image(&desk.path("a.wav"), &sound, &options).unwrap();
     let report = desk.json("encode a.wav --axes t --size 24 -o sound.npz");
     assert_eq!((&report["pixels"], &report["status"]), (&900.into(), &"converged".into()));
     desk.succeed("decode sound.npz -o back.wav");
@@ -164,7 +164,7 @@ fn sounds_and_volumes_are_coded_too() {
         (&(7 * 16 * 18).into(), &"converged".into())
     );
     desk.succeed("decode volume.npz -o back.npy");
-    let options = ReadOptions { axes: Some(lobcod_image::Axes::Dhw), ..Default::default() };
+    let options = ReadOptions { axes: Some(lobcod_io::Axes::Dhw), ..Default::default() };
     assert_eq!(
         read_image::<f32>(&desk.path("back.npy"), &options).unwrap().signal.extent().axes(),
         [7, 16, 18]
@@ -327,11 +327,11 @@ fn atoms_without_unit_norm_cause_a_warning_and_are_counted() {
     desk.image("a.png", &[30, 30], 1, 0.0);
     let mut atoms = texture(&[5, 6, 6], 1, 0.0);
     atoms.data_mut().iter_mut().for_each(|x| *x *= 0.01);
-    let axes = lobcod_image::Axes::Dhw;
-    lobcod_image::write_image(
+    let axes = lobcod_io::Axes::Dhw;
+    lobcod_io::write_image(
         &desk.path("d.npy"),
         &atoms,
-        &lobcod_image::WriteOptions { axes, ..Default::default() },
+        &lobcod_io::WriteOptions { axes, ..Default::default() },
     )
     .unwrap();
     let output = desk.run("encode a.png --dictionary d.npy --json");

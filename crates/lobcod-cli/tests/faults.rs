@@ -5,7 +5,7 @@ mod common;
 
 use common::{Desk, text, texture};
 use lobcod::{Dictionary, Extent};
-use lobcod_image::{Depth, write_dictionary};
+use lobcod_io::{Depth, write_dictionary};
 use std::fs;
 
 /// Every command that reads images, with `@` for the image; learning and inpainting are kept short.

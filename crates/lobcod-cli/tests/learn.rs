@@ -4,7 +4,7 @@ mod common;
 
 use common::{Desk, near, number, text, texture};
 use lobcod::{Dictionary, Extent};
-use lobcod_image::{Depth, read_dictionary, write_dictionary};
+use lobcod_io::{Depth, read_dictionary, write_dictionary};
 use serde_json::Value;
 use std::fs;
 

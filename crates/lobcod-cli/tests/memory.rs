@@ -7,7 +7,7 @@ mod common;
 
 use common::{Desk, number, text};
 use lobcod::{Extent, Signal};
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 
 const MIB: f64 = 1048576.0;
 /// Tolerated overrun of a limit; a debug build is larger by this much.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Desk, texture};
-use lobcod_image::{
+use lobcod_io::{
     Depth, Dialect, Grid, Metadata, PageOrder, ReadOptions, WriteOptions, read_image, write_image,
 };
 

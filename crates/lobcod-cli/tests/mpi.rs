@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Desk, text, texture};
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};

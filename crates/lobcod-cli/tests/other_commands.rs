@@ -5,7 +5,7 @@ mod common;
 use common::browser::{Browser, look};
 use common::{Desk, number};
 use lobcod::{Dictionary, Extent};
-use lobcod_image::{ReadOptions, read_image, write_dictionary};
+use lobcod_io::{ReadOptions, read_image, write_dictionary};
 
 #[test]
 fn the_demo_learns_encodes_inpaints_and_fuses() {

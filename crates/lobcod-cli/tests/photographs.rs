@@ -5,9 +5,7 @@ mod common;
 
 use common::{Desk, near, number, text, texture};
 use lobcod::{Extent, Signal};
-use lobcod_image::{
-    Array, Depth, Metadata, ReadOptions, WriteOptions, npy, read_image, write_image,
-};
+use lobcod_io::{Array, Depth, Metadata, ReadOptions, WriteOptions, npy, read_image, write_image};
 use lobcod_tasks::metrics;
 use serde_json::Value;
 

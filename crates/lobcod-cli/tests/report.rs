@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Desk, near, number, texture};
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 use std::fs;
 use std::path::Path;
 

@@ -84,8 +84,7 @@ fn a_disk_that_fills_up_at_any_write() {
             assert!(!output.status.success());
             if replaceable {
                 // A newer checkpoint may have fitted.
-                lobcod_image::read_checkpoint(&desk.path(name))
-                    .expect("a checkpoint that is whole");
+                lobcod_io::read_checkpoint(&desk.path(name)).expect("a checkpoint that is whole");
             } else {
                 assert_eq!(fs::read(desk.path(name)).unwrap(), b"an older file", "{line}");
             }
@@ -100,7 +99,7 @@ fn a_disk_that_fills_up_at_any_write() {
 fn memory_that_runs_out() {
     let desk = desk();
     // An image that needs some memory, in a file of a few kilobytes.
-    let flat = lobcod_image::encode_png(&vec![90; 3000 * 3000], 3000, 3000).unwrap();
+    let flat = lobcod_io::encode_png(&vec![90; 3000 * 3000], 3000, 3000).unwrap();
     desk.bytes("a.npy", &flat);
     let (mut refused, mut done) = (0, 0);
     for line in [

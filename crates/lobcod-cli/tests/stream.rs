@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Desk, near, number, text, texture};
-use lobcod_image::{Depth, read_dictionary, read_learn_checkpoint};
+use lobcod_io::{Depth, read_dictionary, read_learn_checkpoint};
 use serde_json::Value;
 use std::fs;
 

@@ -22,7 +22,7 @@ fn desk() -> Desk {
         .iter_mut()
         .enumerate()
         .for_each(|(i, x)| *x = if i % 7 == 0 { 255.0 } else { 0.0 });
-    desk.write("holes.png", &holes, lobcod_image::Depth::U8);
+    desk.write("holes.png", &holes, lobcod_io::Depth::U8);
     desk
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Desk, near, number, text, texture};
 use lobcod::{Extent, Signal};
-use lobcod_image::{Depth, ReadOptions, read_image};
+use lobcod_io::{Depth, ReadOptions, read_image};
 
 const SIZE: [usize; 2] = [48, 64];
 

@@ -3,7 +3,7 @@
 //! An [`Observer`](crate::Observer) is offered a checkpoint after every pass.
 //! [`Pursuit::resume`](crate::Pursuit::resume) and [`Learner::resume`](crate::Learner::resume)
 //! continue from it and give the answer of the uninterrupted run, bit for bit. The crate
-//! `lobcod-image` writes checkpoints to disk.
+//! `lobcod-io` writes checkpoints to disk.
 
 use crate::dictionary::Dictionary;
 use crate::engine::State;

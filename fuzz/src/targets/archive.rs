@@ -5,8 +5,8 @@ use super::{LIMIT, split};
 use crate::scratch;
 use crate::seeds::{learner, learning_signal, pursuit, pursuit_signal};
 use lobcod_conformance::cpu;
-use lobcod_image::npz::Npz;
-use lobcod_image::{
+use lobcod_io::npz::Npz;
+use lobcod_io::{
     is_codes, npy, read_checkpoint, read_codes, read_dictionary, read_learn_checkpoint, read_map,
     read_vector, write_codes, write_dictionary,
 };
@@ -23,7 +23,7 @@ pub fn run(input: &[u8]) {
     learning_checkpoint(&path);
 }
 
-fn accepted<T>(answer: lobcod_image::Result<T>) -> Option<T> {
+fn accepted<T>(answer: lobcod_io::Result<T>) -> Option<T> {
     answer.inspect_err(|error| one_line(&error.to_string())).ok()
 }
 

@@ -3,7 +3,7 @@
 use crate::bytes::Bytes;
 use crate::scratch;
 use lobcod::{Extent, Signal};
-use lobcod_image::{Depth, WriteOptions, write_image};
+use lobcod_io::{Depth, WriteOptions, write_image};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;

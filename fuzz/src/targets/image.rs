@@ -4,7 +4,7 @@ use super::{LIMIT, split};
 use crate::scratch;
 use lobcod::Real;
 use lobcod::bands::RowSource;
-use lobcod_image::{Axes, Image, ImageRows, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod_io::{Axes, Image, ImageRows, ReadOptions, WriteOptions, read_image, write_image};
 use std::path::Path;
 
 /// Input: a byte that selects the axes, then a file.

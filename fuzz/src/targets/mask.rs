@@ -7,7 +7,7 @@ use lobcod::base::Base;
 use lobcod::{Border, Dictionary, Extent, Observed, Penalty, PursuitParams, Signal};
 use lobcod_conformance::cpu;
 use lobcod_conformance::honesty;
-use lobcod_image::{Polarity, read_mask};
+use lobcod_io::{Polarity, read_mask};
 
 /// Input: a byte that selects the kind of mask and the image, then the file of the mask.
 pub fn run(input: &[u8]) {

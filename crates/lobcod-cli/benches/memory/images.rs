@@ -1,7 +1,7 @@
 //! Synthetic images in many file formats.
 
 use lobcod::{Extent, Signal};
-use lobcod_image::{Axes, Depth, Grid, Metadata, WriteOptions, write_image};
+use lobcod_io::{Axes, Depth, Grid, Metadata, WriteOptions, write_image};
 use std::path::Path;
 
 /// Waves, a gradient and some grain: about one non-zero code per three samples at the penalty of

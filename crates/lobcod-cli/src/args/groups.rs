@@ -9,7 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use lobcod::Border;
 use lobcod::base::Base;
 use lobcod::learn::{Decay, Step};
-use lobcod_image::Axes;
+use lobcod_io::Axes;
 use std::path::PathBuf;
 
 /// Signal value of the full integer range unless `--scale` is given.

@@ -21,7 +21,7 @@ use crate::values::{DictionaryChoice, MethodChoice, Size, one_of};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 use std::path::{Path, PathBuf};
 
 /// Convolutional sparse coding by local block coordinate descent, with a certificate of optimality.

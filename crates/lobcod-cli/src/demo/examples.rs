@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use lobcod::{Extent, Mask, Signal};
-use lobcod_image::{Axes, Depth, WriteOptions, write_image};
+use lobcod_io::{Axes, Depth, WriteOptions, write_image};
 use lobcod_tasks::synthetic::{focus_pair, still_life};
 use std::f64::consts::TAU;
 use std::path::Path;

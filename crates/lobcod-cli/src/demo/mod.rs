@@ -16,7 +16,7 @@ use anyhow::Result;
 use examples::{Examples, PEAK, png};
 use lobcod::Signal;
 use lobcod::base::Base;
-use lobcod_image::{
+use lobcod_io::{
     Axes, CodesFile, Depth, Metadata, WriteOptions, write_codes, write_dictionary, write_image,
 };
 use serde_json::{Value, json};

@@ -22,7 +22,7 @@ use lobcod::base::Base;
 use lobcod::engine::Engine;
 use lobcod::memory::words;
 use lobcod::{Answer, Mask, Needles, Observed, Pursuit, Real, Status};
-use lobcod_image::{CodesFacts, CodesOnDisk, Depth, ImageRows, stream_codes};
+use lobcod_io::{CodesFacts, CodesOnDisk, Depth, ImageRows, stream_codes};
 use std::ops::Range;
 
 /// Pixels per byte of the per-cell state of an image.

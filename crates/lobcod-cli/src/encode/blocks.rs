@@ -20,7 +20,7 @@ use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::ranks::{RankEngine, World};
 use lobcod::pursuit::PartOf;
 use lobcod::{Answer, Extent, Mask, Needles, Observed, Pursuit, Real, Signal, Status};
-use lobcod_image::{CodesFacts, ImageRows, Keeper, write_codes_together};
+use lobcod_io::{CodesFacts, ImageRows, Keeper, write_codes_together};
 use std::rc::Rc;
 
 /// An image that is read in blocks of rows.
@@ -158,7 +158,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         self,
         answer: Answer<T>,
         files: Option<CodesFiles>,
-        kept: lobcod_image::Result<()>,
+        kept: lobcod_io::Result<()>,
     ) -> Result<Outcome> {
         if ranks::is_silent() {
             return Ok(Outcome::Done);

@@ -6,7 +6,7 @@ use crate::values::{Cap, StartChoice};
 use lobcod::bands::{RowSource, Strip};
 use lobcod::base::Base;
 use lobcod::{Border, Extent, Real, Signal};
-use lobcod_image::ImageRows;
+use lobcod_io::ImageRows;
 use std::ops::Range;
 
 /// The first option that does not work on images read piece by piece (optionally including

@@ -33,7 +33,7 @@ use lobcod::bands::BandedShape;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Observed, PursuitParams, Real, Status};
-use lobcod_image::{Depth, Keeper};
+use lobcod_io::{Depth, Keeper};
 use results::Results;
 
 /// Encodes the images in the requested precision.

@@ -6,7 +6,7 @@ use crate::params::{penalty, time_limit};
 use crate::values::Cap;
 use anyhow::Result;
 use lobcod::{Pursuit, PursuitParams};
-use lobcod_image::read_vector;
+use lobcod_io::read_vector;
 
 /// The pursuit for these options.
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {

@@ -15,7 +15,7 @@ use crate::score::Score;
 use crate::white::White;
 use anyhow::Result;
 use lobcod::{Answer, Real, Status};
-use lobcod_image::{CodesFacts, write_codes_of};
+use lobcod_io::{CodesFacts, write_codes_of};
 use maud::Markup;
 use serde_json::{Value, json};
 use std::path::Path;

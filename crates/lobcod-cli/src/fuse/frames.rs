@@ -5,7 +5,7 @@ use crate::output::summary;
 use crate::white::White;
 use anyhow::{Result, ensure};
 use lobcod::{Extent, Signal};
-use lobcod_image::{Axes, Depth, Metadata, ReadOptions, read_image, read_shape};
+use lobcod_io::{Axes, Depth, Metadata, ReadOptions, read_image, read_shape};
 use lobcod_tasks::fuse::Frames;
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use crate::report::{BeforeAfter, Fact, PursuitPage};
 use anyhow::Result;
 use lobcod::base::Base;
 use lobcod::{Answer, Report, Signal};
-use lobcod_image::{Depth, FileKind, WriteOptions, write_image};
+use lobcod_io::{Depth, FileKind, WriteOptions, write_image};
 use lobcod_tasks::align::{Align, Motion};
 use lobcod_tasks::fuse::{Frames as _, Fused, Mode};
 use serde_json::{Value, json};

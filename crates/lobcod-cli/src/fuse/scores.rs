@@ -5,7 +5,7 @@ use crate::args::FuseArgs;
 use crate::score::Score;
 use anyhow::Result;
 use lobcod::{Real, Signal};
-use lobcod_image::read_image;
+use lobcod_io::read_image;
 use lobcod_tasks::align::{Align, Crop, warp};
 use lobcod_tasks::colour::lightness;
 use lobcod_tasks::fuse::{Frames, Fused};

@@ -22,7 +22,7 @@ use anyhow::{Result, ensure};
 use lobcod::dictionary::Embedded;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
-use lobcod_image::{FileKind, Image};
+use lobcod_io::{FileKind, Image};
 use lobcod_tasks::inpaint::Inpaint;
 use plan::Plan;
 use results::Results;

@@ -13,7 +13,7 @@ use crate::white::White;
 use anyhow::Result;
 use lobcod::memory::words;
 use lobcod::{Mask, Real, Signal, Status};
-use lobcod_image::{Axes, Depth, Metadata, WriteOptions, read_image, write_image};
+use lobcod_io::{Axes, Depth, Metadata, WriteOptions, read_image, write_image};
 use lobcod_tasks::inpaint::{AnswerReport, InpaintParams, InpaintReport, Inpainted, PathPoint};
 use lobcod_tasks::metrics;
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@ use crate::input::{Input, Source, about, subtract_base};
 use crate::missing::Missing;
 use anyhow::{Result, bail};
 use lobcod::{Extent, Observed, Real};
-use lobcod_image::Image;
+use lobcod_io::Image;
 use std::path::{Path, PathBuf};
 
 /// The detail layers of the images, and what is needed to show one of them.

@@ -32,7 +32,7 @@ use lobcod::bands::BandedShape;
 use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, LearnParams, Learner, Observed, Real, Status};
-use lobcod_image::{FileKind, Keeper};
+use lobcod_io::{FileKind, Keeper};
 use results::Results;
 use std::path::PathBuf;
 use task::Task;

@@ -7,7 +7,7 @@ use crate::report::{Fact, ImageRow, LearningPage, View};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
 use lobcod::Real;
-use lobcod_image::Depth;
+use lobcod_io::Depth;
 use maud::Markup;
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@ use crate::output::table::{Table, count, plural};
 use crate::output::{json, print};
 use anyhow::Result;
 use lobcod::{Dictionary, Real, Status};
-use lobcod_image::{MetaValue, write_dictionary};
+use lobcod_io::{MetaValue, write_dictionary};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 

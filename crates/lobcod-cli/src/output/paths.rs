@@ -1,7 +1,7 @@
 //! Output paths, checked before the work starts.
 
 use anyhow::{Result, anyhow, bail, ensure};
-use lobcod_image::check_writable;
+use lobcod_io::check_writable;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ pub fn check_image(output: &Path) -> Result<()> {
     if output.as_os_str() == STDOUT {
         bail!("this image cannot be written to standard output; give a file name");
     }
-    lobcod_image::FileKind::from_path(output)?;
+    lobcod_io::FileKind::from_path(output)?;
     Ok(check_writable(output)?)
 }
 

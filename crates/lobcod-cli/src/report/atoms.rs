@@ -6,7 +6,7 @@ use crate::output::table::{count, plural};
 use crate::uses::Uses;
 use anyhow::Result;
 use lobcod::{Dictionary, Needles, Real};
-use lobcod_image::encode_png;
+use lobcod_io::encode_png;
 use maud::{Markup, html};
 
 /// A non-breaking space, so that lists with and without usage numbers line up.

@@ -2,7 +2,7 @@
 
 use super::invocation::{Setting, command_line, settings};
 use anyhow::Result;
-use lobcod_image::write_atomically;
+use lobcod_io::write_atomically;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use lobcod::{Border, Dictionary, Mask, Needles, Real, Signal};
-use lobcod_image::encode_png;
+use lobcod_io::encode_png;
 use maud::{Markup, html};
 
 /// Largest side of an image in pixels; larger ones are downscaled.

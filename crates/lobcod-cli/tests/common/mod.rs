@@ -6,7 +6,7 @@
 pub mod browser;
 
 use lobcod::{Extent, Signal};
-use lobcod_image::{Depth, WriteOptions, write_image};
+use lobcod_io::{Depth, WriteOptions, write_image};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

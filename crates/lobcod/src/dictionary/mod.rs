@@ -1,6 +1,6 @@
 //! The local dictionary `D`: atoms of unit norm, all of one size.
 //!
-//! Atoms are learnt, read from a file (crate `lobcod-image`), random, cosines, or embedded in this
+//! Atoms are learnt, read from a file (crate `lobcod-io`), random, cosines, or embedded in this
 //! crate ([`Embedded`]):
 //!
 //! ```

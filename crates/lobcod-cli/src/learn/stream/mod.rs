@@ -19,7 +19,7 @@ use crate::trial::part_of_observed;
 use anyhow::{Result, anyhow};
 use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::{Learner, Real, Status};
-use lobcod_image::Keeper;
+use lobcod_io::Keeper;
 use queue::Queue;
 use results::StreamWork;
 use std::path::PathBuf;

@@ -14,7 +14,7 @@ use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::engine::Engine;
 use lobcod::run::Clock;
 use lobcod::{Control, Extent, Learner, Observed, Observer as _, Progress, Real, Status, Stream};
-use lobcod_image::Keeper;
+use lobcod_io::Keeper;
 use std::path::{Path, PathBuf};
 
 /// Name of the checkpoint entry that records how images were read.

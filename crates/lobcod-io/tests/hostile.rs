@@ -4,26 +4,26 @@ mod common;
 
 use common::{Folder, assert_refused, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
-use lobcod_image::{
+use lobcod_io::{
     Axes, CodesFile, Depth, Metadata, Polarity, ReadOptions, WriteOptions, read_codes,
     read_dictionary, read_image, read_mask, write_codes, write_dictionary, write_image,
 };
 use std::path::Path;
 
-type Reader = fn(&Path) -> lobcod_image::Result<()>;
+type Reader = fn(&Path) -> lobcod_io::Result<()>;
 
-fn image(path: &Path) -> lobcod_image::Result<()> {
+fn image(path: &Path) -> lobcod_io::Result<()> {
     // A header may declare some gigabytes; anything within the limit is attempted, so the limit is
     // low.
     read_image::<f32>(path, &ReadOptions { max_bytes: Some(1 << 20), ..Default::default() })
         .map(drop)
 }
 
-fn codes(path: &Path) -> lobcod_image::Result<()> {
+fn codes(path: &Path) -> lobcod_io::Result<()> {
     read_codes::<f32>(path, None).map(drop)
 }
 
-fn dictionary(path: &Path) -> lobcod_image::Result<()> {
+fn dictionary(path: &Path) -> lobcod_io::Result<()> {
     read_dictionary::<f32>(path).map(drop)
 }
 
@@ -141,7 +141,7 @@ fn images_above_the_limit_are_refused_by_their_headers() {
 #[test]
 fn a_png_that_claims_to_be_huge_is_refused() {
     let folder = Folder::new();
-    let mut file = lobcod_image::encode_png(&[0], 1, 1).unwrap();
+    let mut file = lobcod_io::encode_png(&[0], 1, 1).unwrap();
     file[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
     let checksum = crc32fast::hash(&file[12..29]);
     file[29..33].copy_from_slice(&checksum.to_be_bytes());
@@ -193,6 +193,6 @@ fn files_that_are_not_images_are_refused() {
 #[test]
 fn a_name_may_lie_about_the_format() {
     let folder = Folder::new();
-    let file = folder.with("really_png.jpg", &lobcod_image::encode_png(&[7], 1, 1).unwrap());
+    let file = folder.with("really_png.jpg", &lobcod_io::encode_png(&[7], 1, 1).unwrap());
     assert_eq!(read_image::<f32>(&file, &ReadOptions::default()).unwrap().signal.data(), [7.0]);
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, assert_refused, ramp, tiny_tiff};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
-use lobcod_image::{
+use lobcod_io::{
     Depth, Dialect, Grid, Metadata, ReadOptions, WriteOptions, encode_png, read_codes,
     read_dictionary, read_image, write_image,
 };
@@ -14,7 +14,7 @@ use std::path::Path;
 
 const MEGABYTE: u64 = 1 << 20;
 
-fn within(path: &Path, max_bytes: u64) -> lobcod_image::Result<()> {
+fn within(path: &Path, max_bytes: u64) -> lobcod_io::Result<()> {
     read_image::<f32>(path, &ReadOptions { max_bytes: Some(max_bytes), ..Default::default() })
         .map(drop)
 }
@@ -126,9 +126,7 @@ fn false_headers_are_refused_whatever_the_limit() {
         within(&folder.with("vast.tif", &tiny_tiff(tags, &[&[0; 8]])), vast),
         &["vast.tif", "declares"],
     );
-    assert!(
-        lobcod_image::ImageRows::open(&folder.file("vast.tif"), &ReadOptions::default()).is_err()
-    );
+    assert!(lobcod_io::ImageRows::open(&folder.file("vast.tif"), &ReadOptions::default()).is_err());
     let npz = packed_npz("atoms.npy", "(100, 1000, 1000)", 1000);
     assert_refused(
         read_dictionary::<f32>(&folder.with("d.npz", &npz)),
@@ -185,7 +183,7 @@ fn counts_of_pages_may_be_any_number() {
         let grid = Grid { dialect, ..Grid::default() };
         let metadata = Metadata { grid: Some(grid), ..Metadata::default() };
         let options =
-            WriteOptions { axes: lobcod_image::Axes::Dhw, metadata, ..WriteOptions::default() };
+            WriteOptions { axes: lobcod_io::Axes::Dhw, metadata, ..WriteOptions::default() };
         write_image(&folder.file("a.tif"), &stack, &options).unwrap();
         let mut file = std::fs::read(folder.file("a.tif")).unwrap();
         let at = file

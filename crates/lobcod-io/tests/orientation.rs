@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, ramp};
 use lobcod::{Extent, Signal};
-use lobcod_image::{
+use lobcod_io::{
     Axes, Grid, ImageRows, Metadata, Polarity, ReadOptions, WriteOptions, read_image, read_mask,
     write_image,
 };

@@ -4,7 +4,7 @@ mod common;
 
 use lobcod::bands::{CodeStore, RowSource, Strip};
 use lobcod::{Border, Code, Dictionary, Extent, Needles, Signal};
-use lobcod_image::{
+use lobcod_io::{
     Array, Axes, CodesFacts, CodesFile, CodesList, CodesOnDisk, Depth, ImageRows, Metadata,
     ReadOptions, WriteOptions, npy, read_image, stream_codes, write_codes, write_image,
 };

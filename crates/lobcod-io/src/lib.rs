@@ -6,7 +6,7 @@
 //! file and suggests a remedy.
 //!
 //! ```
-//! use lobcod_image::{ReadOptions, WriteOptions, read_image, write_image};
+//! use lobcod_io::{ReadOptions, WriteOptions, read_image, write_image};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("grey.png");
@@ -14,7 +14,7 @@
 //! write_image(&path, &signal, &WriteOptions::default())?;
 //! let back = read_image::<f32>(&path, &ReadOptions::default())?;
 //! assert_eq!(back.signal.data(), [0.0, 50.0, 100.0, 255.0]);
-//! # Ok::<(), lobcod_image::Error>(())
+//! # Ok::<(), lobcod_io::Error>(())
 //! ```
 
 #![forbid(unsafe_code)]

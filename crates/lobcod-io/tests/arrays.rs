@@ -5,14 +5,14 @@ mod common;
 use common::assert_refused;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use lobcod_image::npz::Npz;
-use lobcod_image::{Array, DataType, Element, npy, npz};
+use lobcod_io::npz::Npz;
+use lobcod_io::{Array, DataType, Element, npy, npz};
 use std::io::Write;
 use std::path::Path;
 
 const NAME: &str = "array.npy";
 
-fn decode(file: &[u8]) -> lobcod_image::Result<Array> {
+fn decode(file: &[u8]) -> lobcod_io::Result<Array> {
     npy::decode(Path::new(NAME), file)
 }
 

@@ -59,9 +59,9 @@ pub struct Image<T> {
 /// unchanged. Alpha is not coded but determines which pixels are known.
 ///
 /// ```no_run
-/// let image = lobcod_image::read_image::<f32>("photo.png".as_ref(), &Default::default())?;
+/// let image = lobcod_io::read_image::<f32>("photo.png".as_ref(), &Default::default())?;
 /// println!("{} with {} channels", image.signal.extent(), image.signal.channels());
-/// # Ok::<(), lobcod_image::Error>(())
+/// # Ok::<(), lobcod_io::Error>(())
 /// ```
 pub fn read_image<T: Real>(path: &Path, options: &ReadOptions) -> Result<Image<T>> {
     check_scale(options.scale)?;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, assert_refused, ramp, tiny_tiff};
 use lobcod::{Extent, Real, Signal};
-use lobcod_image::{
+use lobcod_io::{
     Array, Axes, Depth, FileKind, Image, ReadOptions, WriteOptions, npy, npz, read_image,
     write_image,
 };
@@ -14,7 +14,7 @@ fn read<T: Real>(path: &Path) -> Image<T> {
     read_image(path, &ReadOptions::default()).unwrap()
 }
 
-fn read_as(path: &Path, axes: Axes) -> lobcod_image::Result<Image<f64>> {
+fn read_as(path: &Path, axes: Axes) -> lobcod_io::Result<Image<f64>> {
     read_image(path, &ReadOptions { axes: Some(axes), ..Default::default() })
 }
 
@@ -390,11 +390,11 @@ fn the_nearest_depth_can_always_be_written() {
 #[test]
 fn bytes_become_png() {
     let folder = Folder::new();
-    let grey = lobcod_image::encode_png(&[0, 10, 20, 30, 40, 50], 3, 2).unwrap();
+    let grey = lobcod_io::encode_png(&[0, 10, 20, 30, 40, 50], 3, 2).unwrap();
     let image = read::<f32>(&folder.with("a.png", &grey));
     assert_eq!((image.signal.extent().to_string().as_str(), image.signal.data()[5]), ("2x3", 50.0));
-    let colour = lobcod_image::encode_png(&[1, 2, 3, 4, 5, 6], 2, 1).unwrap();
+    let colour = lobcod_io::encode_png(&[1, 2, 3, 4, 5, 6], 2, 1).unwrap();
     assert_eq!(read::<f32>(&folder.with("a.png", &colour)).signal.channel(0), [1.0, 4.0]);
-    assert_refused(lobcod_image::encode_png(&[1, 2], 3, 1), &["3 x 1"]);
-    assert_refused(lobcod_image::encode_png(&[], 0, 1), &["0 x 1"]);
+    assert_refused(lobcod_io::encode_png(&[1, 2], 3, 1), &["3 x 1"]);
+    assert_refused(lobcod_io::encode_png(&[], 0, 1), &["0 x 1"]);
 }

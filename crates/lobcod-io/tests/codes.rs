@@ -4,8 +4,8 @@ mod common;
 
 use common::{Folder, assert_refused, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
-use lobcod_image::npz::Npz;
-use lobcod_image::{
+use lobcod_io::npz::Npz;
+use lobcod_io::{
     Array, Axes, CodesFile, DataType, Depth, Dialect, Grid, Metadata, PageOrder, npz, read_codes,
     write_codes,
 };

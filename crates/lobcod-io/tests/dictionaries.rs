@@ -4,8 +4,8 @@ mod common;
 
 use common::{Folder, assert_refused};
 use lobcod::{Dictionary, Extent};
-use lobcod_image::npz::Npz;
-use lobcod_image::{Array, MetaValue, npy, npz, read_dictionary, write_dictionary};
+use lobcod_io::npz::Npz;
+use lobcod_io::{Array, MetaValue, npy, npz, read_dictionary, write_dictionary};
 
 fn dictionary(axes: &[usize], channels: usize) -> Dictionary<f64> {
     let extent = Extent::new(axes).unwrap();
@@ -121,9 +121,7 @@ fn files_that_are_not_dictionaries_are_refused() {
     assert_refused(read(&[atoms(), ("axes", Array::from_text("hwm"))]), &["d.npz", "hwm", "mhw"]);
     assert_refused(read(&[atoms(), ("axes", Array::scalar(3.0))]), &["d.npz", "axes"]);
     assert_refused(
-        read_dictionary::<f32>(
-            &folder.with("d.png", &lobcod_image::encode_png(&[1], 1, 1).unwrap()),
-        ),
+        read_dictionary::<f32>(&folder.with("d.png", &lobcod_io::encode_png(&[1], 1, 1).unwrap())),
         &["d.png", ".npz"],
     );
     assert_refused(

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Folder, assert_refused, ramp};
-use lobcod_image::{
+use lobcod_io::{
     Axes, Depth, Dialect, Grid, Metadata, PageOrder, ReadOptions, WriteOptions, read_image,
     write_image,
 };

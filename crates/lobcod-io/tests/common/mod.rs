@@ -51,7 +51,7 @@ pub fn ramp<T: Real>(axes: &[usize], channels: usize, step: f64) -> Signal<T> {
 
 /// Asserts that a result is an error of one sentence with all these words.
 #[track_caller]
-pub fn assert_refused<T: std::fmt::Debug>(answer: lobcod_image::Result<T>, words: &[&str]) {
+pub fn assert_refused<T: std::fmt::Debug>(answer: lobcod_io::Result<T>, words: &[&str]) {
     let message = answer.expect_err("expected an error").to_string();
     assert!(!message.contains('\n'), "more than one line: {message}");
     for word in words {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, ramp};
 use lobcod::{Border, Code, Dictionary, Extent, Needles};
-use lobcod_image::{
+use lobcod_io::{
     Axes, CodesFile, Depth, MetaValue, Metadata, ReadOptions, WriteOptions, read_codes,
     read_dictionary, read_image, write_codes, write_dictionary, write_image,
 };

@@ -9,7 +9,7 @@ use lobcod::{
     Progress, Pursuit, PursuitParams, Signal, Status,
 };
 use lobcod_conformance::cpu;
-use lobcod_image::{
+use lobcod_io::{
     Result, read_checkpoint, read_learn_checkpoint, write_checkpoint, write_learn_checkpoint,
 };
 use std::fmt::Debug;
@@ -228,7 +228,7 @@ impl Observer for First {
     }
 }
 
-/// Creates the files of a new version: `cargo test -p lobcod-image --test checkpoints --
+/// Creates the files of a new version: `cargo test -p lobcod-io --test checkpoints --
 /// --ignored`.
 #[test]
 #[ignore = "writes the kept files of this version"]

@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, assert_refused, ramp, tiny_tiff};
 use image::{ExtendedColorType, save_buffer};
 use lobcod::{Extent, Mask};
-use lobcod_image::{
+use lobcod_io::{
     Array, Axes, Polarity, ReadOptions, npy, read_image, read_map, read_mask, read_vector,
 };
 use std::path::Path;
@@ -29,10 +29,10 @@ fn nonzero_is_known_or_missing_by_polarity() {
         folder.with("u8.npy", &npy::encode(&Array::new(&[2, 2], [0u8, 1, 255, 0]))),
         folder.with("i32.npy", &npy::encode(&Array::new(&[2, 2], [0i32, -1, 1, 0]))),
         folder.with("f64.npy", &npy::encode(&Array::new(&[2, 2], [0.0f64, 7.0, 0.5, 0.0]))),
-        folder.with("grey.png", &lobcod_image::encode_png(&[0, 9, 9, 0], 2, 2).unwrap()),
+        folder.with("grey.png", &lobcod_io::encode_png(&[0, 9, 9, 0], 2, 2).unwrap()),
         folder.with(
             "colour.png",
-            &lobcod_image::encode_png(&[0, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0], 2, 2).unwrap(),
+            &lobcod_io::encode_png(&[0, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0], 2, 2).unwrap(),
         ),
         folder.with("hwc.npy", &npy::encode(&Array::new(&[2, 2, 2], [0u8, 0, 0, 1, 1, 0, 0, 0]))),
         folder.with(
@@ -98,7 +98,7 @@ fn volumes_and_sequences_have_masks_too() {
         read_mask::<f64>(&file, Polarity::Known, volume, None).unwrap().weights().data(),
         [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
     );
-    lobcod_image::write_image(
+    lobcod_io::write_image(
         &folder.file("v.tif"),
         &ramp::<f32>(&[2, 1, 3], 1, 1.0),
         &Default::default(),
@@ -178,7 +178,7 @@ fn transparency_is_the_same_row_by_row() {
     ];
     let file = folder.with("a.tif", &tiny_tiff(tags, &[&pixels]));
     let whole = known(&file).unwrap();
-    let mut rows = lobcod_image::ImageRows::open(&file, &ReadOptions::default()).unwrap().unwrap();
+    let mut rows = lobcod_io::ImageRows::open(&file, &ReadOptions::default()).unwrap().unwrap();
     for range in [0..1, 1..3, 3..8, 0..8] {
         let weights = rows.rows::<f32>(range.clone()).unwrap().weights.unwrap();
         assert_eq!(
@@ -241,7 +241,7 @@ fn maps_and_vectors_are_read_unscaled() {
     let folder = Folder::new();
     let file = folder.with("m.npy", &npy::encode(&Array::new(&[2, 2], [0u16, 1, 2, 65535])));
     assert_eq!(read_map::<f64>(&file, 2, None).unwrap().data(), [0.0, 1.0, 2.0, 65535.0]);
-    let png = folder.with("m.png", &lobcod_image::encode_png(&[0, 1, 2, 3], 2, 2).unwrap());
+    let png = folder.with("m.png", &lobcod_io::encode_png(&[0, 1, 2, 3], 2, 2).unwrap());
     assert_eq!(read_map::<f32>(&png, 2, None).unwrap().data(), [0.0, 1.0, 2.0, 3.0]);
     let list = folder.with("v.npy", &npy::encode(&Array::new(&[3], [0.5f32, 1.0, 2.0])));
     assert_eq!(read_vector(&list).unwrap(), [0.5, 1.0, 2.0]);

@@ -5,7 +5,7 @@ mod common;
 use common::Folder;
 use image::{ExtendedColorType, save_buffer};
 use lobcod::{Extent, Signal};
-use lobcod_image::{
+use lobcod_io::{
     Array, Depth, MaskFile, MaskRule, Polarity, WriteOptions, npy, read_mask_file, write_image,
 };
 use std::path::Path;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Folder, assert_refused, ramp};
-use lobcod_image::{WriteOptions, check_writable, write_atomically, write_image};
+use lobcod_io::{WriteOptions, check_writable, write_atomically, write_image};
 use std::path::Path;
 
 #[test]

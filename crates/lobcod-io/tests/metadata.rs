@@ -3,9 +3,7 @@
 mod common;
 
 use common::{Folder, ramp};
-use lobcod_image::{
-    Depth, ImageRows, Metadata, ReadOptions, WriteOptions, read_image, write_image,
-};
+use lobcod_io::{Depth, ImageRows, Metadata, ReadOptions, WriteOptions, read_image, write_image};
 
 /// An EXIF block with image, camera and GPS tags, sorted and compact as lobcod writes them.
 fn block(maker_note: usize) -> Vec<u8> {
