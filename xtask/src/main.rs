@@ -1,4 +1,4 @@
-//! Tasks of the workspace: `cargo xtask <name>`.
+//! Development commands: `cargo xtask` lists them.
 
 mod docs;
 mod endurance;
@@ -13,24 +13,27 @@ use std::env;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask <chore>
-  test                 all tests: the Rust workspace, its dependencies, then the Python package
-  release --check      what takes too long for every change: documentation, instructions, MPI, Miri, interface
-  docs                 the pages: links lead somewhere, commands run as written
-  gallery              the images of docs/gallery.md, made anew by its commands
-  mpi [mpich]          lints and tests of the engine over ranks, under mpirun on 1 to 4 ranks; needs Open MPI, or MPICH
-  python               the tests of the Python package alone, on a wheel built for them
-  wheel                a release wheel of the Python package in target/wheels
-  instructions [keep]  instructions of three fixed runs against those kept; `keep` keeps the new ones
-  paper [--full]       the paper's figures and tables beside its rivals, into paper/results; --quick is usual
-  kernels              rate of the correlation against the core's peak
-  speed [WORDS]        stages of a pursuit against the machine's ceilings; threads SIDE, scale SIDE, bands SIDE MIB, stream COUNT,
-                       precision
-  fuzz TARGET SECONDS  fuzzes image, archive, mask, lasso, pursuit or arguments until time is up
-  long                 tests with killed processes, load and many processes at full length
-  memory [WORDS]       peak memory of every kind of run under several limits, or only of those that match the words
-  supply               checks licences and sources of dependencies, and locations of unsafe code
-  threads [IMAGE]      compares an encode with 1 and 2 threads: ratio of the medians, memory per pixel";
+const USAGE: &str = "usage: cargo xtask COMMAND
+  test                 run all tests: Rust, dependencies and links, then the Python package
+  release --check      run the checks that take too long for every change
+  docs                 check the documentation: links resolve, commands run as written
+  gallery              regenerate the images of docs/gallery.md with its own commands
+  mpi [mpich]          lint and test the engine over ranks on 1 to 4 ranks (Open MPI or MPICH)
+  python               test the Python package alone, on a wheel built for it
+  wheel                build a release wheel of the Python package in target/wheels
+  instructions [keep]  compare instruction counts of three fixed runs with the stored ones;
+                       `keep` stores the new ones
+  paper [--full]       reproduce the paper's figures and tables and run the peers, into
+                       paper/results; default: --quick
+  kernels              measure the rate of the correlation against the core's peak
+  speed [WORDS]        measure the stages of a pursuit against the machine's limits; WORDS:
+                       threads SIDE, scale SIDE, bands SIDE MIB, stream COUNT, precision
+  fuzz TARGET SECONDS  fuzz image, archive, mask, lasso, pursuit or arguments
+  long                 run the tests with killed processes, load and many processes at full length
+  memory [WORDS]       measure the peak memory of runs under several limits, or of those that
+                       match WORDS
+  supply               check licences and sources of dependencies, and locations of unsafe code
+  threads [IMAGE]      compare an encode with 1 and 2 threads";
 
 /// The environment in which MPICH is used instead of Open MPI.
 const MPICH: &[(&str, &str)] = &[

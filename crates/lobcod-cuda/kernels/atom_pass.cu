@@ -8,11 +8,11 @@
 #define SPAN_Y (2 * HY - 1)
 #define SPAN_X (2 * HX - 1)
 #define SPAN (SPAN_Z * SPAN_Y * SPAN_X)
-#define LOOK_WARPS 8
+#define INSPECT_WARPS 8
 
-struct Course {
+struct AtomPassArgs {
     const int* first;  // M x tiles: where the codes of an atom in a tile begin
-    const Place* places;
+    const CodePosition* places;
     const float* values;
     const u32* numbers;    // of their needles
     const double* planes;  // what tally_planes says
@@ -30,11 +30,11 @@ __device__ __forceinline__ double whole_scale(double bound) {
     return ldexp(1.0, 61 - exponent);
 }
 
-__device__ __forceinline__ void whole_scales(const Course& course, double& gradient, double& correlation) {
+__device__ __forceinline__ void whole_scales(const AtomPassArgs& pass, double& gradient, double& correlation) {
     double energy = 0.0, codes = 0.0;
-    for (int p = 0; p < course.plane_count; p++) {
-        energy += course.planes[6 * p];
-        codes += course.planes[6 * p + 3];
+    for (int p = 0; p < pass.plane_count; p++) {
+        energy += pass.planes[6 * p];
+        codes += pass.planes[6 * p + 3];
     }
     // Atoms that move may make the residual larger for a while, never more than this.
     gradient = whole_scale(16.0 * sqrt(energy * codes) + 16.0 * codes);
@@ -45,27 +45,27 @@ __device__ __forceinline__ i64 to_whole(double x, double scale) { return llrint(
 
 // Calls f(number) for the codes of atom k in a tile and its neighbours, in one order; the lanes take tiles in turn.
 template <typename F>
-__device__ __forceinline__ void each_near(const World& w, const Course& course, int k, const Tile& tile, int t, int from, int step, F f) {
+__device__ __forceinline__ void each_near(const KernelArgs& w, const AtomPassArgs& pass, int k, const Tile& tile, int t, int from, int step, F f) {
     for (int i = from; i <= tile.neighbour_count; i += step) {
         const int near = i == 0 ? t : w.neighbours[tile.neighbours_at + i - 1];
         const i64 at = (i64)k * w.tile_count + near;
-        const int end = course.first[at + 1];
-        for (int j = course.first[at]; j < end; j++) f(j);
+        const int end = pass.first[at + 1];
+        for (int j = pass.first[at]; j < end; j++) f(j);
     }
 }
 
 // Gradient and autocorrelation of the codes of atom k.
-extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) look_at_atom(World w, Course course, int k) {
+extern "C" __global__ void __launch_bounds__(INSPECT_WARPS * 32, 1) inspect_atom(KernelArgs w, AtomPassArgs pass, int k) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int from = course.first[(i64)k * w.tile_count], to = course.first[(i64)(k + 1) * w.tile_count];
-    if (from + (int)blockIdx.x * LOOK_WARPS >= to) return;
+    const int from = pass.first[(i64)k * w.tile_count], to = pass.first[(i64)(k + 1) * w.tile_count];
+    if (from + (int)blockIdx.x * INSPECT_WARPS >= to) return;
     i64 sums[(N + 31) / 32];
     for (int j = 0; j < (N + 31) / 32; j++) sums[j] = 0;
     double scale, correlation_scale;
-    whole_scales(course, scale, correlation_scale);
-    for (int i = from + blockIdx.x * LOOK_WARPS + warp; i < to; i += gridDim.x * LOOK_WARPS) {
-        const Place place = course.places[i];
-        const float value = course.values[i];
+    whole_scales(pass, scale, correlation_scale);
+    for (int i = from + blockIdx.x * INSPECT_WARPS + warp; i < to; i += gridDim.x * INSPECT_WARPS) {
+        const CodePosition place = pass.places[i];
+        const float value = pass.values[i];
         const Tile& tile = w.tiles[place.tile];
         const Plane& plane = w.planes[tile.plane];
         const Domain domain(w, plane);
@@ -76,10 +76,10 @@ extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) look_at_atom(Wo
                 : domain.in_patch(p, place.z, place.y, place.x);
             if (at >= 0) sums[j] += to_whole((double)value * (double)w.residual[at], scale);
         }
-        i64* correlation = course.correlation + (i64)k * SPAN;
-        each_near(w, course, k, tile, place.tile, lane, 32, [&](int j) {
-            const Place other = course.places[j];
-            const i64 product = to_whole((double)value * (double)course.values[j], correlation_scale);
+        i64* correlation = pass.correlation + (i64)k * SPAN;
+        each_near(w, pass, k, tile, place.tile, lane, 32, [&](int j) {
+            const CodePosition other = pass.places[j];
+            const i64 product = to_whole((double)value * (double)pass.values[j], correlation_scale);
             const int turns = w.periodic ? 1 : 0;
             for (int tz = -turns; tz <= turns; tz++) {
                 const int sz = other.z - place.z + tz * plane.domain[0];
@@ -99,12 +99,12 @@ extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) look_at_atom(Wo
     }
     for (int j = 0; j < (N + 31) / 32; j++) {
         const int p = j * 32 + lane;
-        if (p < N && sums[j]) atomicAdd(reinterpret_cast<u64*>(course.gradient + (i64)k * N + p), (u64)sums[j]);
+        if (p < N && sums[j]) atomicAdd(reinterpret_cast<u64*>(pass.gradient + (i64)k * N + p), (u64)sums[j]);
     }
 }
 
 // Does the patch at `place` cover the sample?
-__device__ __forceinline__ int cover(const Plane& plane, int periodic, const Place& place, int z, int y, int x) {
+__device__ __forceinline__ int cover(const Plane& plane, int periodic, const CodePosition& place, int z, int y, int x) {
     int dz = z - place.z, dy = y - place.y, dx = x - place.x;
     if (periodic) {
         dz += dz < 0 ? plane.domain[0] : 0;
@@ -115,47 +115,47 @@ __device__ __forceinline__ int cover(const Plane& plane, int periodic, const Pla
 }
 
 // Moves atom k, and lets the residual follow. Of the codes that cover a sample the first one takes them all off.
-extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) move_atom(World w, Course course, int k) {
+extern "C" __global__ void __launch_bounds__(INSPECT_WARPS * 32, 1) move_atom(KernelArgs w, AtomPassArgs pass, int k) {
     __shared__ float change[N];
-    __shared__ double room[LOOK_WARPS];
+    __shared__ double partial[INSPECT_WARPS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int from = course.first[(i64)k * w.tile_count], to = course.first[(i64)(k + 1) * w.tile_count];
-    if (from + (int)blockIdx.x * LOOK_WARPS >= to) return;
+    const int from = pass.first[(i64)k * w.tile_count], to = pass.first[(i64)(k + 1) * w.tile_count];
+    if (from + (int)blockIdx.x * INSPECT_WARPS >= to) return;
     double scale, correlation_scale;
-    whole_scales(course, scale, correlation_scale);
+    whole_scales(pass, scale, correlation_scale);
     double bound = 0.0;
-    for (int s = threadIdx.x; s < SPAN; s += blockDim.x) bound += fabs((double)course.correlation[(i64)k * SPAN + s]);
-    bound = block_sum(bound, room) / correlation_scale;
+    for (int s = threadIdx.x; s < SPAN; s += blockDim.x) bound += fabs((double)pass.correlation[(i64)k * SPAN + s]);
+    bound = block_sum(bound, partial) / correlation_scale;
     if (!(bound > 0.0)) return;
     double energy = 0.0;
     for (int p = threadIdx.x; p < N; p += blockDim.x) {
-        const double after = (double)w.atoms[(i64)k * N + p] + (double)course.gradient[(i64)k * N + p] / scale / bound;
+        const double after = (double)w.atoms[(i64)k * N + p] + (double)pass.gradient[(i64)k * N + p] / scale / bound;
         energy += after * after;
     }
-    const double norm = sqrt(block_sum(energy, room));
+    const double norm = sqrt(block_sum(energy, partial));
     energy = 0.0;
     for (int p = threadIdx.x; p < N; p += blockDim.x) {
         const float d = w.atoms[(i64)k * N + p];
-        const double after = ((double)d + (double)course.gradient[(i64)k * N + p] / scale / bound) / norm;
+        const double after = ((double)d + (double)pass.gradient[(i64)k * N + p] / scale / bound) / norm;
         // The residual follows what the atom becomes in its own precision.
         const float moved = d + (float)(after - (double)d);
         change[p] = moved - d;
         energy += (double)change[p] * (double)change[p];
-        if (blockIdx.x == 0) course.improved[(i64)k * N + p] = moved;
+        if (blockIdx.x == 0) pass.improved[(i64)k * N + p] = moved;
     }
-    energy = block_sum(energy, room);
-    if (blockIdx.x == 0 && threadIdx.x == 0) atomicMax(w.mail + MAIL_MOVE, (u64)__double_as_longlong(sqrt(energy)));
+    energy = block_sum(energy, partial);
+    if (blockIdx.x == 0 && threadIdx.x == 0) atomicMax(w.counters + COUNTER_MOVE, (u64)__double_as_longlong(sqrt(energy)));
     __syncthreads();
-    for (int i = from + blockIdx.x * LOOK_WARPS + warp; i < to; i += gridDim.x * LOOK_WARPS) {
-        const Place place = course.places[i];
-        const float value = course.values[i];
+    for (int i = from + blockIdx.x * INSPECT_WARPS + warp; i < to; i += gridDim.x * INSPECT_WARPS) {
+        const CodePosition place = pass.places[i];
+        const float value = pass.values[i];
         const Tile& tile = w.tiles[place.tile];
         const Plane& plane = w.planes[tile.plane];
         const Domain domain(w, plane);
         bool crowded = false;
-        each_near(w, course, k, tile, place.tile, lane, 32, [&](int j) {
+        each_near(w, pass, k, tile, place.tile, lane, 32, [&](int j) {
             if (j == i) return;
-            const Place other = course.places[j];
+            const CodePosition other = pass.places[j];
             int dz = abs(other.z - place.z), dy = abs(other.y - place.y), dx = abs(other.x - place.x);
             if (w.periodic) {
                 dz = min(dz, plane.domain[0] - dz);
@@ -175,11 +175,11 @@ extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) move_atom(World
                           gx = inside(x, plane.domain[2], w.periodic);
                 int owner = i;
                 sum = 0.0f;
-                each_near(w, course, k, tile, place.tile, 0, 1, [&](int j) {
-                    const int q = cover(plane, w.periodic, course.places[j], gz, gy, gx);
+                each_near(w, pass, k, tile, place.tile, 0, 1, [&](int j) {
+                    const int q = cover(plane, w.periodic, pass.places[j], gz, gy, gx);
                     if (q >= 0) {
                         owner = min(owner, j);
-                        sum = fmaf(course.values[j], change[c * BOX + q], sum);
+                        sum = fmaf(pass.values[j], change[c * BOX + q], sum);
                     }
                 });
                 if (owner != i) continue;
@@ -190,22 +190,22 @@ extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) move_atom(World
 }
 
 // Gradient of the data term in f64, `- sum_i P_i R a_i^T`, over one layer of a plane or (layer -1) all codes; a block an atom.
-extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) gradient(World w, Course course, int of_plane, int of_layer, double* out) {
-    extern __shared__ double parts[];  // LOOK_WARPS x N
+extern "C" __global__ void __launch_bounds__(INSPECT_WARPS * 32, 1) gradient(KernelArgs w, AtomPassArgs pass, int of_plane, int of_layer, double* out) {
+    extern __shared__ double parts[];  // INSPECT_WARPS x N
     const int k = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int from = course.first[(i64)k * w.tile_count], to = course.first[(i64)(k + 1) * w.tile_count];
+    const int from = pass.first[(i64)k * w.tile_count], to = pass.first[(i64)(k + 1) * w.tile_count];
     double* mine = parts + (i64)warp * N;
     for (int p = lane; p < N; p += 32) mine[p] = 0.0;
-    for (int i = from + warp; i < to; i += LOOK_WARPS) {
-        const Place place = course.places[i];
+    for (int i = from + warp; i < to; i += INSPECT_WARPS) {
+        const CodePosition place = pass.places[i];
         const Tile& tile = w.tiles[place.tile];
         const Plane& plane = w.planes[tile.plane];
         const Domain domain(w, plane);
         if (of_layer >= 0) {
             if (tile.plane != of_plane) continue;
-            if ((int)w.needle_layers[w.shapes[tile.shape].needles_at + course.numbers[i]] != of_layer) continue;
+            if ((int)w.needle_layers[w.shapes[tile.shape].needles_at + pass.numbers[i]] != of_layer) continue;
         }
-        const double value = course.values[i];
+        const double value = pass.values[i];
         for (int p = lane; p < N; p += 32) {
             const i64 at = domain.in_patch(p, place.z, place.y, place.x);
             if (at >= 0) mine[p] -= value * (double)w.residual[at];
@@ -214,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(LOOK_WARPS * 32, 1) gradient(World 
     __syncthreads();
     for (int p = threadIdx.x; p < N; p += blockDim.x) {
         double sum = 0.0;
-        for (int i = 0; i < LOOK_WARPS; i++) sum += parts[(i64)i * N + p];
+        for (int i = 0; i < INSPECT_WARPS; i++) sum += parts[(i64)i * N + p];
         out[(i64)k * N + p] = sum;
     }
 }

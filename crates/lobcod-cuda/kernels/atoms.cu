@@ -1,7 +1,7 @@
 // The dictionary in the forms the kernels read, and what belongs to it in the codes.
 
 // Samples of every atom as the lanes of a code own them; `rows` holds M x N numbers.
-extern "C" __global__ void pack_rows(World w, const float* rows, float* packed) {
+extern "C" __global__ void pack_rows(KernelArgs w, const float* rows, float* packed) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= M * LPC * NPL4 * 4) return;
     const int lane = i / 4 % LPC, j = i / (4 * LPC) % NPL4 * 4 + i % 4, k = i / (NPL4 * 4 * LPC), p = lane + j * LPC;
@@ -9,7 +9,7 @@ extern "C" __global__ void pack_rows(World w, const float* rows, float* packed) 
 }
 
 // Four samples of every atom side by side, and the taps of chunks of atoms.
-extern "C" __global__ void pack_columns(World w, float* columns, float* taps) {
+extern "C" __global__ void pack_columns(KernelArgs w, float* columns, float* taps) {
     const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < (i64)N4 * CS * 4) {
         const int within = i % 4, k = i / 4 % CS, p = (int)(i / (4 * CS)) * 4 + within;
@@ -23,7 +23,7 @@ extern "C" __global__ void pack_columns(World w, float* columns, float* taps) {
     }
 }
 
-extern "C" __global__ void make_gram(World w, float* gram) {
+extern "C" __global__ void make_gram(KernelArgs w, float* gram) {
     const i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (i64)M * MS) return;
     const int k = (int)(i / MS), l = (int)(i % MS);
@@ -35,7 +35,7 @@ extern "C" __global__ void make_gram(World w, float* gram) {
 }
 
 // Energy of every code's atom under the weights of its patch, and whether any of them is not 1; a warp a tile.
-extern "C" __global__ void find_curvatures(World w) {
+extern "C" __global__ void find_curvatures(KernelArgs w) {
     const int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (t >= w.tile_count) return;
     const Tile& tile = w.tiles[t];
@@ -75,7 +75,7 @@ extern "C" __global__ void find_curvatures(World w) {
 }
 
 // Codes of the tiles from `from` on, one tile after the other, tile t at `first[t]` less that of the first of them; or back from there.
-extern "C" __global__ void gather_codes(World w, int from, const int* first, Code* all, int back) {
+extern "C" __global__ void gather_codes(KernelArgs w, int from, const int* first, Code* all, int back) {
     const int t = from + blockIdx.x, at = first[t] - first[from];
     Code* codes = codes_of(w, t, w.slot[t]);
     const int count = first[t + 1] - first[t];
@@ -86,18 +86,18 @@ extern "C" __global__ void gather_codes(World w, int from, const int* first, Cod
     if (back && threadIdx.x == 0) w.counts[t] = count;
 }
 
-// The listed tiles move into other rooms.
-extern "C" __global__ void move_codes(World w, const int* tiles, const Room* rooms) {
+// The listed tiles move into other stores.
+extern "C" __global__ void move_codes(KernelArgs w, const int* tiles, const TileStore* stores) {
     const int t = tiles[blockIdx.x], slot = w.slot[t];
-    const Room room = rooms[blockIdx.x];
+    const TileStore store = stores[blockIdx.x];
     const Code* codes = codes_of(w, t, slot);
-    for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) room.codes[(i64)slot * room.capacity + i] = codes[i];
+    for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) store.codes[(i64)slot * store.capacity + i] = codes[i];
     __syncthreads();
-    if (threadIdx.x == 0) w.rooms[t] = room;
+    if (threadIdx.x == 0) w.stores[t] = store;
 }
 
-// Forgets what is known of changes: every tile is swept again.
-extern "C" __global__ void forget(World w) {
+// Marks every tile as changed, so that it is swept again.
+extern "C" __global__ void reset_changes(KernelArgs w) {
     const int t = blockIdx.x * blockDim.x + threadIdx.x;
     if (t < w.tile_count) {
         w.own[t] = (double)INFINITE;

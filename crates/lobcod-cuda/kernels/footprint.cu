@@ -17,7 +17,7 @@ __device__ __forceinline__ void copies_done() {}
 // Calls f(place in the footprint, number of the sample or -1) for the samples of a tile's footprint, shared by `threads` threads. Runs
 // over the largest footprint, whose strides the compiler knows: divisions by other numbers would cost more than all the rest.
 template <typename F>
-__device__ __forceinline__ void each_sample(const World& w, const Plane& plane, const Tile& tile, int thread, int threads, F f) {
+__device__ __forceinline__ void each_sample(const KernelArgs& w, const Plane& plane, const Tile& tile, int thread, int threads, F f) {
     const int fz = tile.size[0] + HZ - 1, fy = tile.size[1] + HY - 1, fx = tile.size[2] + HX - 1;
     const int oz = tile.origin[0], oy = tile.origin[1], ox = tile.origin[2];
     const Domain domain(w, plane);
@@ -32,7 +32,7 @@ __device__ __forceinline__ bool is_weighted(const Plane& plane, const Tile& tile
 
 // Fills the footprint; `weights` too where some are not 1. The caller waits for all threads.
 __device__ __forceinline__ void load_footprint(
-    const World& w, const Plane& plane, const Tile& tile, float* residual, float* weights, int thread, int threads) {
+    const KernelArgs& w, const Plane& plane, const Tile& tile, float* residual, float* weights, int thread, int threads) {
     each_sample(w, plane, tile, thread, threads, [&](int to, i64 from) {
         copy_sample(residual + to, w.residual + (from < 0 ? 0 : from), from >= 0);
     });
@@ -46,7 +46,7 @@ __device__ __forceinline__ void load_footprint(
 }
 
 __device__ __forceinline__ void store_footprint(
-    const World& w, const Plane& plane, const Tile& tile, const float* residual, int thread, int threads) {
+    const KernelArgs& w, const Plane& plane, const Tile& tile, const float* residual, int thread, int threads) {
     each_sample(w, plane, tile, thread, threads, [&](int at, i64 to) {
         if (to >= 0) w.residual[to] = residual[at];
     });

@@ -1,12 +1,12 @@
 // All codes sorted by atom, then tile, then needle: what passes over the atoms read.
 
-struct __align__(16) Place {
+struct __align__(16) CodePosition {
     int z, y, x;  // first sample of the patch
     int tile;
 };
 
 // Codes of every atom in every tile: `counts` is M x tiles, zero before.
-extern "C" __global__ void count_atoms(World w, int* counts) {
+extern "C" __global__ void count_atoms(KernelArgs w, int* counts) {
     const int t = blockIdx.x;
     const Code* codes = codes_of(w, t, w.slot[t]);
     for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) {
@@ -80,7 +80,7 @@ extern "C" __global__ void scan_within(int* numbers, i64 length, const int* sums
 }
 
 // Puts every code in its place; `first` as scanned, `next` a copy of it.
-extern "C" __global__ void place_codes(World w, int* next, Place* places, float* values, u32* numbers) {
+extern "C" __global__ void place_codes(KernelArgs w, int* next, CodePosition* places, float* values, u32* numbers) {
     const int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (t >= w.tile_count) return;
     const Tile& tile = w.tiles[t];

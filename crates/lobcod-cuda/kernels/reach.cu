@@ -14,19 +14,19 @@
 #define REGION_ROWS (C * HZ * HY)
 #define REGION_THREADS (TX * TY * TZ)
 
-struct Region {
+struct ReachBlock {
     int plane;
     int at[3];  // first position, counted from the first of the plane
 };
 
 // `taps`: CHUNKS x REGION_ROWS x ROW_TAPS x CHUNK4 fours of atoms.
 extern "C" __global__ void __launch_bounds__(REGION_THREADS) find_reach(
-    World w, const Region* regions, const float4* taps, u32* plane_largest) {
+    KernelArgs w, const ReachBlock* regions, const float4* taps, u32* plane_largest) {
     extern __shared__ float4 memory[];
     float4* chip_taps = memory;
     float* field = reinterpret_cast<float*>(memory + REGION_ROWS * ROW_TAPS * CHUNK4);
     __shared__ u32 block_largest;
-    const Region region = regions[blockIdx.x];
+    const ReachBlock region = regions[blockIdx.x];
     const Plane& plane = w.planes[region.plane];
     const Domain domain(w, plane);
     const int thread = threadIdx.x;

@@ -57,7 +57,7 @@ __device__ __forceinline__ double scale_at(const Scales& scales, int z, int y, i
 
 // Calls f(number of the sample in the fields, its scale) for the samples of a box, channel after channel.
 template <typename F>
-__device__ __forceinline__ void each_scaled(const World& w, const Scales& scales, const Plane& plane, const Box& box, F f) {
+__device__ __forceinline__ void each_scaled(const KernelArgs& w, const Scales& scales, const Plane& plane, const Box& box, F f) {
     const i64 count = (i64)C * box.size[0] * box.size[1] * box.size[2];
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (i64)gridDim.x * blockDim.x) {
         const i64 row = i / box.size[2], slice = row / box.size[1];
@@ -69,7 +69,7 @@ __device__ __forceinline__ void each_scaled(const World& w, const Scales& scales
 }
 
 // The scaled residual of a plane; `scaled` begins with its first sample.
-extern "C" __global__ void scale_residual(World w, Scales scales, int number, Box all, float* scaled) {
+extern "C" __global__ void scale_residual(KernelArgs w, Scales scales, int number, Box all, float* scaled) {
     const Plane& plane = w.planes[number];
     each_scaled(w, scales, plane, all, [&](i64 at, double scale) {
         scaled[at - plane.samples_at] = (float)(scale * (double)w.residual[at]);
@@ -77,7 +77,7 @@ extern "C" __global__ void scale_residual(World w, Scales scales, int number, Bo
 }
 
 // ||s r||^2 and <A (Y - B), s r> over a box of a plane, a pair of sums a block.
-extern "C" __global__ void tally_scaled(World w, Scales scales, int number, Box box, double* sums) {
+extern "C" __global__ void tally_scaled(KernelArgs w, Scales scales, int number, Box box, double* sums) {
     double energy = 0.0, dot = 0.0;
     each_scaled(w, scales, w.planes[number], box, [&](i64 at, double scale) {
         const double r = scale * (double)w.residual[at];
@@ -89,7 +89,7 @@ extern "C" __global__ void tally_scaled(World w, Scales scales, int number, Box 
 }
 
 // The largest reach of the needles of every tile, a warp each.
-extern "C" __global__ void reach_of_tiles(World w, float* largest) {
+extern "C" __global__ void reach_of_tiles(KernelArgs w, float* largest) {
     const int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (t >= w.tile_count) return;
     const Tile& tile = w.tiles[t];

@@ -34,7 +34,7 @@ __device__ __forceinline__ void load_atom(const float4* rows, int atom, int lane
 }
 
 // A tile where it is worked on.
-struct Desk {
+struct SupportWorkspace {
     int tile;   // -1: there is nothing to do
     int count;  // codes
     float* residual;
@@ -46,38 +46,38 @@ struct Desk {
 };
 
 // Memory of tile g of a warp.
-__device__ __forceinline__ float* room_of(const World& w, char* chip, int g, int tile_bytes, int t) {
+__device__ __forceinline__ float* tile_memory(const KernelArgs& w, char* chip, int g, int tile_bytes, int t) {
     return SHARED ? reinterpret_cast<float*>(chip + (i64)g * tile_bytes) : w.scratch + (i64)t * w.scratch_size;
 }
 
 // The whole warp brings the tiles of its groups to where they are worked on; a group's `tile` is -1 where it has none.
-__device__ __forceinline__ Desk open_desks(const World& w, char* chip, int tile_bytes, int kept, int tile, int count, int lane) {
-    Desk desk = {tile, count};
+__device__ __forceinline__ SupportWorkspace open_workspaces(const KernelArgs& w, char* chip, int tile_bytes, int kept, int tile, int count, int lane) {
+    SupportWorkspace workspace = {tile, count};
     for (int g = 0; g < GROUPS; g++) {
         const int t = __shfl_sync(FULL, tile, g * LPC), codes = __shfl_sync(FULL, count, g * LPC);
         if (t < 0) continue;
         const Tile& here = w.tiles[t];
         const Plane& plane = w.planes[here.plane];
-        float* room = room_of(w, chip, g, tile_bytes, t);
-        Code* chip_codes = reinterpret_cast<Code*>(room);
-        float* residual = room + kept * 4;
+        float* memory = tile_memory(w, chip, g, tile_bytes, t);
+        Code* chip_codes = reinterpret_cast<Code*>(memory);
+        float* residual = memory + kept * 4;
         float* weights = residual + FIELD;
         load_footprint(w, plane, here, residual, weights, lane, 32);
         Code* own = codes_of(w, t, w.slot[t]);
         const bool on_chip = codes <= kept;
         for (int i = lane; on_chip && i < codes; i += 32) chip_codes[i] = own[i];
         if (lane / LPC == g) {
-            desk.residual = residual;
-            desk.weights = weights;
-            desk.codes = on_chip ? chip_codes : own;
-            desk.needles = w.needles + w.shapes[here.shape].needles_at;
-            desk.weighted = is_weighted(plane, here);
-            desk.wraps = plane.wraps_any;
+            workspace.residual = residual;
+            workspace.weights = weights;
+            workspace.codes = on_chip ? chip_codes : own;
+            workspace.needles = w.needles + w.shapes[here.shape].needles_at;
+            workspace.weighted = is_weighted(plane, here);
+            workspace.wraps = plane.wraps_any;
         }
     }
     copies_done();
     __syncwarp();
-    return desk;
+    return workspace;
 }
 
 // Brings all atoms near: a load for every 32 bytes.
@@ -97,12 +97,12 @@ __device__ __forceinline__ float approximate_inverse(float x) {
 
 // One round over the codes of the groups' tiles. While a code is worked on, the atom of the next one is on its way, the offset of the
 // one after, and the code after that. Gives the largest change, in shares of the threshold, of this group's codes.
-__device__ __forceinline__ float round_of(const World& w, const Desk& desk, const Lanes& lanes, int count, float penalty) {
+__device__ __forceinline__ float round_of(const KernelArgs& w, const SupportWorkspace& workspace, const Lanes& lanes, int count, float penalty) {
     const int steps = (int)warp_max_u32((u32)count);
     const int last = count - 1;
     Code idle = {0, 0, 0.0f, 0.0f};
-    auto read = [&](int i) { return last < 0 ? idle : desk.codes[min(i, last)]; };
-    auto place = [&](const Code& code) { return last < 0 ? 0 : (int)desk.needles[code.needle]; };
+    auto read = [&](int i) { return last < 0 ? idle : workspace.codes[min(i, last)]; };
+    auto place = [&](const Code& code) { return last < 0 ? 0 : (int)workspace.needles[code.needle]; };
     Code code = read(0), next = read(1), third = read(2);
     int offset = place(code), next_offset = place(next);
     float4 atom[NPL4], coming[NPL4];
@@ -116,12 +116,12 @@ __device__ __forceinline__ float round_of(const World& w, const Desk& desk, cons
         float threshold = penalty;
         if (!UNIT_WEIGHTS) threshold *= __ldg(w.atom_weights + (code.atom & ~CUT_BIT));
         if (w.position_weights && s < count) {
-            const Tile& tile = w.tiles[desk.tile];
+            const Tile& tile = w.tiles[workspace.tile];
             threshold *= w.position_weights[position_at(w.planes[tile.plane], tile, offset)];
         }
         float samples[NPL], c = 0.0f, d = 0.0f;
         UNROLL_SAMPLES
-        for (int j = 0; j < NPL; j++) samples[j] = s < count ? desk.residual[offset + lanes.at(j)] : 0.0f;
+        for (int j = 0; j < NPL; j++) samples[j] = s < count ? workspace.residual[offset + lanes.at(j)] : 0.0f;
         UNROLL_SAMPLES
         for (int j = 0; j < NPL; j += 2) {
             c = fmaf(part(atom[j / 4], j % 4), samples[j], c);
@@ -140,16 +140,16 @@ __device__ __forceinline__ float round_of(const World& w, const Desk& desk, cons
                 if (lanes.owns(j)) {
                     const int at = offset + lanes.at(j);
                     float x = part(atom[j / 4], j % 4);
-                    if (CUT && (code.atom & CUT_BIT)) x *= desk.weights[at];
-                    desk.residual[at] = fmaf(back, x, samples[j]);
+                    if (CUT && (code.atom & CUT_BIT)) x *= workspace.weights[at];
+                    workspace.residual[at] = fmaf(back, x, samples[j]);
                 }
             }
-            if (lanes.lane == 0) desk.codes[s].value = value;
+            if (lanes.lane == 0) workspace.codes[s].value = value;
             largest = fmaxf(largest, fabsf(back) * q / threshold);
-            if (desk.wraps) {
-                const Tile& tile = w.tiles[desk.tile];
+            if (workspace.wraps) {
+                const Tile& tile = w.tiles[workspace.tile];
                 __syncwarp(__activemask());
-                repeat_wrapped(w.planes[tile.plane], tile, offset, desk.residual, lanes.lane, LPC);
+                repeat_wrapped(w.planes[tile.plane], tile, offset, workspace.residual, lanes.lane, LPC);
             }
         }
         __syncwarp();
@@ -166,7 +166,7 @@ __device__ __forceinline__ float round_of(const World& w, const Desk& desk, cons
 }
 
 extern "C" __global__ void __launch_bounds__(512, 1) support(
-    World w, const int* list, int list_count, float penalty, int rounds, float tolerance, int tile_bytes, int kept) {
+    KernelArgs w, const int* list, int list_count, float penalty, int rounds, float tolerance, int tile_bytes, int kept) {
     extern __shared__ float4 memory[];
     const int lane = threadIdx.x % 32, first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * GROUPS;
     if (first >= list_count) return;
@@ -185,12 +185,12 @@ extern "C" __global__ void __launch_bounds__(512, 1) support(
     if (count > 0 && !(w.own[t] + (around - w.seen[t]) >= (double)tolerance)) count = 0;
     if (count == 0) t = -1;
     if (!__any_sync(FULL, t >= 0)) return;
-    const Desk desk = open_desks(w, chip, tile_bytes, kept, t, count, lane);
+    const SupportWorkspace workspace = open_workspaces(w, chip, tile_bytes, kept, t, count, lane);
     float largest = 0.0f, last = 0.0f;
     int visited = 0;
     bool running = t >= 0;
     for (int round = 0; round < rounds && __any_sync(FULL, running); round++) {
-        const float mine = round_of(w, desk, lanes, running ? count : 0, penalty);
+        const float mine = round_of(w, workspace, lanes, running ? count : 0, penalty);
         if (running) {
             visited += count;
             last = mine;
@@ -204,11 +204,11 @@ extern "C" __global__ void __launch_bounds__(512, 1) support(
         const float change = __shfl_sync(FULL, largest, g * LPC);
         if (tile < 0 || change == 0.0f) continue;
         const Tile& here = w.tiles[tile];
-        float* room = room_of(w, chip, g, tile_bytes, tile);
-        store_footprint(w, w.planes[here.plane], here, room + kept * 4, lane, 32);
+        float* memory = tile_memory(w, chip, g, tile_bytes, tile);
+        store_footprint(w, w.planes[here.plane], here, memory + kept * 4, lane, 32);
         // Codes that became zero go.
         Code* own = codes_of(w, tile, w.slot[tile]);
-        const Code* worked_on = codes <= kept ? reinterpret_cast<const Code*>(room) : own;
+        const Code* worked_on = codes <= kept ? reinterpret_cast<const Code*>(memory) : own;
         int left = 0;
         for (int from = 0; from < codes; from += 32) {
             const Code code = worked_on[min(from + lane, codes - 1)];
@@ -224,14 +224,14 @@ extern "C" __global__ void __launch_bounds__(512, 1) support(
         w.own[t] = (double)last;
         w.seen[t] = around;
         w.total[t] += (double)largest;
-        atomicMax(w.mail + MAIL_CHANGE, (u64)__float_as_uint(largest));
-        atomicAdd(w.mail + MAIL_VISITED, (u64)visited);
+        atomicMax(w.counters + COUNTER_CHANGE, (u64)__float_as_uint(largest));
+        atomicAdd(w.counters + COUNTER_VISITED, (u64)visited);
     }
 }
 
 // Takes what the codes make of the atoms in `rows` off the residuals of the tiles of one colour.
 extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
-    World w, const int* list, int list_count, const float4* rows, int tile_bytes, int kept) {
+    KernelArgs w, const int* list, int list_count, const float4* rows, int tile_bytes, int kept) {
     extern __shared__ float4 memory[];
     const int lane = threadIdx.x % 32, first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * GROUPS;
     if (first >= list_count) return;
@@ -242,10 +242,10 @@ extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
     if (count == 0) t = -1;
     if (!__any_sync(FULL, t >= 0)) return;
     warm_atoms(rows, lane);
-    const Desk desk = open_desks(w, chip, tile_bytes, kept, t, count, lane);
+    const SupportWorkspace workspace = open_workspaces(w, chip, tile_bytes, kept, t, count, lane);
     for (int s = 0; s < count; s++) {
-        const Code code = desk.codes[s];
-        const int offset = desk.needles[code.needle];
+        const Code code = workspace.codes[s];
+        const int offset = workspace.needles[code.needle];
         float4 atom[NPL4];
         load_atom(rows, code.atom & ~CUT_BIT, lanes.lane, atom);
         UNROLL_SAMPLES
@@ -253,14 +253,14 @@ extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
             if (lanes.owns(j)) {
                 const int at = offset + lanes.at(j);
                 float x = part(atom[j / 4], j % 4);
-                if (CUT && desk.weighted) x *= desk.weights[at];
-                desk.residual[at] = fmaf(-code.value, x, desk.residual[at]);
+                if (CUT && workspace.weighted) x *= workspace.weights[at];
+                workspace.residual[at] = fmaf(-code.value, x, workspace.residual[at]);
             }
         }
         __syncwarp(__activemask());
-        if (desk.wraps) {
+        if (workspace.wraps) {
             const Tile& tile = w.tiles[t];
-            repeat_wrapped(w.planes[tile.plane], tile, offset, desk.residual, lanes.lane, LPC);
+            repeat_wrapped(w.planes[tile.plane], tile, offset, workspace.residual, lanes.lane, LPC);
             __syncwarp(__activemask());
         }
     }
@@ -269,12 +269,12 @@ extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
         const int tile = __shfl_sync(FULL, t, g * LPC);
         if (tile < 0) continue;
         const Tile& here = w.tiles[tile];
-        store_footprint(w, w.planes[here.plane], here, room_of(w, chip, g, tile_bytes, tile) + kept * 4, lane, 32);
+        store_footprint(w, w.planes[here.plane], here, tile_memory(w, chip, g, tile_bytes, tile) + kept * 4, lane, 32);
     }
 }
 
 // The residual of all-zero codes, or zero.
-extern "C" __global__ void reset_residual(World w, i64 samples, int to_zero) {
+extern "C" __global__ void reset_residual(KernelArgs w, i64 samples, int to_zero) {
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < samples; i += (i64)gridDim.x * blockDim.x) {
         w.residual[i] = to_zero ? 0.0f : w.weights ? w.target[i] * w.weights[i] : w.target[i];
     }

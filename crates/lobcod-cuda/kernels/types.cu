@@ -1,4 +1,4 @@
-// What all kernels share: the world as the host describes it, and the arithmetic of places.
+// What all kernels share: their arguments, and the arithmetic of positions.
 //
 // Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), ROW, SLICE, CHANNEL (strides of a footprint), FIELD
 // (its samples), UNIT_WEIGHTS (have all atoms weight 1?), SHARED (do footprints of tiles fit on chip?),
@@ -76,14 +76,14 @@ struct __align__(16) Code {
     float curvature;
 };
 
-// The room of a tile: three regions of `capacity` codes. Two take turns, one is for what is being found.
-struct __align__(16) Room {
+// The store of a tile: three regions of `capacity` codes. Two take turns, one is for what is being found.
+struct __align__(16) TileStore {
     Code* codes;
     int capacity;
     int unused;
 };
 
-struct World {
+struct KernelArgs {
     const Plane* planes;
     const Tile* tiles;
     const Shape* shapes;
@@ -97,10 +97,10 @@ struct World {
     const float* position_weights;
     const u32* position_caps;
     float* reach;
-    Room* rooms;
+    TileStore* stores;
     int* counts;
     int* slot;
-    int* wanted;  // codes that a visit last had to find room for
+    int* wanted;  // codes that a visit last needed space for
     double* total;  // all changes of a tile so far
     double* own;    // its last change
     double* seen;   // changes of its neighbours when it was last swept
@@ -110,7 +110,7 @@ struct World {
     const float* gram;            // M x MS
     const float* atom_weights;    // MS, infinite behind the last
     const float* inverse_weights; // MS, 0 behind the last
-    u64* mail;
+    u64* counters;
     float* scratch;
     i64 scratch_size;
     int tile_count;
@@ -121,16 +121,16 @@ struct World {
     int weighted;  // is there any weight, or a patch that leaves the domain?
 };
 
-// Slots of the mail to the host.
-enum { MAIL_CHANGE = 0, MAIL_VISITED = 1, MAIL_OVERFLOW = 2, MAIL_MOVE = 3 };
+// Slots of the counters that the host reads.
+enum { COUNTER_CHANGE = 0, COUNTER_VISITED = 1, COUNTER_OVERFLOW = 2, COUNTER_MOVE = 3 };
 
-// Where sample p of a patch lies in a footprint.
+// Offset of sample p of a patch in a footprint.
 __device__ __forceinline__ int patch_offset(int p) {
     int x = p % HX, y = p / HX % HY, z = p / (HX * HY) % HZ, c = p / BOX;
     return c * CHANNEL + z * SLICE + y * ROW + x;
 }
 
-// Place of an axis inside the domain, or -1.
+// Index along an axis inside the domain, or -1.
 __device__ __forceinline__ int inside(int at, int length, int periodic) {
     if (periodic) {
         if (at >= length) at -= length;
@@ -144,7 +144,7 @@ __device__ __forceinline__ int inside(int at, int length, int periodic) {
 struct Domain {
     int depth, height, width, periodic;
     i64 samples_at;
-    __device__ __forceinline__ Domain(const World& w, const Plane& plane)
+    __device__ __forceinline__ Domain(const KernelArgs& w, const Plane& plane)
         : depth(plane.domain[0]), height(plane.domain[1]), width(plane.domain[2]), periodic(w.periodic), samples_at(plane.samples_at) {}
 
     // Number of a sample in the fields, or -1 outside the domain.
@@ -156,7 +156,7 @@ struct Domain {
         return samples_at + ((i64)(c * depth + z) * height + y) * width + x;
     }
 
-    // That of sample p of the patch at a place.
+    // Number of sample p of the patch at a position.
     __device__ __forceinline__ i64 in_patch(int p, int z, int y, int x) const {
         return at(p / BOX, z + p / (HX * HY) % HZ, y + p / HX % HY, x + p % HX);
     }
@@ -171,9 +171,9 @@ __device__ __forceinline__ i64 position_at(const Plane& plane, const Tile& tile,
     return plane.positions_at + ((i64)z * plane.positions[1] + y) * plane.positions[2] + x;
 }
 
-__device__ __forceinline__ Code* codes_of(const World& w, int tile, int slot) {
-    const Room room = w.rooms[tile];
-    return room.codes + (i64)slot * room.capacity;
+__device__ __forceinline__ Code* codes_of(const KernelArgs& w, int tile, int slot) {
+    const TileStore store = w.stores[tile];
+    return store.codes + (i64)slot * store.capacity;
 }
 
 template <int WARPS>
@@ -216,7 +216,7 @@ __device__ __forceinline__ u32 warp_max_u32(u32 x) {
 }
 
 // Changes of all neighbours so far, added up in one order.
-__device__ __forceinline__ double changes_around(const World& w, const Tile& tile, int lane) {
+__device__ __forceinline__ double changes_around(const KernelArgs& w, const Tile& tile, int lane) {
     double sum = 0.0;
     for (int i = lane; i < tile.neighbour_count; i += 32) sum += w.total[w.neighbours[tile.neighbours_at + i]];
     return warp_sum(sum);

@@ -17,7 +17,7 @@ struct Sweep {
 };
 
 // What the warps of a tile share.
-struct Bench {
+struct VisitWorkspace {
     float* residual;
     float* weights;
     uint2* range;  // codes of every needle: first (POOL_BIT: in the pool), count
@@ -31,7 +31,7 @@ struct Bench {
 };
 
 __device__ __forceinline__ void visit_needle(
-    const World& w, const Plane& plane, const Tile& tile, const Sweep& sweep, const Bench& bench, const int* patch,
+    const KernelArgs& w, const Plane& plane, const Tile& tile, const Sweep& sweep, const VisitWorkspace& workspace, const int* patch,
     const float4* columns, const float* gram, const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
     const bool spread = sweep.visit == VISIT_SPREAD;
     i64 position = 0;
@@ -42,12 +42,12 @@ __device__ __forceinline__ void visit_needle(
     __syncwarp();
     float energy = 0.0f;
     for (int p = lane; p < N; p += 32) {
-        const float x = bench.residual[offset + patch[p]];
+        const float x = workspace.residual[offset + patch[p]];
         energy = fmaf(x * share, x * share, energy);
         buffer[p] = x;
     }
     __syncwarp();
-    if (!spread && bench.range[q].y == 0) {
+    if (!spread && workspace.range[q].y == 0) {
         // Atoms have unit norm: no correlation exceeds the norm of the patch. Needles beside it may have taken what it was to code.
         for (int s = 16; s; s >>= 1) energy += __shfl_xor_sync(FULL, energy, s);
         if (energy <= 1.0f) return;
@@ -57,7 +57,7 @@ __device__ __forceinline__ void visit_needle(
     bool cut = false;
     if (CUT && is_weighted(plane, tile)) {
         bool plain = true;
-        for (int p = lane; p < N; p += 32) plain &= bench.weights[offset + patch[p]] == 1.0f;
+        for (int p = lane; p < N; p += 32) plain &= workspace.weights[offset + patch[p]] == 1.0f;
         cut = !__all_sync(FULL, plain);
     }
     float before[MPL];
@@ -70,7 +70,7 @@ __device__ __forceinline__ void visit_needle(
         needle.inverse[j] = 1.0f / needle.threshold[j];
         needle.curvature[j] = !cut && k < M ? gram[(i64)k * MS + k] : 0.0f;
     }
-    const uint2 range = bench.range[q];
+    const uint2 range = workspace.range[q];
     for (u32 from = 0; from < (spread ? 0 : range.y); from += 32) {
         // The lanes fetch a code each.
         const Code own = old[range.x + min(from + (u32)lane, range.y - 1)];
@@ -87,7 +87,7 @@ __device__ __forceinline__ void visit_needle(
         }
     }
 #if CUT
-    Columns source = {columns, gram, cut ? bench.weights + offset : nullptr, patch, buffer, lane, 0, -1};
+    Columns source = {columns, gram, cut ? workspace.weights + offset : nullptr, patch, buffer, lane, 0, -1};
 #else
     Columns source = {columns, gram, nullptr, patch, buffer, lane};
 #endif
@@ -132,24 +132,24 @@ __device__ __forceinline__ void visit_needle(
         for (int i = 0; i < OWN; i++) {
             if (i * 32 + lane < N) {
                 const int at = offset + patch[i * 32 + lane];
-                bench.residual[at] += cut ? back[i] * bench.weights[at] : back[i];
+                workspace.residual[at] += cut ? back[i] * workspace.weights[at] : back[i];
             }
         }
         if (plane.wraps_any) {
             __syncwarp();
-            repeat_wrapped(plane, tile, offset, bench.residual, lane, 32);
+            repeat_wrapped(plane, tile, offset, workspace.residual, lane, 32);
         }
         largest = warp_max(largest);
     }
     int start = 0;
     if (lane == 0) {
-        start = count ? atomicAdd(bench.found, count) : 0;
-        bench.range[q] = make_uint2((u32)start | POOL_BIT, (u32)count);
-        if (moved && !spread) atomicMax(bench.largest, __float_as_uint(largest));
-        atomicAdd(bench.visited, 1);
+        start = count ? atomicAdd(workspace.found, count) : 0;
+        workspace.range[q] = make_uint2((u32)start | POOL_BIT, (u32)count);
+        if (moved && !spread) atomicMax(workspace.largest, __float_as_uint(largest));
+        atomicAdd(workspace.visited, 1);
     }
     start = __shfl_sync(FULL, start, 0);
-    if (start + count > *bench.capacity) return;
+    if (start + count > *workspace.capacity) return;
     UNROLL_ATOMS
     for (int j = 0; j < MPL; j++) {
         const u32 mask = __ballot_sync(FULL, needle.code[j] != 0.0f);
@@ -177,7 +177,7 @@ __device__ __forceinline__ int scan_counts(int mine, int* sums, int& all, int th
 }
 
 extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 2 : 1) visit(
-    World w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
+    KernelArgs w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
     const int threads = VISIT_WARPS * 32;
     const int group = threadIdx.x / threads, thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
@@ -209,34 +209,34 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     float* buffer = buffers + warp * N4 * 4;
     int* small = reinterpret_cast<int*>(buffers + VISIT_WARPS * N4 * 4);
     float* large = SHARED ? reinterpret_cast<float*>(small + (4 + VISIT_WARPS + 3) / 4 * 4) : w.scratch + (i64)t * w.scratch_size;
-    Bench bench;
-    bench.found = small;
-    bench.largest = reinterpret_cast<u32*>(small + 1);
-    bench.visited = small + 2;
-    bench.capacity = small + 3;
-    bench.sums = small + 4;
-    bench.range = reinterpret_cast<uint2*>(large);
-    bench.layer_awake = reinterpret_cast<int*>(bench.range + shape.needle_count);
-    bench.residual = reinterpret_cast<float*>(bench.layer_awake + shape.layer_count);
-    bench.weights = bench.residual + FIELD;
-    bench.awake = reinterpret_cast<u8*>(bench.weights + (w.weighted ? FIELD : 0));
+    VisitWorkspace workspace;
+    workspace.found = small;
+    workspace.largest = reinterpret_cast<u32*>(small + 1);
+    workspace.visited = small + 2;
+    workspace.capacity = small + 3;
+    workspace.sums = small + 4;
+    workspace.range = reinterpret_cast<uint2*>(large);
+    workspace.layer_awake = reinterpret_cast<int*>(workspace.range + shape.needle_count);
+    workspace.residual = reinterpret_cast<float*>(workspace.layer_awake + shape.layer_count);
+    workspace.weights = workspace.residual + FIELD;
+    workspace.awake = reinterpret_cast<u8*>(workspace.weights + (w.weighted ? FIELD : 0));
 
     const int slot = w.slot[t], old_count = w.counts[t];
     const Code* old = codes_of(w, t, slot);
     const u32* needles = w.needles + shape.needles_at;
     const int* layers = w.layers + shape.layers_at;
-    if (thread < 4) small[thread] = thread < 3 ? 0 : w.rooms[t].capacity;
+    if (thread < 4) small[thread] = thread < 3 ? 0 : w.stores[t].capacity;
     for (int p = N + lane; p < N4 * 4; p += 32) buffer[p] = 0.0f;
-    for (int q = thread; q < shape.needle_count; q += threads) bench.range[q] = make_uint2(0, 0);
-    for (int l = thread; l < shape.layer_count; l += threads) bench.layer_awake[l] = 0;
-    load_footprint(w, plane, tile, bench.residual, bench.weights, thread, threads);
+    for (int q = thread; q < shape.needle_count; q += threads) workspace.range[q] = make_uint2(0, 0);
+    for (int l = thread; l < shape.layer_count; l += threads) workspace.layer_awake[l] = 0;
+    load_footprint(w, plane, tile, workspace.residual, workspace.weights, thread, threads);
     group_sync<VISIT_WARPS>(group);
     for (int i = thread; i < old_count; i += threads) {
         const u32 q = old[i].needle;
         if (i == 0 || old[i - 1].needle != q) {
             int end = i + 1;
             while (end < old_count && old[end].needle == q) end++;
-            bench.range[q] = make_uint2(i, end - i);
+            workspace.range[q] = make_uint2(i, end - i);
         }
     }
     group_sync<VISIT_WARPS>(group);
@@ -246,8 +246,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
         if (sweep.visit < VISIT_SPREAD) {
             awake = w.reach[position_at(plane, tile, needles[q])] > sweep.bound;
         }
-        bench.awake[q] = awake;
-        if (awake) bench.layer_awake[layer_of[q]] = 1;
+        workspace.awake[q] = awake;
+        if (awake) workspace.layer_awake[layer_of[q]] = 1;
     }
     group_sync<VISIT_WARPS>(group);
     Code* pool = codes_of(w, t, 2);
@@ -257,13 +257,13 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     const int listed = at_once ? 1 : order ? sweep.order_at[tile.plane + 1] - sweep.order_at[tile.plane] : shape.layer_count;
     for (int i = 0; i < listed; i++) {
         const int l = order ? order[i] : i;
-        if (!at_once && (l >= shape.layer_count || !bench.layer_awake[l])) continue;
+        if (!at_once && (l >= shape.layer_count || !workspace.layer_awake[l])) continue;
         const int first = at_once ? 0 : layers[l], last = at_once ? shape.needle_count : layers[l + 1];
         for (int from = first + warp * 32; from < last; from += VISIT_WARPS * 32) {
-            u32 mask = __ballot_sync(FULL, from + lane < last && bench.awake[from + lane]);
+            u32 mask = __ballot_sync(FULL, from + lane < last && workspace.awake[from + lane]);
             for (; mask; mask &= mask - 1) {
                 const int q = from + __ffs(mask) - 1;
-                visit_needle(w, plane, tile, sweep, bench, patch, columns, gram, old, pool, buffer, q, needles[q], lane);
+                visit_needle(w, plane, tile, sweep, workspace, patch, columns, gram, old, pool, buffer, q, needles[q], lane);
                 __syncwarp();
             }
         }
@@ -273,22 +273,22 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     const int each = (shape.needle_count + threads - 1) / threads;
     const int from = min(thread * each, shape.needle_count), to = min(from + each, shape.needle_count);
     int mine = 0, all = 0;
-    for (int q = from; q < to; q++) mine += bench.range[q].y;
-    int at = scan_counts(mine, bench.sums, all, thread, group);
-    const int wanted = max(all, *bench.found);
+    for (int q = from; q < to; q++) mine += workspace.range[q].y;
+    int at = scan_counts(mine, workspace.sums, all, thread, group);
+    const int wanted = max(all, *workspace.found);
     if (thread == 0) w.wanted[t] = wanted;
-    if (wanted > *bench.capacity) {
-        if (thread == 0) atomicAdd(w.mail + MAIL_OVERFLOW, (u64)1);
+    if (wanted > *workspace.capacity) {
+        if (thread == 0) atomicAdd(w.counters + COUNTER_OVERFLOW, (u64)1);
         return;
     }
     Code* out = codes_of(w, t, 1 - slot);
     for (int q = from; q < to; q++) {
-        const uint2 range = bench.range[q];
+        const uint2 range = workspace.range[q];
         const Code* source = range.x & POOL_BIT ? pool + (range.x & ~POOL_BIT) : old + range.x;
         for (u32 i = 0; i < range.y; i++) out[at++] = source[i];
     }
-    const float largest = __uint_as_float(*bench.largest);
-    if (largest > 0.0f) store_footprint(w, plane, tile, bench.residual, thread, threads);
+    const float largest = __uint_as_float(*workspace.largest);
+    if (largest > 0.0f) store_footprint(w, plane, tile, workspace.residual, thread, threads);
     if (warp == 0) {
         const double around = changes_around(w, tile, lane);
         if (lane == 0) {
@@ -298,8 +298,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
             w.own[t] = whole ? (double)largest : w.own[t] + (double)largest;
             if (whole) w.seen[t] = around;
             w.total[t] += (double)largest;
-            atomicMax(w.mail + MAIL_CHANGE, (u64)__float_as_uint(largest));
-            atomicAdd(w.mail + MAIL_VISITED, (u64)*bench.visited);
+            atomicMax(w.counters + COUNTER_CHANGE, (u64)__float_as_uint(largest));
+            atomicAdd(w.counters + COUNTER_VISITED, (u64)*workspace.visited);
         }
     }
 }

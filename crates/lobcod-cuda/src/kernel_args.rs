@@ -35,7 +35,7 @@ on_device! {
     /// `Code` of the kernels.
     DeviceCode { needle: u32, atom: u32, value: f32, curvature: f32 }
 
-    /// Memory for the codes of a tile: `Room` of the kernels.
+    /// Memory for the codes of a tile: `TileStore` of the kernels.
     TileStore { codes: Address, capacity: i32, unused: i32 }
 
     /// Positions that a block of the reach kernel correlates: `Region` of `reach.cu`.
@@ -44,9 +44,9 @@ on_device! {
     /// Consecutive samples of a field: `Part` of `tally.cu`.
     SampleRun { plane: i32, length: i32, from: i64 }
 
-    Place { at: [i32; 3], tile: i32 }
+    CodePosition { at: [i32; 3], tile: i32 }
 
-    /// Arguments of every kernel: `World` of `types.cu`.
+    /// Arguments of every kernel: `KernelArgs` of `types.cu`.
     KernelArgs {
         planes: Address, tiles: Address, shapes: Address, needles: Address, needle_layers: Address, layers: Address,
         neighbours: Address, target: Address, weights: Address, residual: Address, position_weights: Address,
@@ -56,7 +56,7 @@ on_device! {
         nonnegative: i32, cap: u32, least_weight: f32, weighted: i32,
     }
 
-    /// Counters of sweeps: the slots of `mail` in the kernels. Changes and moves are the bits of a
+    /// Counters of sweeps: the slots of `counters` in the kernels. Changes and moves are the bits of a
     /// float and of a double.
     Counters { change: u64, visited: u64, overflows: u64, atom_move: u64 }
 
@@ -71,7 +71,7 @@ on_device! {
     /// A box of samples: `Box` of `scaled.cu`.
     SampleBox { from: [i32; 3], size: [i32; 3] }
 
-    /// A pass over the atoms: `Course` of `atom_pass.cu`.
+    /// A pass over the atoms: `AtomPassArgs` of `atom_pass.cu`.
     AtomPassArgs {
         first: Address, places: Address, values: Address, numbers: Address, planes: Address, plane_count: i32, gradient: Address,
         correlation: Address, improved: Address,

@@ -152,7 +152,7 @@ impl CudaSession {
 
     /// Discards what is known about changes: every tile is swept again.
     pub(crate) fn forget(&mut self) -> Result<()> {
-        launch!(self, "forget", self.schedule.tiles.len().div_ceil(256), 256, 0, self.args);
+        launch!(self, "reset_changes", self.schedule.tiles.len().div_ceil(256), 256, 0, self.args);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Updates of the dictionary, and its gradient.
 
 use crate::buffers::OwnedBuffers;
-use crate::kernel_args::{AtomPassArgs, Place};
+use crate::kernel_args::{AtomPassArgs, CodePosition};
 use crate::session::{CudaSession, Standing, launch};
 use cudarc::driver::CudaSlice;
 use lobcod::engine::{Context, Learning, PlaneLayer, Session, State};
@@ -11,7 +11,7 @@ use lobcod::{Dictionary, Result};
 /// Numbers that a block of the scan adds.
 const SCAN_PART: usize = 4096;
 /// Warps of a block that processes an atom.
-const LOOK_WARPS: usize = 8;
+const INSPECT_WARPS: usize = 8;
 
 /// Codes sorted by atom, and the sums of a pass over the atoms.
 pub(crate) struct Sorted {
@@ -101,7 +101,7 @@ impl CudaSession {
             (device.empty(m * n)?, device.empty(m * span)?, device.empty(m * n)?);
         let args = AtomPassArgs {
             first: device.at(&first),
-            places: owned.add(device, device.empty::<Place>(capacity)?),
+            places: owned.add(device, device.empty::<CodePosition>(capacity)?),
             values: owned.add(device, device.empty::<f32>(capacity)?),
             numbers: owned.add(device, device.empty::<u32>(capacity)?),
             planes: device.at(&self.buffers.plane_sums),
@@ -197,8 +197,8 @@ impl Learning<f32> for CudaSession {
         self.standing = Standing::Foreign;
         let blocks = self.device.facts.multiprocessors;
         for k in 0..self.dictionary.len() as i32 {
-            launch!(self, "look_at_atom", blocks, 32 * LOOK_WARPS, 0, self.args, sorted.args, k);
-            launch!(self, "move_atom", blocks, 32 * LOOK_WARPS, 0, self.args, sorted.args, k);
+            launch!(self, "inspect_atom", blocks, 32 * INSPECT_WARPS, 0, self.args, sorted.args, k);
+            launch!(self, "move_atom", blocks, 32 * INSPECT_WARPS, 0, self.args, sorted.args, k);
         }
         let data = self.device.down(&sorted.improved)?;
         let moved = f64::from_bits(self.read_counters()?.atom_move);
@@ -222,12 +222,12 @@ impl Learning<f32> for CudaSession {
         let (m, n) = (self.dictionary.len(), self.dictionary.atom_len());
         let out = self.device.empty::<f64>(m * n)?;
         let (plane, layer) = of.map_or((0, -1), |of| (of.plane as i32, of.layer as i32));
-        let (bytes, at) = (LOOK_WARPS * n * 8, self.device.at(&out));
+        let (bytes, at) = (INSPECT_WARPS * n * 8, self.device.at(&out));
         launch!(
             self,
             "gradient",
             m,
-            32 * LOOK_WARPS,
+            32 * INSPECT_WARPS,
             bytes,
             self.args,
             sorted.args,

@@ -206,10 +206,10 @@ fn a_pass_over_the_atoms_lowers_the_objective() {
                             after <= before * (1.0 + 2e-6),
                             "{name}: a pass over the atoms raised {before} to {after}"
                         );
-                        let anew = objective(&mut *session, Measure::Objective);
+                        let synthesised = objective(&mut *session, Measure::Objective);
                         assert!(
-                            (anew - after).abs() <= 4e-6 * anew,
-                            "{name}: the residual gives {after}, codes and atoms give {anew}"
+                            (synthesised - after).abs() <= 4e-6 * synthesised,
+                            "{name}: the residual gives {after}, codes and atoms give {synthesised}"
                         );
                         first.get_or_insert(before);
                     }

@@ -97,9 +97,12 @@ fn objective(session: &mut dyn Session<f32>, what: Measure, penalty: f64) -> f64
 fn assert_usable(session: &mut dyn Session<f32>) {
     let codes = session.state(Share::All).unwrap().codes;
     assert!(!codes[0].is_empty(), "the codes are lost");
-    let (swept, anew) =
+    let (swept, synthesised) =
         (objective(session, Measure::Progress, FINE), objective(session, Measure::Objective, FINE));
-    assert!((swept / anew - 1.0).abs() < 1e-4, "the residual gives {swept}, the codes give {anew}");
+    assert!(
+        (swept / synthesised - 1.0).abs() < 1e-4,
+        "the residual gives {swept}, the codes give {synthesised}"
+    );
     session.discover(&discovery(FINE), &Context::default()).unwrap();
     session
         .support(
@@ -108,7 +111,7 @@ fn assert_usable(session: &mut dyn Session<f32>) {
         )
         .unwrap();
     let after = objective(session, Measure::Objective, FINE);
-    assert!(after < anew, "another sweep went from {anew} to {after}");
+    assert!(after < synthesised, "another sweep went from {synthesised} to {after}");
 }
 
 fn assert_out_of_memory(error: &Error) {

@@ -87,10 +87,10 @@ where
                 after <= before * (1.0 + rounding),
                 "{name}: a pass over the atoms raised {before} to {after}"
             );
-            let anew = objective(&mut *session, Measure::Objective, penalty);
+            let synthesised = objective(&mut *session, Measure::Objective, penalty);
             assert!(
-                (anew - after).abs() <= rounding * anew,
-                "{name}: the residual gives {after}, codes and atoms give {anew}"
+                (synthesised - after).abs() <= rounding * synthesised,
+                "{name}: the residual gives {after}, codes and atoms give {synthesised}"
             );
             first.get_or_insert(before);
         }

@@ -74,16 +74,16 @@ fn a_resumed_stream_is_bit_identical_on_any_number_of_threads() {
     let mut half = stream(params());
     feed_on(1, &mut half, 0.5, 0..3);
     let mut resumed = stream(params());
-    resumed.take_up(&half.checkpoint()).unwrap();
+    resumed.restore(&half.checkpoint()).unwrap();
     feed_on(3, &mut resumed, 0.5, 3..6);
     assert_eq!(resumed.dictionary(), whole.dictionary());
     let mut other = stream(params().with(|p| p.seed = 5));
     assert!(
-        other.take_up(&half.checkpoint()).unwrap_err().to_string().contains("other parameters")
+        other.restore(&half.checkpoint()).unwrap_err().to_string().contains("other parameters")
     );
     let mut damaged = half.checkpoint();
     damaged.memory.get_mut("pulls").unwrap().pop();
-    assert!(half.take_up(&damaged).unwrap_err().to_string().contains("damaged"));
+    assert!(half.restore(&damaged).unwrap_err().to_string().contains("damaged"));
 }
 
 #[test]

@@ -156,13 +156,13 @@ impl<'a, T: Real> Banded<'a, T> {
         if let Some(files) = &files {
             files.make_folder()?;
         }
-        let beside = file
+        let parent = file
             .as_deref()
             .and_then(|file| file.parent())
             .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = match (&file, beside) {
+        let folder = match (&file, parent) {
             (None, _) => std::env::temp_dir(),
-            (Some(_), beside) => beside.map_or(".".into(), Into::into),
+            (Some(_), parent) => parent.map_or(".".into(), Into::into),
         };
         let mut store = CodesOnDisk::new(&folder)?;
         let mut watcher = Watcher::of(&args.console, "encode");

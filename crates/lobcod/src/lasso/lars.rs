@@ -104,12 +104,13 @@ impl Path {
         let weight: Vec<f64> = (0..c.len()).map(|k| rules.threshold(k).to_f64()).collect();
         let mut c: Vec<f64> = c.iter().map(|x| x.to_f64()).collect();
         let mut barred = vec![false; c.len()];
-        let reach = |k: usize, x: f64| (if rules.nonnegative { x } else { x.abs() }) / weight[k];
-        let Some(first) = (0..c.len()).max_by(|&i, &j| reach(i, c[i]).total_cmp(&reach(j, c[j])))
+        let relative = |k: usize, x: f64| (if rules.nonnegative { x } else { x.abs() }) / weight[k];
+        let Some(first) =
+            (0..c.len()).max_by(|&i, &j| relative(i, c[i]).total_cmp(&relative(j, c[j])))
         else {
             return path;
         };
-        let mut level = reach(first, c[first]);
+        let mut level = relative(first, c[first]);
         if level <= 1.0 || rules.cap == 0 {
             return path;
         }

@@ -228,7 +228,7 @@ impl<T: Real> Stream<T> {
     }
 
     /// Resumes a checkpoint of a stream with the same parameters and initial dictionary.
-    pub fn take_up(&mut self, checkpoint: &LearnCheckpoint) -> Result<()> {
+    pub fn restore(&mut self, checkpoint: &LearnCheckpoint) -> Result<()> {
         check_fingerprint(
             checkpoint.fingerprint,
             learning_fingerprint(&self.params, &[], &self.first),

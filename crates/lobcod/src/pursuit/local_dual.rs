@@ -43,8 +43,8 @@ impl Excess {
     /// For needles in these rows of the first axis, along which cells are numbered.
     pub fn of_rows(lattice: Lattice, atom: Extent, rows: Range<i64>) -> Self {
         let (axis, atom) = (3 - atom.rank(), atom.padded());
-        let corner = |row: i64, beside: i64| {
-            lattice.cell(Point::new(std::array::from_fn(|a| if a == axis { row } else { beside })))
+        let corner = |row: i64, column: i64| {
+            lattice.cell(Point::new(std::array::from_fn(|a| if a == axis { row } else { column })))
         };
         let first = corner(rows.start, i64::from(i32::MIN));
         let last = corner(rows.end - 2 + atom[axis] as i64, i64::from(i32::MAX));

@@ -112,5 +112,5 @@ macro_rules! with_instructions {
 }
 with_instructions!(f32, Avx2F32, Self, 16);
 with_instructions!(f64, Avx2F64, Self, 16);
-with_instructions!(f32, Avx2BesideF32, Avx512F32, 32);
-with_instructions!(f64, Avx2BesideF64, Avx512F64, 32);
+with_instructions!(f32, Avx512VlF32, Avx512F32, 32);
+with_instructions!(f64, Avx512VlF64, Avx512F64, 32);

@@ -99,7 +99,7 @@ impl<T: Real> PackedAtoms<T> {
         field: &[T],
         patch: &PatchSamples,
         offsets: &[u32],
-        rule: Reach<'_, T>,
+        rule: ReachRule<'_, T>,
         out: &mut [T],
     ) {
         assert!(rule.inverse_weights.len() == self.stride && out.len() >= offsets.len());
@@ -137,7 +137,7 @@ fn transpose<T: Real>(rows: &[T], length: usize, into: &mut [T], width: usize) {
 
 /// Defines the largest correlation of a needle.
 #[derive(Clone, Copy)]
-pub struct Reach<'a, T> {
+pub struct ReachRule<'a, T> {
     /// `1 / weight` of every atom, 0 in the padding.
     pub inverse_weights: &'a [T],
     pub nonnegative: bool,
@@ -202,7 +202,7 @@ struct Correlate<'a, T> {
     patch: &'a PatchSamples,
     offsets: &'a [u32],
     into: &'a mut [T],
-    reach: Option<Reach<'a, T>>,
+    reach: Option<ReachRule<'a, T>>,
 }
 
 impl<T: Real> Kernel<T> for Correlate<'_, T> {

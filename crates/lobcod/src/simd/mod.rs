@@ -16,7 +16,7 @@ mod patch;
 mod vector;
 
 pub(crate) use aligned::Aligned;
-pub(crate) use correlate::{BATCH, PackedAtoms, PatchSamples, Reach};
+pub(crate) use correlate::{BATCH, PackedAtoms, PatchSamples, ReachRule};
 pub use level::Level;
 pub(crate) use patch::{
     AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy,
@@ -39,7 +39,7 @@ pub trait Dispatch: Sized {
 }
 
 macro_rules! dispatch {
-    ($t:ident, $avx2:ident, $beside:ident, $neon:ident) => {
+    ($t:ident, $avx2:ident, $wide:ident, $neon:ident) => {
         impl Dispatch for $t {
             #[inline]
             fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
@@ -51,7 +51,7 @@ macro_rules! dispatch {
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
                 fn with_avx512<K: Kernel<$t>>(kernel: K) -> K::Output {
-                    kernel.run::<avx2::$beside>()
+                    kernel.run::<avx2::$wide>()
                 }
                 assert!(level.is_available(), "this machine does not support {level}");
                 match level {
@@ -71,5 +71,5 @@ macro_rules! dispatch {
         }
     };
 }
-dispatch!(f32, Avx2F32, Avx2BesideF32, NeonF32);
-dispatch!(f64, Avx2F64, Avx2BesideF64, NeonF64);
+dispatch!(f32, Avx2F32, Avx512VlF32, NeonF32);
+dispatch!(f64, Avx2F64, Avx512VlF64, NeonF64);

@@ -61,16 +61,16 @@ impl<T: Real> AtomRows<T> {
     }
 }
 
-/// Offsets of the rows of a patch; `reach` is the last sample a padded row touches.
+/// Offsets of the rows of a patch; `last` is the last sample a padded row touches.
 pub struct PatchRows {
     offsets: Vec<u32>,
-    reach: usize,
+    last: usize,
 }
 
 impl PatchRows {
     pub fn new(offsets: Vec<u32>, width: usize) -> Self {
-        let reach = offsets.iter().copied().max().unwrap_or(0) as usize + width - 1;
-        Self { offsets, reach }
+        let last = offsets.iter().copied().max().unwrap_or(0) as usize + width - 1;
+        Self { offsets, last }
     }
 }
 
@@ -101,7 +101,7 @@ where
     V::Elem: Real,
 {
     let atom = atoms.atom(k);
-    assert!(offset + rows.reach < field.len() && rows.offsets.len() * atoms.width == atom.len());
+    assert!(offset + rows.last < field.len() && rows.offsets.len() * atoms.width == atom.len());
     // SAFETY: the assertion keeps every padded row inside the field and the atom.
     unsafe {
         let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
@@ -146,13 +146,13 @@ pub fn add_atom<V: Vector>(
     V::Elem: Real,
 {
     let atom = atoms.atom(k);
-    assert!(offset + rows.reach < field.len() && rows.offsets.len() * atoms.width == atom.len());
+    assert!(offset + rows.last < field.len() && rows.offsets.len() * atoms.width == atom.len());
     let s = V::splat(scale);
     // SAFETY: the assertions keep every padded row inside the field, the weights and the atom.
     unsafe {
         let (base, d) = (field.as_mut_ptr().add(offset), atom.as_ptr());
         if let Some(weights) = weights {
-            assert!(offset + rows.reach < weights.len());
+            assert!(offset + rows.last < weights.len());
             let w = weights.as_ptr().add(offset);
             for_vectors!(V, rows, atoms.width, |i, at| {
                 V::load(d.add(i))
@@ -186,7 +186,7 @@ pub fn gather_patch<V: Vector>(
 {
     let width = into.len() / rows.offsets.len();
     assert!(
-        offset + rows.reach < field.len()
+        offset + rows.last < field.len()
             && width * rows.offsets.len() == into.len()
             && width.is_multiple_of(V::LANES)
     );
@@ -213,7 +213,7 @@ where
     V::Elem: Real,
 {
     let atom = atoms.atom(k);
-    assert!(offset + rows.reach < weights.len() && rows.offsets.len() * atoms.width == atom.len());
+    assert!(offset + rows.last < weights.len() && rows.offsets.len() * atoms.width == atom.len());
     let mut sum = V::splat(V::Elem::ZERO);
     // SAFETY: the assertion keeps every padded row inside the weights and the atom.
     unsafe {
@@ -238,7 +238,7 @@ where
     V::Elem: Real,
 {
     let ones = inside.atom(0);
-    assert!(offset + rows.reach < field.len() && rows.offsets.len() * inside.width == ones.len());
+    assert!(offset + rows.last < field.len() && rows.offsets.len() * inside.width == ones.len());
     let mut sum = V::splat(V::Elem::ZERO);
     // SAFETY: the assertion keeps every padded row inside the field and the ones.
     unsafe {

@@ -78,7 +78,7 @@ impl Queue<'_> {
         stream: &mut Stream<T>,
         checkpoint: &LearnCheckpoint,
     ) -> Result<()> {
-        stream.take_up(checkpoint)?;
+        stream.restore(checkpoint)?;
         ensure!(
             checkpoint.memory.get(READING) == Some(&self.reading()),
             "the checkpoint was made with a different --base, --scale, --axes or mask; resume with the original options"

@@ -146,14 +146,14 @@ struct Shared {
 fn crossings(tiling: &Tiling, from: &TileRange, to: &TileRange) -> Vec<Crossing> {
     let counts = tiling.tile_counts();
     let near: [Vec<usize>; 3] = from_fn(|a| {
-        let beside = |tile: usize| {
+        let adjacent = |tile: usize| {
             (0..3).any(|step| {
                 let place = tile + counts[a] + step - 1;
                 let inside = tiling.periodic || (counts[a]..2 * counts[a]).contains(&place);
                 inside && to[a].contains(&(place % counts[a]))
             })
         };
-        from[a].clone().filter(|&tile| beside(tile)).collect()
+        from[a].clone().filter(|&tile| adjacent(tile)).collect()
     });
     let axes: [Vec<Vec<AxisShared>>; 3] =
         from_fn(|a| near[a].iter().map(|&tile| shared_along(tiling, a, tile, from, to)).collect());

@@ -49,12 +49,39 @@ pub struct TileState<T> {
     pub energies: (f64, f64),
     /// Largest correlation when last measured.
     pub largest_correlation: f64,
-    /// Largest correlation of every needle, in the order of the layers, when last measured;
-    /// negated where it is only an upper bound. Empty: unknown.
-    pub reaches: Vec<T>,
+    /// Reach of every needle, in the order of the layers, when last measured. Empty: unknown.
+    pub reaches: Vec<Reach<T>>,
     /// Needles correlated, or codes updated, by the last sweep or measurement.
     pub visited: usize,
     pub seen: Seen,
+}
+
+/// Largest correlation of a needle, or an upper bound of it, which is stored with a negative sign.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<T>(T);
+
+impl<T: Real> Reach<T> {
+    pub fn exact(correlation: T) -> Self {
+        Self(correlation)
+    }
+
+    pub fn at_most(bound: T) -> Self {
+        Self(-bound)
+    }
+
+    pub fn is_exact(self) -> bool {
+        !self.0.to_f64().is_sign_negative()
+    }
+
+    /// The correlation, or its upper bound.
+    pub fn bound(self) -> T {
+        self.0.abs()
+    }
+
+    /// Whether the correlation is known and larger than the threshold.
+    pub fn exceeds(self, threshold: f64) -> bool {
+        self.0.to_f64() > threshold
+    }
 }
 
 impl<T: Real> TileState<T> {
@@ -82,7 +109,7 @@ impl<T: Real> TileState<T> {
         size_of::<Self>()
             + self.codes.capacity() * size_of::<LocalCode<T>>()
             + self.candidates.capacity() * size_of::<Candidate>()
-            + self.reaches.capacity() * size_of::<T>()
+            + self.reaches.capacity() * size_of::<Reach<T>>()
     }
 
     /// Rough cost of work on the tile.

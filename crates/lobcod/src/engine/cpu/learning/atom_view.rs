@@ -67,12 +67,12 @@ impl<T: Real> Kernel<T> for FollowAndLook<'_, T> {
 impl<T: Real> Canvas<T> {
     /// Computes the autocorrelation of the codes of atom `k`, until stopped.
     fn correlate_codes(&mut self, k: usize, stop: &Stop) {
-        let (layout, reach) = (&self.layout, self.reach);
+        let (layout, overlap) = (&self.layout, self.overlap);
         let sums = &mut self.autocorrelation;
-        let (slice, row) = ((2 * reach[1] + 1) * (2 * reach[2] + 1), 2 * reach[2] + 1);
+        let (slice, row) = ((2 * overlap[1] + 1) * (2 * overlap[2] + 1), 2 * overlap[2] + 1);
         let centre = sums.len() / 2;
         let mut add = |s: [i32; 3], product: f64| {
-            if (0..3).all(|a| s[a].abs() <= reach[a]) {
+            if (0..3).all(|a| s[a].abs() <= overlap[a]) {
                 let shift = (s[0] * slice + s[1] * row + s[2]) as isize;
                 sums[centre.wrapping_add_signed(shift)] += product;
                 sums[centre.wrapping_add_signed(-shift)] += product;
@@ -91,21 +91,21 @@ impl<T: Real> Canvas<T> {
             while let Some(other) = codes.get(next) {
                 let there = at(other);
                 let [z, y, x] = from_fn(|a| there[a] - here[a]);
-                if z > reach[0] {
+                if z > overlap[0] {
                     break;
                 }
-                if y.abs() <= reach[1] && x.abs() <= reach[2] {
+                if y.abs() <= overlap[1] && x.abs() <= overlap[2] {
                     add([z, y, x], value * other.value.to_f64());
                     next += 1;
                     continue;
                 }
                 // The next raster position where patches overlap.
-                let row = if y < -reach[1] { -reach[1] } else { y + i32::from(x > reach[2]) };
-                let (z, row) = if row > reach[1] { (z + 1, -reach[1]) } else { (z, row) };
+                let row = if y < -overlap[1] { -overlap[1] } else { y + i32::from(x > overlap[2]) };
+                let (z, row) = if row > overlap[1] { (z + 1, -overlap[1]) } else { (z, row) };
                 let place = i64::from(one.offset)
                     + i64::from(z) * slice_stride
                     + i64::from(row) * row_stride
-                    - i64::from(reach[2]);
+                    - i64::from(overlap[2]);
                 next += 1 + before(&codes[next + 1..], place);
             }
         }
@@ -120,7 +120,7 @@ impl<T: Real> Canvas<T> {
         for turn in turns.filter(|turn| !in_bands || turn[self.axis] == 0) {
             for other in codes {
                 let there: [i32; 3] = from_fn(|a| at(other)[a] + turn[a] * domain[a]);
-                if (0..3).all(|a| there[a] >= -reach[a] && there[a] < domain[a] + reach[a]) {
+                if (0..3).all(|a| there[a] >= -overlap[a] && there[a] < domain[a] + overlap[a]) {
                     for one in codes.iter().filter(|one| one.own) {
                         let here = at(one);
                         add(

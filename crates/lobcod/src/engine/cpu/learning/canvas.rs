@@ -52,7 +52,7 @@ pub struct Canvas<T> {
     pub gradient: Vec<f64>,
     /// Autocorrelation of those codes, and the largest shift.
     pub autocorrelation: Vec<f64>,
-    pub reach: [i32; 3],
+    pub overlap: [i32; 3],
 }
 
 impl<T: Real> Canvas<T> {
@@ -84,9 +84,9 @@ impl<T: Real> Canvas<T> {
         let mut grid = plane.grid.as_one_tile();
         let axis = plane.bands.axis;
         if let Some(positions) = &positions {
-            let reach = grid.atom[axis] as i64 - 1;
+            let overlap = grid.atom[axis] as i64 - 1;
             grid.wraps[axis] = false;
-            let around = positions.start - reach..positions.end + reach;
+            let around = positions.start - overlap..positions.end + overlap;
             grid.tiles[0].region = grid.tiles[0].region.with_range(axis, around);
         }
         let layout = Layout::new(&grid, plane.channels, atoms.width)?;
@@ -104,7 +104,7 @@ impl<T: Real> Canvas<T> {
             chain: vec![T::ZERO; atoms.rows * atoms.width],
             gradient: vec![0.0; atoms.rows * atoms.width],
             autocorrelation: vec![0.0; span],
-            reach: grid.atom.map(|h| h as i32 - 1),
+            overlap: grid.atom.map(|h| h as i32 - 1),
             grid,
             layout,
         })
@@ -167,11 +167,11 @@ impl<T: Real> Canvas<T> {
     /// The codes that neighbouring bands need.
     pub fn rim(&self) -> Vec<WireCode> {
         let Some(positions) = &self.positions else { return Vec::new() };
-        let reach = i64::from(self.reach[self.axis]);
+        let overlap = i64::from(self.overlap[self.axis]);
         let rim = self.codes.iter().filter(|code| code.own).filter_map(|code| {
             let at = self.place(code.offset);
-            let near = at.at[self.axis] < positions.start + reach
-                || at.at[self.axis] >= positions.end - reach;
+            let near = at.at[self.axis] < positions.start + overlap
+                || at.at[self.axis] >= positions.end - overlap;
             near.then(|| WireCode {
                 position: self.grid.to_signal(at).at,
                 value: code.value.to_f64(),
@@ -223,9 +223,9 @@ impl<T: Real> Canvas<T> {
     /// Writes the residual back: for a band, its own samples.
     pub fn give_back(&self, plane: &PlaneState<T>, residual: &mut [T]) {
         let whole = plane.touched(&self.grid.tiles[0]);
-        let (axis, reach) = (self.axis, i64::from(self.reach[self.axis]));
+        let (axis, overlap) = (self.axis, i64::from(self.overlap[self.axis]));
         let own = self.positions.as_ref().map_or(whole, |positions| {
-            let behind = if self.last && !self.grid.periodic[axis] { reach } else { 0 };
+            let behind = if self.last && !self.grid.periodic[axis] { overlap } else { 0 };
             whole.with_range(axis, positions.start..positions.end + behind)
         });
         let at = self.layout.offset((own.first() - whole.first()).map(|x| x as usize));

@@ -3,12 +3,12 @@
 use crate::engine::cpu::data::atoms::Atoms;
 use crate::engine::cpu::data::plane::PlaneState;
 use crate::engine::cpu::data::scratch::Scratch;
-use crate::engine::cpu::data::tile::{Candidate, TileState};
+use crate::engine::cpu::data::tile::{Candidate, Reach, TileState};
 use crate::engine::cpu::sweep::bounds::BoundRequest;
 use crate::engine::cpu::sweep::discovery::count_at;
 use crate::grid::Layers;
 use crate::real::Real;
-use crate::simd::{BATCH, Kernel, Reach, Vector};
+use crate::simd::{BATCH, Kernel, ReachRule, Vector};
 
 /// Computes the largest correlation, relative to the weights, of each needle of a tile; changes
 /// neither codes nor residual.
@@ -57,7 +57,7 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
         let layers = Layers::of(&plane.grid, &state.tile);
         scratch.needles.clear();
         layers.all_needles(layout.needle_strides(), &mut scratch.needles);
-        state.reaches.resize(scratch.needles.len(), T::ZERO);
+        state.reaches.resize(scratch.needles.len(), Reach::exact(T::ZERO));
         let mut most = T::ZERO;
         let mut wanted = Wanted::NONE;
         state.visited = 0;
@@ -65,24 +65,23 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
             let weight = plane.position_weight(&state.tile, offset as usize);
             let before = state.reaches[i];
             let floor = if let Goal::Above { penalty, .. } = goal { penalty } else { most };
-            // A correlation that was only bounded is stored with a negative sign.
-            let exact = known && !changed && !before.to_f64().is_sign_negative();
+            let exact = known && !changed && before.is_exact();
             if !exact {
-                let last = (known && changed).then_some(before);
+                let last = (known && changed).then_some(before.bound());
                 let mut bound = scratch
                     .bounds
                     .of(BoundRequest { offset: offset as usize, known: last, weight }, atoms);
-                if known && !changed && before.abs() < bound {
-                    bound = before.abs();
+                if known && !changed && before.bound() < bound {
+                    bound = before.bound();
                 }
                 if skipping && bound <= floor {
-                    state.reaches[i] = -bound;
+                    state.reaches[i] = Reach::at_most(bound);
                 } else {
                     wanted.push(i as u32, offset);
                 }
             }
             if wanted.count == BATCH || i + 1 == scratch.needles.len() {
-                let rule = Reach { inverse_weights: &atoms.inverse_weights, nonnegative };
+                let rule = ReachRule { inverse_weights: &atoms.inverse_weights, nonnegative };
                 let field = &scratch.footprint.residual;
                 atoms.packed.reach(
                     field,
@@ -95,7 +94,7 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
             }
         }
         state.largest_correlation =
-            state.reaches.iter().fold(T::ZERO, |most, reach| most.max(reach.abs())).to_f64();
+            state.reaches.iter().fold(T::ZERO, |most, reach| most.max(reach.bound())).to_f64();
         state.candidates.clear();
         if let Goal::Above { bound, .. } = goal
             && state.largest_correlation > bound.to_f64()
@@ -128,19 +127,19 @@ impl Wanted {
     /// Records the largest correlation of each needle; returns the maximum.
     fn record<T: Real>(
         &mut self,
-        reaches: &[T],
+        correlations: &[T],
         plane: &PlaneState<T>,
         state: &mut TileState<T>,
     ) -> T {
         let count = std::mem::take(&mut self.count);
         state.visited += count;
         let mut most = T::ZERO;
-        for ((&number, &offset), &reach) in
-            self.numbers[..count].iter().zip(&self.offsets).zip(reaches)
+        for ((&number, &offset), &correlation) in
+            self.numbers[..count].iter().zip(&self.offsets).zip(correlations)
         {
-            let reach = reach / plane.position_weight(&state.tile, offset as usize);
-            state.reaches[number as usize] = reach;
-            most = most.max(reach);
+            let relative = correlation / plane.position_weight(&state.tile, offset as usize);
+            state.reaches[number as usize] = Reach::exact(relative);
+            most = most.max(relative);
         }
         most
     }
@@ -156,7 +155,7 @@ fn list_candidates<T: Real>(state: &mut TileState<T>, layers: &Layers, needles: 
             end += layers.size(layer);
         }
         let codes = count_at(&state.codes[cursor..], offset);
-        if reach > bound {
+        if reach.exceeds(bound.to_f64()) {
             let codes = (cursor as u32, (cursor + codes) as u32);
             state.candidates.push(Candidate { layer: layer as u32, offset, codes });
         }

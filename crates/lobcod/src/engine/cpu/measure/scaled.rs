@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::geometry::{self, InSignal, Region};
 use crate::grid::Layers;
 use crate::real::Real;
-use crate::simd::{BATCH, Kernel, Level, Reach, Vector};
+use crate::simd::{BATCH, Kernel, Level, ReachRule, Vector};
 use std::array::from_fn;
 
 /// Parameters of a query on a plane.
@@ -68,13 +68,13 @@ fn exceeding_of_tile<T: Real>(
     Layers::of(&plane.grid, &state.tile)
         .all_needles(plane.layout.needle_strides(), &mut scratch.needles);
     for (&offset, reach) in
-        scratch.needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.to_f64() > penalty)
+        scratch.needles.iter().zip(&state.reaches).filter(|(_, reach)| reach.exceeds(penalty))
     {
         let at = plane.layout.coordinates(offset as usize);
         let (first, last, ratio) = &mut found[geometry::index(at.map(|x| x / BOX), boxes)];
         *first = from_fn(|a| first[a].min(at[a]));
         *last = from_fn(|a| last[a].max(at[a]));
-        *ratio = ratio.max(reach.to_f64() / penalty);
+        *ratio = ratio.max(reach.bound().to_f64() / penalty);
     }
     let exceeding =
         found.into_iter().filter(|(.., ratio)| *ratio > 1.0).map(|(first, last, ratio)| {
@@ -149,13 +149,15 @@ impl<T: Real> Kernel<T> for ScaledTile<'_, '_, T> {
             let at = offset as usize;
             let norm = scratch.bounds.norm(at) * atoms.largest_inverse_weight
                 / plane.position_weight(&state.tile, at);
-            let bound =
-                state.reaches.get(i).map_or(high * norm, |reach| low * reach.abs() + spread * norm);
+            let bound = state
+                .reaches
+                .get(i)
+                .map_or(high * norm, |reach| low * reach.bound() + spread * norm);
             (bound * atoms.rounding > penalty).then_some(offset)
         };
         let wanted: Vec<u32> = scratch.needles.iter().enumerate().filter_map(may_exceed).collect();
         let rule =
-            Reach { inverse_weights: &atoms.inverse_weights, nonnegative: request.nonnegative };
+            ReachRule { inverse_weights: &atoms.inverse_weights, nonnegative: request.nonnegative };
         for batch in wanted.chunks(BATCH) {
             atoms.packed.reach(
                 &scratch.footprint.residual,

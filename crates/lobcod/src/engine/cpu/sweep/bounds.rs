@@ -92,7 +92,7 @@ impl<T: Real> Bounds<T> {
             None => norm,
             Some(known) => {
                 // The known correlation is already relative to the weight of the position.
-                let moved = known.abs() * weight
+                let moved = known * weight
                     + (self.change[offset] + lost()).sqrt() * atoms.largest_inverse_weight;
                 if moved < norm { moved } else { norm }
             }

@@ -111,7 +111,7 @@ impl<T: Real> DiscoverTile<'_, T> {
         }
         let at = visit.offset as usize;
         let known = if self.sweep.visit == Visit::All {
-            self.state.reaches.get(number).copied()
+            self.state.reaches.get(number).map(|reach| reach.bound())
         } else {
             None
         };
