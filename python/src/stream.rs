@@ -145,7 +145,7 @@ impl Stream {
                 .map(|(name, numbers)| (name.clone(), numbers.values()))
                 .collect(),
         };
-        with_model!(&mut self.model, stream => stream.take_up(&checkpoint)?);
+        with_model!(&mut self.model, stream => stream.restore(&checkpoint)?);
         Ok(())
     }
 }

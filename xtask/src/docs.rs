@@ -1,6 +1,6 @@
 //! Checks the documentation: links have valid targets, and commands run as written.
 
-use crate::{cargo, root};
+use crate::{build_programs, root};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
@@ -17,7 +17,7 @@ const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 /// Checks all links and runs all commands.
 pub fn check() -> Result<(), String> {
     check_links()?;
-    cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
+    build_programs()?;
     RUN.iter().try_for_each(|page| run_page(page).map(drop))
 }
 
@@ -32,7 +32,7 @@ pub fn check_links() -> Result<(), String> {
 
 /// Regenerates the images of the gallery with the commands it shows.
 pub fn gallery() -> Result<(), String> {
-    cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
+    build_programs()?;
     let made = run_page(GALLERY)?;
     let shown = root().join("docs/gallery");
     let _ = fs::remove_dir_all(&shown);

@@ -121,6 +121,12 @@ fn data_folder() -> PathBuf {
     env::var_os("LOBCOD_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from)
 }
 
+/// Builds the program and the examples as the tests do. Building single packages would resolve
+/// other features and compile the core once more.
+fn build_programs() -> Result<(), String> {
+    cargo(&["test", "--workspace", "--no-run", "--quiet"])
+}
+
 fn cargo(arguments: &[&str]) -> Result<(), String> {
     cargo_with(arguments, &[])
 }

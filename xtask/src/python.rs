@@ -1,6 +1,6 @@
 //! The Python package: builds its wheel and tests it.
 
-use crate::{cargo, root};
+use crate::{build_programs, root};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,7 @@ pub fn test() -> Result<(), String> {
     try_alone(&wheel)?;
     pip(&venv, ["install", "--quiet", "--force-reinstall", "--no-deps"], &[wheel.as_path()])?;
 
-    cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
-    cargo(&["build", "--quiet", "--package", "lobcod-tasks", "--examples"])?;
+    build_programs()?;
     let built = root().join("target/debug");
     let python = root().join("python");
     run(program(&venv, "ruff").args(["check", "--no-cache", "."]).current_dir(&python))?;
