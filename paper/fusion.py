@@ -3,7 +3,7 @@
 - Real pairs: Q_AB/F, computed here from the definition, of lobcod, of enfuse and of focus-stack where they are installed.
   Pictures and decision maps are written to a folder to look at; they are not part of the repository.
 - Costs: wall time, processor seconds, peak memory and PSNR of Barbara, and with --megapixels of a stack of large colour frames.
-- The picture of docs/fusion.md, from the still life that `lobcod demo` draws by formula.
+- The picture of docs/explanation/fusion.md, from the still life that `lobcod demo` draws by formula.
 
     pip install -r paper/requirements-tasks.txt && cargo build --release
     python paper/fusion.py                      # everything

@@ -227,7 +227,7 @@ def main():
         "Complexity": complexity(), "The claims of section V": claims(), "Pursuit": pursuit(),
         "Pursuit of signals (DICOD's case)": one_dimension(), "Python": overhead()}
     lines = ["# The paper beside lobcod and its rivals", "", "Made by `cargo xtask paper` (`--quick`: minutes, `--full`: hours) from the JSON files beside it. "
-             "[docs/paper.md](../../docs/paper.md) says what follows from it.", "", *the_machine()]
+             "[docs/explanation/paper.md](../../docs/explanation/paper.md) says what follows from it.", "", *the_machine()]
     for title, body in sections.items():
         lines += [f"## {title}", "", *body]
     (FOLDER / "README.md").write_text("\n".join(lines).rstrip() + "\n")

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages with commands; those of one page run in order in one folder.
-const RUN: [&str; 4] = ["README.md", "docs/gallery.md", "docs/penalty.md", "docs/masks.md"];
+const RUN: [&str; 4] =
+    ["README.md", "docs/tutorials/gallery.md", "docs/how-to/penalty.md", "docs/reference/masks.md"];
 /// A page that shows the output of its own commands.
-const GALLERY: &str = "docs/gallery.md";
+const GALLERY: &str = "docs/tutorials/gallery.md";
+/// Pages that only the site has.
+const GENERATED: [&str; 1] = ["docs/reference/cli.md"];
 /// Commands that build or install; these are tested elsewhere.
 const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 
@@ -34,7 +37,7 @@ pub fn check_links() -> Result<(), String> {
 pub fn gallery() -> Result<(), String> {
     build_programs()?;
     let made = run_page(GALLERY)?;
-    let shown = root().join("docs/gallery");
+    let shown = root().join("docs/tutorials/gallery");
     let _ = fs::remove_dir_all(&shown);
     fs::create_dir_all(&shown).map_err(|e| e.to_string())?;
     let text = read(&root().join(GALLERY))?;
@@ -49,7 +52,7 @@ pub fn gallery() -> Result<(), String> {
         })?;
         fs::copy(from, shown.join(name)).map_err(|e| e.to_string())?;
     }
-    println!("{} images in docs/gallery", names.len());
+    println!("{} images in docs/tutorials/gallery", names.len());
     Ok(())
 }
 
@@ -90,10 +93,17 @@ fn pages() -> Result<Vec<PathBuf>, String> {
         ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md"]
             .map(|page| root().join(page))
             .into();
-    let docs = fs::read_dir(root().join("docs"))
-        .map_err(|e| e.to_string())?
-        .filter_map(|entry| Some(entry.ok()?.path()));
-    pages.extend(docs.filter(|path| path.extension().is_some_and(|e| e == "md")));
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).map_err(|e| e.to_string())? {
+            let path = entry.map_err(|e| e.to_string())?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                pages.push(path);
+            }
+        }
+    }
     pages.sort();
     Ok(pages)
 }
@@ -106,13 +116,21 @@ fn broken_links(page: &Path) -> Result<Vec<String>, String> {
     for target in targets(&text).into_iter().filter(|target| !target.contains("://")) {
         let (file, heading) = target.split_once('#').unwrap_or((target, ""));
         let file = if file.is_empty() { page.into() } else { folder.join(file) };
-        let found = file.exists()
-            && (heading.is_empty() || headings(&read(&file)?).iter().any(|h| h == heading));
+        let generated = GENERATED.iter().any(|page| same_file(&file, &root().join(page)));
+        let found = generated
+            || file.exists()
+                && (heading.is_empty() || headings(&read(&file)?).iter().any(|h| h == heading));
         if !found {
             faults.push(format!("{}: {target} does not exist", page.display()));
         }
     }
     Ok(faults)
+}
+
+/// Whether two paths, of files that need not exist, are the same.
+fn same_file(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b)
 }
 
 /// Link and image targets of a page, except in code.

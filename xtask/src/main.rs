@@ -6,6 +6,7 @@ mod instructions;
 mod paper;
 mod python;
 mod release;
+mod site;
 mod supply;
 mod threads;
 
@@ -16,8 +17,10 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo xtask COMMAND
   test                 run all tests: Rust, dependencies and links, then the Python package
   release --check      run the checks that take too long for every change
-  docs                 check the documentation: links resolve, commands run as written
-  gallery              regenerate the images of docs/gallery.md with its own commands
+  docs                 check the documentation: links resolve, generated tables are current,
+                       commands run as written
+  gallery              regenerate the images of docs/tutorials/gallery.md with its own commands
+  site                 build the documentation as a site that needs no network, in target/site/html
   mpi [mpich]          lint and test the engine over ranks on 1 to 4 ranks (Open MPI or MPICH)
   python               test the Python package alone, on a wheel built for it
   wheel                build a release wheel of the Python package in target/wheels
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         ["release", "--check"] => release::check(),
         ["docs"] => docs::check(),
         ["gallery"] => docs::gallery(),
+        ["site"] => site::build(),
         ["mpi"] => mpi(&[]),
         ["mpi", "mpich"] => mpi(MPICH),
         ["python"] => python::test(),

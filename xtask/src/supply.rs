@@ -24,7 +24,7 @@ const LICENCES: [&str; 11] = [
 /// Allowed source of crates.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Files, or folders, that may contain `unsafe`; docs/architecture.md explains why.
+/// Files, or folders, that may contain `unsafe`; docs/explanation/architecture.md explains why.
 const UNSAFE: [&str; 11] = [
     "crates/lobcod/src/simd/",
     "crates/lobcod/src/lasso/mod.rs",

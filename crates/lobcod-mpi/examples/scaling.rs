@@ -3,7 +3,7 @@
 //!
 //! Every rank generates only its part of the image. Prints the seconds of the pursuit (the slowest
 //! rank, median), the memory of the session on every rank, and the bytes sent per sweep, counted
-//! and by the formula of docs/mpi.md.
+//! and by the formula of docs/how-to/cluster.md.
 
 use lobcod::engine::ranks::{RankEngine, World as _};
 use lobcod::engine::{Context, Discovery, Engine as _, Plane, Problem, Visit};

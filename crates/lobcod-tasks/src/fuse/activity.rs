@@ -5,7 +5,7 @@ use lobcod::base::box_mean;
 use lobcod::{Code, Dictionary, Needles};
 
 /// Power of an atom's roughness that weights its codes. Blur removes rough atoms first, so a high
-/// power separates sharp from blurred; tuned in `docs/fusion.md`.
+/// power separates sharp from blurred; tuned in `docs/explanation/fusion.md`.
 const POWER: f64 = 6.0;
 
 /// Weight of the codes of every atom, 1 on average.

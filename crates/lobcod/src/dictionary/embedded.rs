@@ -1,4 +1,4 @@
-//! The embedded dictionaries; `docs/dictionaries.md` describes how they were learnt.
+//! The embedded dictionaries; `docs/reference/dictionaries.md` describes how they were learnt.
 
 use super::Dictionary;
 use crate::error::{Error, Result};
