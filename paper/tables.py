@@ -5,6 +5,7 @@ the date. A file in results/tables is a table as it is: columns and rows.
 """
 
 import json
+import textwrap
 from pathlib import Path
 
 import titles
@@ -31,10 +32,15 @@ def reached(seconds):
     return "not reached" if seconds is None else number(seconds)
 
 
-def origin(command, machine, version, commit, date, load_average=None):
+def wrapped(text):
+    return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def origin(command, machine, version, commit, date, load_average=None, more=""):
     """The line that says where a table comes from."""
     busy = "" if load_average is None else f", load average {load_average}"
-    return [f"`{command}`; {machine}{busy}; version {version} ({commit}), {date}.", ""]
+    more = f"; {more}" if more else ""
+    return [*wrapped(f"`{command}`; {machine}{busy}; version {version} ({commit}), {date}{more}."), ""]
 
 
 def origin_of_parts(kept):
@@ -48,8 +54,8 @@ def origin_of_parts(kept):
     days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     busy = " to ".join(dict.fromkeys((f"{loads[0]:g}", f"{loads[-1]:g}")))
     version = kept.get("version", "0.1.0")
-    lines = origin(f"python {kept['script']}", machine, version, one["commit"], days, busy)
-    return [lines[0].removesuffix(".") + f"; {sizes} size, {kept['data']}.", ""]
+    more = f"{sizes} size, {kept['data']}"
+    return origin(f"python {kept['script']}", machine, version, one["commit"], days, busy, more)
 
 
 def origin_of(kept):
@@ -278,7 +284,7 @@ def headline():
     ]
     kept = load("pursuit")
     machine = f"One thread; {kept['machine']}; version {kept['version']} ({kept['commit']}), {kept['date']}."
-    return [*table(["task", "lobcod", "other program", "times faster"], rows), machine, ""]
+    return [*table(["task", "lobcod", "other program", "times faster"], rows), *wrapped(machine), ""]
 
 
 TABLES = {

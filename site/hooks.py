@@ -1,7 +1,9 @@
 """What the documentation site adds to the pages of docs/: the command line's reference, the changelog and the formulas."""
 
+import ast
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,32 +12,76 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("LOBCOD_BINARY", ROOT / "target" / "debug" / "lobcod"))
+PACKAGE = ROOT / "target" / "site" / "package" / "lobcod"
+REMOTE_WORKER = "https://unpkg.com/iframe-worker/shim"
 CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$((?:[^$\n]|\n(?!\n))+?)\$(?![\w$])", re.DOTALL)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+
+
+def on_startup(command, dirty):
+    """Lay out the Python package for its reference: signatures and docstrings are those of the stub."""
+    shutil.rmtree(PACKAGE, ignore_errors=True)
+    shutil.copytree(ROOT / "python" / "package" / "lobcod", PACKAGE)
+    for path in PACKAGE.glob("*.py*"):
+        path.write_text(re.sub(r":(?:func|class|meth):`", "`", path.read_text()))
+    stub = PACKAGE / "__init__.pyi"
+    (PACKAGE / "__init__.py").write_text(ast.unparse(without_overloads(ast.parse(stub.read_text()))))
+    stub.unlink()
+
+
+def without_overloads(tree):
+    """Of every overloaded function, the definition with the docstring."""
+    described = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and ast.get_docstring(node)}
+    kept = [
+        node
+        for node in tree.body
+        if not isinstance(node, ast.FunctionDef) or ast.get_docstring(node) or node.name not in described
+    ]
+    for node in kept:
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = []
+    return ast.Module(kept, [])
 
 
 def on_files(files, config):
     """Add the generated pages."""
     files.append(File.generated(config, "reference/cli.md", content=command_line()))
+    files.append(File.generated(config, "reference/python-api.md", content=python_api()))
     files.append(File.generated(config, "changes.md", content=(ROOT / "CHANGELOG.md").read_text()))
-    files.append(File.generated(config, "assets/site.css", content=(ROOT / "site" / "site.css").read_text()))
+    for name in ("site.css", "worker.js"):
+        files.append(File.generated(config, f"assets/{name}", content=(ROOT / "site" / name).read_text()))
+    for figure in sorted((ROOT / "paper" / "results").glob("*.png")):
+        files.append(File.generated(config, f"results/{figure.name}", abs_src_path=str(figure)))
     return files
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Typeset formulas and drop links to files that are not part of the site."""
+    """Set formulas aside, and drop links to files that are not part of the site."""
     parts = CODE.split(markdown)
+    page.meta["formulas"] = []
     for index in range(0, len(parts), 2):
-        parts[index] = formulas(parts[index])
+        parts[index] = FORMULA.sub(lambda found: set_aside(found, page), parts[index])
     folder = Path(page.file.src_uri).parent
     return LINK.sub(lambda link: inside(link, folder, files, page), "".join(parts))
 
 
-def formulas(text):
-    """Turn `$$...$$` and `$...$` into MathML, which browsers show without a script."""
-    convert = latex2mathml.converter.convert
-    text = re.sub(r"\$\$(.+?)\$\$", lambda m: convert(m[1].strip(), display="block"), text, flags=re.DOTALL)
-    return re.sub(r"(?<![\\$\w])\$([^$\n]+?)\$(?![\w$])", lambda m: convert(m[1]), text)
+def on_page_content(html, page, config, files):
+    """Put the formulas back as MathML, which browsers show without a script."""
+    return re.sub(r"@formula(\d+)@", lambda found: page.meta["formulas"][int(found[1])], html)
+
+
+def on_post_page(output, page, config):
+    """Load the worker of the search from the site instead of the network."""
+    return output.replace(REMOTE_WORKER, os.path.relpath("assets/worker.js", Path(page.file.dest_uri).parent))
+
+
+def set_aside(found, page):
+    """A word in place of a formula, so that Markdown leaves it alone."""
+    display = "block" if found[1] else "inline"
+    source = " ".join((found[1] or found[2]).split())
+    page.meta["formulas"].append(latex2mathml.converter.convert(source, display=display))
+    return f"@formula{len(page.meta['formulas']) - 1}@"
 
 
 def inside(link, folder, files, page):
@@ -52,6 +98,8 @@ def inside(link, folder, files, page):
     if place.startswith("docs/"):
         inner = os.path.relpath(place[len("docs/") :], folder)
         return f"{image}[{text}]({inner}{'#' + anchor if anchor else ''})"
+    if place.startswith("../paper/results/") and image:
+        return f"![{text}]({os.path.relpath('results/' + Path(place).name, folder)})"
     return link[0] if files.get_file_from_path(place) else text
 
 
@@ -63,6 +111,22 @@ def command_line():
     for name in (name for name in names if name != "help"):
         parts += [f"## lobcod {name}", "", *sections(run(name, "--help"))]
     return "\n".join(parts)
+
+
+def python_api():
+    """The reference of the Python package, from the docstrings of everything it exports."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    exported = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+    )
+    functions = [name for name in exported if name.islower() and not name.startswith("_") and name != "plot"]
+    classes = [name for name in exported if name[0].isupper() and name not in ("EMBEDDED", "Array")]
+    parts = ["# Python API", "This page is generated from the docstrings of the package."]
+    for title, names in (("Functions", functions), ("Classes", classes), ("Plots", ["plot"])):
+        parts += [f"## {title}", *(f"::: lobcod.{name}" for name in names)]
+    return "\n\n".join(parts)
 
 
 def run(*words):
@@ -82,7 +146,8 @@ def sections(text):
         elif heading:
             lines += ["", f"**{heading[1]}**", ""]
         elif definitions and 2 <= indent <= 6 and re.match(r"[-<\[]", words):
-            lines += ["", f"`{words}`", ""]
+            name, _, rest = words.partition("  ")
+            lines += ["", f"`{name}`", "", *([f":   {escape(rest.strip())}"] if rest else [])]
         elif choice:
             lines += ["", f"    - `{choice[1]}`: {escape(choice[2])}"]
         elif definitions and indent >= 10:
