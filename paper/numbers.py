@@ -26,7 +26,7 @@ MEASURED = ("crates", "python/src")
 
 
 def pages():
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [ROOT / "README.md", ROOT / "paper" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def filled(text):

@@ -263,6 +263,19 @@ def overhead():
     return [*table(["image", "solver, s", "added, ms", "fraction"], rows), *origin_of(kept)]
 
 
+def costs():
+    """Minutes that the parts of every script took."""
+    rows = []
+    for path in sorted(RESULTS.glob("*.json")):
+        kept = json.loads(path.read_text())
+        if "parts" in kept:
+            parts = kept["parts"].values()
+            sizes = " and ".join(sorted({part["size"] for part in parts}))
+            minutes = sum(part["took_seconds"] for part in parts) / 60
+            rows.append([f"`{Path(kept['script']).name}`", sizes, f"{minutes:.1f}"])
+    return table(["script", "size", "minutes"], rows)
+
+
 def comparisons():
     """The comparisons of the README: what, the seconds of lobcod, and those of other programs."""
     pursuits = {row["solver"]: row["seconds"][1] for row in load("pursuit")["rows"] if row["workload"] == "fruit"}
@@ -290,6 +303,6 @@ def headline():
 TABLES = {
     function.__name__.replace("_", "-"): function
     for function in (
-        pursuit, one_dimension, batch, online, dictionaries, inpainting, fusion, complexity, claims, overhead, headline,
+        pursuit, one_dimension, batch, online, dictionaries, inpainting, fusion, complexity, claims, overhead, headline, costs,
     )
 }  # fmt: skip

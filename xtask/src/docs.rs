@@ -1,5 +1,7 @@
-//! Checks the documentation: links have valid targets, and commands run as written.
+//! Checks the documentation: links have valid targets, generated tables are those of the results,
+//! and commands run as written.
 
+use crate::python::run;
 use crate::{build_programs, root};
 use std::collections::BTreeSet;
 use std::env;
@@ -8,8 +10,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Pages with commands; those of one page run in order in one folder.
-const RUN: [&str; 4] =
-    ["README.md", "docs/tutorials/gallery.md", "docs/how-to/penalty.md", "docs/reference/masks.md"];
+const RUN: [&str; 11] = [
+    "README.md",
+    "docs/tutorials/first-image.md",
+    "docs/tutorials/gallery.md",
+    "docs/how-to/restore-photo.md",
+    "docs/how-to/focus-stack.md",
+    "docs/how-to/exposure-stack.md",
+    "docs/how-to/denoise.md",
+    "docs/how-to/waveforms.md",
+    "docs/how-to/penalty.md",
+    "docs/how-to/memory-and-speed.md",
+    "docs/reference/masks.md",
+];
 /// A page that shows the output of its own commands.
 const GALLERY: &str = "docs/tutorials/gallery.md";
 /// Pages that only the site has.
@@ -17,15 +30,26 @@ const GENERATED: [&str; 2] = ["docs/reference/cli.md", "docs/reference/python-ap
 /// Commands that build or install; these are tested elsewhere.
 const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 
-/// Checks all links and runs all commands.
+/// Checks all pages and runs all commands.
 pub fn check() -> Result<(), String> {
-    check_links()?;
+    check_pages()?;
     build_programs()?;
     RUN.iter().try_for_each(|page| run_page(page).map(drop))
 }
 
-/// Links lead somewhere.
-pub fn check_links() -> Result<(), String> {
+/// Checks links and generated tables; runs no command of a page.
+pub fn check_pages() -> Result<(), String> {
+    check_links()?;
+    numbers(&["--check"])
+}
+
+/// Calls the script that generates tables from results.
+pub fn numbers(options: &[&str]) -> Result<(), String> {
+    let script = root().join("paper/numbers.py");
+    run(Command::new("python3").arg(script).args(options))
+}
+
+fn check_links() -> Result<(), String> {
     let mut faults = Vec::new();
     for page in pages()? {
         faults.extend(broken_links(&page)?);
@@ -61,6 +85,7 @@ fn run_page(page: &str) -> Result<PathBuf, String> {
     let folder = root().join("target/docs").join(page.replace(['/', '.'], "-"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    copy_images(&folder.join("images"))?;
     let text = read(&root().join(page))?;
     let lines = blocks(&text, "sh").into_iter().flat_map(str::lines);
     let commands: Vec<&str> =
@@ -81,6 +106,16 @@ fn run_page(page: &str) -> Result<PathBuf, String> {
     if status.success() { Ok(folder) } else { Err(format!("a command of {page} failed")) }
 }
 
+/// Copies the images of the guides, which their commands read.
+fn copy_images(into: &Path) -> Result<(), String> {
+    fs::create_dir_all(into).map_err(|e| e.to_string())?;
+    for entry in fs::read_dir(root().join("docs/images")).map_err(|e| e.to_string())? {
+        let entry = entry.map_err(|e| e.to_string())?;
+        fs::copy(entry.path(), into.join(entry.file_name())).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
 /// Code blocks of a language.
 pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let start = format!("```{language}\n");
@@ -89,10 +124,16 @@ pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 
 /// All pages of the project.
 fn pages() -> Result<Vec<PathBuf>, String> {
-    let mut pages: Vec<PathBuf> =
-        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md"]
-            .map(|page| root().join(page))
-            .into();
+    let mut pages: Vec<PathBuf> = [
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "paper/README.md",
+        "python/README.md",
+    ]
+    .map(|page| root().join(page))
+    .into();
     let mut folders = vec![root().join("docs")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).map_err(|e| e.to_string())? {

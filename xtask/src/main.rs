@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => cargo(&["test", "--workspace"])
             .and_then(|()| supply::check())
-            .and_then(|()| docs::check_links())
+            .and_then(|()| docs::check_pages())
             .and_then(|()| python::test()),
         ["release", "--check"] => release::check(),
         ["docs"] => docs::check(),

@@ -1,5 +1,4 @@
-//! The paper's figures and tables compared with other methods: environments, programs, scripts, and
-//! the page of results.
+//! The paper's figures and tables compared with other methods: environments, programs and scripts.
 
 use crate::python::{build_wheel, make_venv, pip, program, run};
 use crate::{cargo, root};
@@ -40,8 +39,8 @@ pub fn reproduce(words: &[&str]) -> Result<(), String> {
     note("bench_pursuit", pursuit(&venv, size, &results));
     note("bench_1d", one_dimension(size, &results));
     note("overhead", overhead(&venv, &results));
-    python(&venv, "page.py", &[], size)?;
-    println!("the page of results is paper/results/README.md");
+    crate::docs::numbers(&[])?;
+    println!("docs/benchmarks.md has the new results");
     if failed.is_empty() { Ok(()) } else { Err(format!("these failed: {}", failed.join(", "))) }
 }
 
