@@ -1,22 +1,20 @@
-"""The paper's batch figure: objective against time of dictionary learning on Fruit (ten images of 100x100, penalty 20).
+"""The paper's batch figure: objective against time of dictionary learning on Fruit (ten images of 100x100, penalty
+20).
 
-Learners: lobcod `atomwise`, `stochastic` (Algorithm 2, the paper's steps) and `batch`; SBDL with K-SVD and with MOD; Algorithm 2 in numpy with
-SPAMS' LARS, the authors' own combination; SPORCO's mask-decoupled learner (Wohlberg 2016), its consensus learner (Garcia-Cardona 2017) and,
-with --full, its ConvBPDNDictLearn. The first of SPORCO's, as lobcod and SBDL, leaves the border free; the other two learn with a periodic border. All
-dictionaries are judged alike (common.Judge). With --full SPORCO's learners are given the best of four pairs of ADMM parameters, found by
+Learners: lobcod `atomwise`, `stochastic` (Algorithm 2, the paper's steps) and `batch`; SBDL with K-SVD and with
+MOD; Algorithm 2 in numpy with SPAMS' LARS, the authors' own combination; SPORCO's mask-decoupled learner (Wohlberg
+2016), its consensus learner (Garcia-Cardona 2017) and, with --full, its ConvBPDNDictLearn. The first of SPORCO's,
+as lobcod and SBDL, leaves the border free; the other two learn with a periodic border. All dictionaries are judged
+alike (common.Judge). With --full SPORCO's learners are given the best of four pairs of ADMM parameters, found by
 short runs, as their own authors would.
 
     python paper/batch.py [--quick|--full]
 """
-import numpy as np
 
-from common import Results, parse, pictures, without_mean
-from learning import Experiment, plot
+from lib.common import Results, images, parse, without_mean
+from lib.learning import Experiment, keep_atoms, plot
+from lib.titles import BATCH
 
-TITLES = {"lobcod-atomwise": "lobcod, atomwise", "lobcod-stochastic": "lobcod, stochastic (Algorithm 2)", "lobcod-batch": "lobcod, batch",
-          "sbdl-ksvd": "SBDL, K-SVD (our Rust)", "sbdl-mod": "SBDL, MOD (our Rust)", "spams": "Algorithm 2, numpy and SPAMS' LARS",
-          "sporco_masked": "SPORCO, mask-decoupled (Wohlberg 2016)", "sporco_consensus": "SPORCO, consensus (Garcia-Cardona 2017)",
-          "sporco_admm": "SPORCO, ConvBPDNDictLearn"}
 # Penalty parameters of the two ADMM loops of SPORCO's learners.
 SETTINGS = [(5.0, 10.0), (5.0, 1.0), (5.0, 0.2), (2.0, 1.0)]
 # Best in a full run on Fruit.
@@ -38,7 +36,7 @@ def main():
     options = parse(__doc__)
     full = options.size == "full"
     results = Results("batch", options)
-    signals = [without_mean(image) for image in pictures("fruit/*.png", 10, 100)]
+    signals = [without_mean(image) for image in images("fruit/*.png", 10, 100)]
     experiment = Experiment(signals, signals, 20.0)
     limit = 300.0 if full else 20.0
     passes = [1, 2, 3, 5, 8, 13, 21, 34] + ([55, 89, 144, 200] if full else [])
@@ -54,14 +52,8 @@ def main():
             continue
         work = lambda: experiment.peer(learner, learner, limit, rho=rho, rho_dictionary=rho_dictionary)
         results.part(learner, (lambda: tuned(experiment, learner, limit, limit / 15)) if full else work)
-    keep_atoms(results.picture("batch-atoms.npz"), experiment.atoms)
-    plot(results.kept["parts"], TITLES, results.picture("batch.png"), "Fruit, 10 images 100x100, penalty 20", 1.3)
-
-
-def keep_atoms(path, atoms):
-    """The last dictionaries, for dictionaries.py; those of parts that were not run again stay."""
-    kept = dict(np.load(path)) if path.exists() else {}
-    np.savez_compressed(path, **{**kept, **atoms})
+    keep_atoms(results.file("batch-atoms.npz"), experiment.atoms)
+    plot(results.kept["parts"], BATCH, results.file("batch.png"), "Fruit, 10 images 100x100, penalty 20", 1.3)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""One epoch of Algorithm 2 on the Fruit pictures: `lobcod learn --method stochastic` beside the same schedule on SPAMS.
+"""One epoch of Algorithm 2 on the Fruit images: `lobcod learn --method stochastic` and the same schedule on SPAMS.
 
     python paper/bench_epoch.py [--repeats 3]
 
-The two run in turn on one thread of one core, from the same atoms, penalty 20, 12 epochs each; the first, which begins without codes,
-does not count. SPAMS is charged the processor time of its process, lobcod its wall time. Needs paper/requirements-peers.txt.
+The two run in turn on one thread of one core, from the same atoms, penalty 20, 12 epochs each; the first, which
+begins without codes, does not count. SPAMS is charged the processor time of its process, lobcod its wall time.
+Needs paper/requirements-peers.txt.
 """
+
 import argparse
 import json
 import os
@@ -16,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-import learning_peers
-from bench_pursuit import BINARY, DICTIONARY, image_files, load_signals, pinned
+from lib import learning_peers
+from lib.common import BINARY
+from lib.workloads import DICTIONARY, image_files, load_signals, pinned
 
 PENALTY, EPOCHS = 20.0, 12
 
@@ -36,8 +39,28 @@ def peer_process():
 
 def ours(core):
     with tempfile.TemporaryDirectory() as folder:
-        report = pinned([BINARY, "learn", *image_files("fruit"), "-o", Path(folder) / "learnt.npz", "--init", DICTIONARY,
-                         "--method", "stochastic", "--penalty", PENALTY, "--passes", EPOCHS, "--threads", 1, "--json", "--quiet"], core)
+        report = pinned(
+            [
+                BINARY,
+                "learn",
+                *image_files("fruit"),
+                "-o",
+                Path(folder) / "learnt.npz",
+                "--init",
+                DICTIONARY,
+                "--method",
+                "stochastic",
+                "--penalty",
+                PENALTY,
+                "--passes",
+                EPOCHS,
+                "--threads",
+                1,
+                "--json",
+                "--quiet",
+            ],
+            core,
+        )
     return (1000 * np.diff([0.0, *(point["seconds"] for point in report["history"])])).tolist()
 
 

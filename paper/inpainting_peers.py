@@ -1,25 +1,24 @@
-"""Inpainting beside other programs. (The paper's table: inpainting.py.)
+"""Inpainting compared with other programs. (The paper's table: inpainting.py.)
 
-    --peers    PSNR and SSIM of the written picture, and seconds, on the same masks: OpenCV (Telea, Navier-Stokes),
-               scikit-image (biharmonic), SPORCO (mask-decoupled ADMM, its own 12x12x72 dictionary, the local mean
-               over known pixels taken off first, the better of two penalties by the true picture), lobcod. Masks:
-               50 % and 80 % random pixels, text, scratches; made here from a fixed seed.
-    --colour   PSNR on the Kodak pictures 19, 23 and 24 at 50 %: nothing was chosen on these.
+    --peers    PSNR and SSIM of the written image on the same masks: OpenCV (Telea, Navier-Stokes), scikit-image
+               (biharmonic), SPORCO (mask-decoupled ADMM, its own 12x12x72 dictionary, the local mean over known
+               pixels subtracted first, the better of two penalties by the true image), lobcod. Masks: 50 % and 80 %
+               random pixels, text, scratches; made here from a fixed seed.
+    --colour   PSNR on the Kodak images 19, 23 and 24 at 50 %: nothing was chosen on these.
 
 Setting up, from the root of the repository:
 
     python3 -m venv .venv-inpainting
-    .venv-inpainting/bin/pip install 'numpy<2' 'setuptools<70' scipy pillow opencv-python-headless scikit-image sporco==0.2.2.post1
+    .venv-inpainting/bin/pip install 'numpy<2' 'setuptools<70' scipy pillow opencv-python-headless scikit-image
+    .venv-inpainting/bin/pip install sporco==0.2.2.post1
     cargo build --release
     .venv-inpainting/bin/python paper/inpainting_peers.py --peers
 
-The images are looked for in $LOBCOD_DATA, else in ../shared/data beside the repository. Times are wall times of the solver:
-run this on a quiet machine.
+Standard error has the seconds of every solver: wall times, so run this on a quiet machine.
 """
+
 import argparse
-import json
-import os
-import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -27,15 +26,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("LOBCOD_DATA", ROOT.parent / "shared" / "data"))
-BINARY = Path(os.environ.get("LOBCOD", ROOT / "target" / "release" / "lobcod"))
+from lib.common import DATA, Table, grey, lobcod, psnr, read, save_image
 
 
 def inpaint(image, known, out, *options):
     """The report of one run of lobcod."""
-    command = [BINARY, "inpaint", image, "--known", known, "-o", out, "--reference", image, "--json", "--quiet", *options]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return lobcod(
+        "inpaint", image, "--known", known, "-o", out, "--reference", image, *options, threads=0, timeout=1800
+    )
 
 
 def masks(height, width):
@@ -55,12 +53,17 @@ def masks(height, width):
         a, b = rng.uniform(0, 1, (2, 2)) * (width, height)
         pen.line([tuple(a), tuple(b)], fill=0, width=int(rng.integers(1, 5)))
     drawn["scratches"] = np.asarray(scratch) > 127
-    return {"50 % random": rng.uniform(size=(height, width)) >= 0.5, "80 % random": rng.uniform(size=(height, width)) >= 0.8, **drawn}
+    return {
+        "50 % random": rng.uniform(size=(height, width)) >= 0.5,
+        "80 % random": rng.uniform(size=(height, width)) >= 0.8,
+        **drawn,
+    }
 
 
 def local_mean(image, known):
     """Mean over the known pixels of an 8x8 box."""
     from scipy.ndimage import uniform_filter
+
     box = lambda x: uniform_filter(x.astype(float), 8, mode="mirror")
     return box(image * known) / np.maximum(box(known), 1e-6)
 
@@ -69,15 +72,25 @@ def sporco_fill(image, known):
     """SPORCO's mask-decoupled ADMM; images in 0..1, padded by the atom's side."""
     from sporco import util
     from sporco.admm import cbpdn
+
     atoms = util.convdicts()["G:12x12x72"].astype(np.float32)
     base = local_mean(image, known)
     details = (known * (image - base) / 255).astype(np.float32)
     pad = lambda x: np.pad(x, ((0, 12), (0, 12)))
     best, seconds = None, 0.0
     for penalty in (2e-3, 1e-2):
-        settings = cbpdn.ConvBPDNMaskDcpl.Options({
-            "Verbose": False, "MaxMainIter": 200, "HighMemSolve": True, "RelStopTol": 5e-3, "AuxVarObj": False, "RelaxParam": 1.8,
-            "rho": 50 * penalty + 0.1, "AutoRho": {"Enabled": False, "StdResiduals": False}})
+        settings = cbpdn.ConvBPDNMaskDcpl.Options(
+            {
+                "Verbose": False,
+                "MaxMainIter": 200,
+                "HighMemSolve": True,
+                "RelStopTol": 5e-3,
+                "AuxVarObj": False,
+                "RelaxParam": 1.8,
+                "rho": 50 * penalty + 0.1,
+                "AutoRho": {"Enabled": False, "StdResiduals": False},
+            }
+        )
         began = time.time()
         solver = cbpdn.ConvBPDNMaskDcpl(atoms, pad(details), penalty, pad(known.astype(np.float32)), opt=settings)
         solver.solve()
@@ -98,64 +111,74 @@ def peers(options, folder):
         def run(image, known):
             began = time.time()
             return fill(image, known), time.time() - began
+
         return run
 
     def by_opencv(method):
-        return lambda image, known: cv2.inpaint(np.where(known, image, 0).astype(np.uint8), (~known).astype(np.uint8) * 255, 3, method)
+        return lambda image, known: cv2.inpaint(
+            np.where(known, image, 0).astype(np.uint8), (~known).astype(np.uint8) * 255, 3, method
+        )
 
     def by_lobcod(*extra):
         def run(image, known):
-            Image.fromarray(image.astype(np.uint8)).save(folder / "image.png")
-            Image.fromarray(known.astype(np.uint8) * 255).save(folder / "known.png")
-            report = inpaint(folder / "image.png", folder / "known.png", folder / "out.png", *extra, *options.extra.split())
-            return np.asarray(Image.open(folder / "out.png")), report["seconds"]
+            save_image(folder / "image.png", image)
+            save_image(folder / "known.png", 255 * known)
+            report = inpaint(
+                folder / "image.png", folder / "known.png", folder / "out.png", *extra, *options.extra.split()
+            )
+            return read(folder / "out.png"), report["seconds"]
+
         return run
 
     solvers = {
         "OpenCV Telea": timed(by_opencv(cv2.INPAINT_TELEA)),
         "OpenCV Navier-Stokes": timed(by_opencv(cv2.INPAINT_NS)),
-        "scikit-image biharmonic": timed(lambda image, known: inpaint_biharmonic(np.where(known, image, 0) / 255, ~known) * 255),
+        "scikit-image biharmonic": timed(
+            lambda image, known: inpaint_biharmonic(np.where(known, image, 0) / 255, ~known) * 255
+        ),
         "SPORCO mask-decoupled ADMM": sporco_fill,
         "lobcod": by_lobcod(),
         "lobcod --learn image": by_lobcod("--learn", "image"),
     }
     for name in options.images or ["house", "peppers", "cameraman"]:
-        image = np.asarray(Image.open(DATA / "standard" / f"{name}.png").convert("L")).astype(np.float64)
+        image = grey(DATA / "standard" / f"{name}.png")
         kinds = masks(*image.shape)
-        print(f"| {name}: PSNR dB, SSIM, seconds | " + " | ".join(kinds) + " |")
-        print("|---" * (1 + len(kinds)) + "|")
+        table = Table(f"inpaint-{name}", f"Inpainting {name.capitalize()}", [name.capitalize(), *kinds], options.save)
         for title, solver in solvers.items():
             if options.solvers and not any(word in title for word in options.solvers):
                 continue
             cells = []
-            for known in kinds.values():
+            for kind, known in kinds.items():
                 filled, seconds = solver(image, known)
                 filled = np.clip(np.round(filled), 0, 255)
-                psnr = 10 * np.log10(255 ** 2 / ((filled - image) ** 2).mean())
-                ssim = structural_similarity(filled, image, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False)
-                cells.append(f"{psnr:.2f}, {ssim:.4f}, {seconds:.2f}")
-            print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
-        print()
+                ssim = structural_similarity(
+                    filled, image, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
+                )
+                cells.append(f"{psnr(filled, image):.2f}, {ssim:.4f}")
+                print(f"{name}, {kind}, {title}: {seconds:.2f} s", file=sys.stderr, flush=True)
+            table.add(title, *cells)
+        table.close()
 
 
 def colour(options, folder):
-    print("| PSNR dB (seconds) | PSNR of the fit | SSIM |")
-    print("|---|---|---|")
+    table = Table("inpaint-kodak", "Inpainting of Kodak images", ["image", "PSNR of the fit, dB", "SSIM"], options.save)
     for name in options.images or ["kodim19", "kodim23", "kodim24"]:
         image = DATA / "color" / f"{name}.png"
         width, height = Image.open(image).size
-        Image.fromarray(masks(height, width)["50 % random"].astype(np.uint8) * 255).save(folder / "known.png")
+        save_image(folder / "known.png", 255 * masks(height, width)["50 % random"])
         report = inpaint(image, folder / "known.png", folder / "out.png", *options.extra.split())
-        print(f"| {name} | {report['psnr_db']:.2f} ({report['seconds']:.1f}) | {report['ssim']:.4f} |", flush=True)
+        table.add(name, f"{report['psnr_db']:.2f}", f"{report['ssim']:.4f}")
+    table.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", action="store_true", help="other programs on the same masks")
-    parser.add_argument("--colour", action="store_true", help="colour pictures nobody tuned on")
+    parser.add_argument("--colour", action="store_true", help="colour images on which nothing was tuned")
     parser.add_argument("--images", nargs="+", help="only these images")
     parser.add_argument("--solvers", nargs="+", help="only solvers whose name has one of these words")
     parser.add_argument("--extra", default="", help="further options of `lobcod inpaint`, in one word")
+    parser.add_argument("--save", action="store_true", help="write the tables to paper/results/tables")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for wanted, work in ((options.peers, peers), (options.colour, colour)):

@@ -4,8 +4,8 @@
     python paper/numbers.py --check    # fail if a page differs from the results
     python paper/numbers.py --stale    # list results that are older than the code they measure
 
-A page contains a table between `<!-- results: NAME -->` and `<!-- end -->`, where NAME is a function of tables.py or a
-file in results/tables. Needs only the standard library.
+A page contains a table between `<!-- results: NAME -->` and `<!-- end -->`, where NAME is a function of
+lib/tables.py or a file in results/tables. Needs only the standard library.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import tables
+from lib import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 CHART = ROOT / "docs" / "figures" / "speed.svg"
@@ -109,7 +109,10 @@ def main():
         return None
     differing = [(path, text) for path, text in generated() if not path.exists() or path.read_text() != text]
     if options.check:
-        names = [f"{path.relative_to(ROOT)} differs from paper/results; run: python paper/numbers.py" for path, _ in differing]
+        names = [
+            f"{path.relative_to(ROOT)} differs from paper/results; run: python paper/numbers.py"
+            for path, _ in differing
+        ]
         return "\n".join(names) or None
     for path, text in differing:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,5 @@
-"""What the documentation site adds to the pages of docs/: the command line's reference, the changelog and the formulas."""
+"""What the documentation site adds to the pages of docs/: the command line's reference, the changelog and the
+formulas."""
 
 import ast
 import os
@@ -107,7 +108,11 @@ def command_line():
     """The reference of the command line, from the help of every command."""
     listing = run("--help")
     names = re.findall(r"^  ([a-z][a-z-]*)  ", listing.split("Commands:")[1].split("Options:")[0], re.MULTILINE)
-    parts = ["# Command line", "This page is generated from the help of the program: `lobcod COMMAND --help` prints the same text.", ""]
+    parts = [
+        "# Command line",
+        "This page is generated from the help of the program: `lobcod COMMAND --help` prints the same text.",
+        "",
+    ]
     for name in (name for name in names if name != "help"):
         parts += [f"## lobcod {name}", "", *sections(run(name, "--help"))]
     return "\n".join(parts)

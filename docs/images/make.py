@@ -3,8 +3,9 @@
     pip install numpy pillow scipy==1.9.3 scikit-image==0.24.0 matplotlib
     python docs/images/make.py [NAME ...]      # all, or some of: restore, focus, exposure, denoise, waveforms, strip
 
-The originals are photographs from the packages scikit-image and scipy; LICENCES.md names their authors and licences. Scratches,
-defocus, exposures and noise are simulated here, from fixed seeds. LOBCOD_BINARY names the program.
+The originals are photographs from the packages scikit-image and scipy; LICENCES.md names their authors and
+licences. Scratches, defocus, exposures and noise are simulated here, from fixed seeds. LOBCOD_BINARY names the
+program.
 """
 
 import os

@@ -1,10 +1,11 @@
 """The learners that batch.py and online.py compare lobcod with. Each hands `snapshot` its atoms (m, 8, 8) after every
 pass and stops when that returns True."""
+
 import sys
 
 import numpy as np
 
-from pursuit_peers import SIDE, LayeredLobcod, blank_overhang, cut, join
+from lib.pursuit_peers import SIDE, LayeredLobcod, blank_overhang, cut, join
 
 SCALE = 255.0
 
@@ -14,9 +15,12 @@ class StochasticLobcod(LayeredLobcod):
 
     def layer_gradient(self, layer):
         (i, j), (down, across) = self.offsets[layer], self.counts[layer]
-        block = self.residual[:, i:i + down * SIDE, j:j + across * SIDE]
-        part = np.zeros_like(self.parts[layer]) if self.needles[layer] is None \
+        block = self.residual[:, i : i + down * SIDE, j : j + across * SIDE]
+        part = (
+            np.zeros_like(self.parts[layer])
+            if self.needles[layer] is None
             else np.asarray(self.needles[layer].T @ self.dictionary.T)
+        )
         patches = cut(block) + part
         correlations = np.asfortranarray((patches @ self.dictionary).T)
         needles = self.lasso(patches.T, Q=self.gram, q=correlations, lambda1=self.penalty, mode=2, numThreads=1)
@@ -29,12 +33,12 @@ class StochasticLobcod(LayeredLobcod):
         self.dictionary, self.gram = dictionary, gram
 
     def synthesise(self, padded):
-        """The residual anew, with the present dictionary."""
+        """Recompute the residual with the present dictionary."""
         self.residual = padded.copy()
         for layer, needles in enumerate(self.needles):
             if needles is not None:
                 (i, j), (down, across) = self.offsets[layer], self.counts[layer]
-                block = self.residual[:, i:i + down * SIDE, j:j + across * SIDE]
+                block = self.residual[:, i : i + down * SIDE, j : j + across * SIDE]
                 block -= join(np.asarray(needles.T @ self.dictionary.T), block.shape)
         blank_overhang(self.residual)
 
@@ -42,6 +46,7 @@ class StochasticLobcod(LayeredLobcod):
 def spams(signals, first, penalty, snapshot):
     """The paper's batch schedule: Adam (one second moment for the whole gradient) for 30 epochs, then momentum."""
     import spams as library
+
     generator = np.random.default_rng(0)
     images = [StochasticLobcod(signal[None], first, penalty, library.lasso) for signal in signals]
     padded = [image.residual.copy() for image in images]
@@ -57,8 +62,8 @@ def spams(signals, first, penalty, snapshot):
                     step += 1
                     mean = 0.9 * mean + 0.1 * gradient
                     square = 0.999 * square + 0.001 * float(np.sum(np.square(gradient, dtype=np.float64)))
-                    scale = 0.02 / (np.sqrt(square / (1 - 0.999 ** step)) + 1e-8)
-                    dictionary = dictionary - scale * mean / (1 - 0.9 ** step)
+                    scale = 0.02 / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+                    dictionary = dictionary - scale * mean / (1 - 0.9**step)
                 else:
                     velocity = 0.8 * velocity + 1e-7 * gradient
                     dictionary = dictionary - velocity
@@ -77,9 +82,17 @@ def sporco_consensus(signals, first, penalty, snapshot, rho=5.0, rho_dictionary=
     """SPORCO's hybrid consensus learner (Garcia-Cardona and Wohlberg), images in 0..1."""
     import sporco.fft
     from sporco.dictlrn.prlcnscdl import ConvBPDNDictLearn_Consensus as Learner
+
     sporco.fft.pyfftw_threads = 1
-    options = Learner.Options({"Verbose": False, "MaxMainIter": 10 ** 9, "CBPDN": {"rho": rho},
-                               "CCMOD": {"rho": rho_dictionary}, "Callback": lambda solver: snapshot(filters(solver))})
+    options = Learner.Options(
+        {
+            "Verbose": False,
+            "MaxMainIter": 10**9,
+            "CBPDN": {"rho": rho},
+            "CCMOD": {"rho": rho_dictionary},
+            "Callback": lambda solver: snapshot(filters(solver)),
+        }
+    )
     images = np.moveaxis(signals, 0, -1).astype(np.float32) / SCALE
     start = np.moveaxis(first, 0, -1).astype(np.float32)
     Learner(start, images, penalty / SCALE, options, nproc=0, dimK=1).solve()
@@ -89,18 +102,28 @@ def sporco_admm(signals, first, penalty, snapshot, rho=5.0, rho_dictionary=10.0)
     """SPORCO's ConvBPDNDictLearn, ADMM for codes and consensus ADMM for the dictionary, images in 0..1."""
     import sporco.fft
     from sporco.dictlrn.cbpdndl import ConvBPDNDictLearn as Learner
+
     sporco.fft.pyfftw_threads = 1
     fixed = {"Enabled": False}
-    options = Learner.Options({"Verbose": False, "MaxMainIter": 10 ** 9, "Callback": lambda s: snapshot(filters(s)),
-                               "CBPDN": {"rho": rho, "AutoRho": fixed},
-                               "CCMOD": {"rho": rho_dictionary, "AutoRho": fixed}}, xmethod="admm", dmethod="cns")
+    options = Learner.Options(
+        {
+            "Verbose": False,
+            "MaxMainIter": 10**9,
+            "Callback": lambda s: snapshot(filters(s)),
+            "CBPDN": {"rho": rho, "AutoRho": fixed},
+            "CCMOD": {"rho": rho_dictionary, "AutoRho": fixed},
+        },
+        xmethod="admm",
+        dmethod="cns",
+    )
     images = np.moveaxis(signals, 0, -1).astype(np.float32) / SCALE
     start = np.moveaxis(first, 0, -1).astype(np.float32)
     Learner(start, images, penalty / SCALE, options, xmethod="admm", dmethod="cns", dimK=1).solve()
 
 
 def padded_with_mask(signals):
-    """Images with room for the overhang of an atom, and the mask that leaves it free: the border `free` in SPORCO's words."""
+    """Images with room for the overhang of an atom, and the mask that leaves it free: the border `free` for
+    SPORCO."""
     images, rows, columns = signals.shape
     padded = np.zeros((rows + SIDE, columns + SIDE, images), np.float32)
     padded[:rows, :columns] = np.moveaxis(signals, 0, -1)
@@ -113,24 +136,42 @@ def sporco_masked(signals, first, penalty, snapshot, rho=5.0, rho_dictionary=10.
     """SPORCO's ConvBPDNMaskDictLearn (Wohlberg 2016, mask decoupling), border free, images in 0..1."""
     import sporco.fft
     from sporco.dictlrn.cbpdndlmd import ConvBPDNMaskDictLearn as Learner
+
     sporco.fft.pyfftw_threads = 1
     fixed = {"Enabled": False}
-    options = Learner.Options({"Verbose": False, "MaxMainIter": 10 ** 9, "Callback": lambda s: snapshot(filters(s)),
-                               "CBPDN": {"rho": rho, "AutoRho": fixed},
-                               "CCMOD": {"rho": rho_dictionary, "AutoRho": fixed}}, xmethod="admm", dmethod="cns")
+    options = Learner.Options(
+        {
+            "Verbose": False,
+            "MaxMainIter": 10**9,
+            "Callback": lambda s: snapshot(filters(s)),
+            "CBPDN": {"rho": rho, "AutoRho": fixed},
+            "CCMOD": {"rho": rho_dictionary, "AutoRho": fixed},
+        },
+        xmethod="admm",
+        dmethod="cns",
+    )
     padded, mask = padded_with_mask(signals / SCALE)
     start = np.moveaxis(first, 0, -1).astype(np.float32)
-    Learner(start, padded, penalty / SCALE, mask[:, :, None, None, None], options, xmethod="admm", dmethod="cns", dimK=1).solve()
+    Learner(
+        start, padded, penalty / SCALE, mask[:, :, None, None, None], options, xmethod="admm", dmethod="cns", dimK=1
+    ).solve()
 
 
 def sporco_online(signals, first, penalty, snapshot, masked=False):
     """SPORCO's online learner (Liu et al.), one image after the other, signals as they are."""
     import sporco.fft
     from sporco.dictlrn import onlinecdl
+
     sporco.fft.pyfftw_threads = 1
     Learner = onlinecdl.OnlineConvBPDNMaskDictLearn if masked else onlinecdl.OnlineConvBPDNDictLearn
-    pursuit = {"rho": 5.0, "AutoRho": {"Enabled": False}, "MaxMainIter": 30, "RelStopTol": 0.0, "FastSolve": True,
-               "DataType": np.float32}
+    pursuit = {
+        "rho": 5.0,
+        "AutoRho": {"Enabled": False},
+        "MaxMainIter": 30,
+        "RelStopTol": 0.0,
+        "FastSolve": True,
+        "DataType": np.float32,
+    }
     options = Learner.Options({"Verbose": False, "DataType": np.float32, "CBPDN": pursuit, "eta_a": 10.0, "eta_b": 5.0})
     learner = Learner(np.moveaxis(first, 0, -1).astype(np.float32), penalty, options)
     generator = np.random.default_rng(0)

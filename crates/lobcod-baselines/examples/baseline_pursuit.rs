@@ -1,7 +1,7 @@
 //! Compares slice-based ADMM with lobcod's pursuit on a synthetic image: distance to the optimum
 //! over time.
 //!
-//! `cargo run --release -p lobcod-baselines --example rival_pursuit [SIZE [PENALTY [RHO]]]`
+//! `cargo run --release -p lobcod-baselines --example baseline_pursuit [SIZE [PENALTY [RHO]]]`
 
 use lobcod::base::Base;
 use lobcod::engine::CpuEngine;

@@ -1,7 +1,7 @@
 //! The two rows of slice-based learning in the paper's table of inpainting, compared with lobcod:
 //! PSNR with outside atoms, and with atoms learnt on the damaged image.
 //!
-//! `cargo run --release -p lobcod-baselines --example rival_inpaint -- IMAGE KNOWN PENALTY
+//! `cargo run --release -p lobcod-baselines --example baseline_inpaint -- IMAGE KNOWN PENALTY
 //! [ITERATIONS [DICTIONARY|natural [ROW...]]]`
 //!
 //! `KNOWN` is a mask, non-zero where the image is known; `PENALTY` is that of the slices (lobcod

@@ -1,16 +1,16 @@
 """The tables of the documentation, made from the result files; standard library only.
 
-Every function of TABLES returns the lines of one table with a line that names the command, the machine, the version and
-the date. A file in results/tables is a table as it is: columns and rows.
+Every function of TABLES returns the lines of one table with a line that names the command, the machine, the version
+and the date. A file in results/tables is a table as it is: columns and rows.
 """
 
 import json
 import textwrap
 from pathlib import Path
 
-import titles
+from lib import titles
 
-RESULTS = Path(__file__).resolve().parent / "results"
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def load(name):
@@ -77,7 +77,9 @@ def failures(parts, names):
 def pursuit():
     """Seconds to within 1, 0.1 and 0.01 % of the optimum, and the ratio to lobcod with the same border."""
     kept = load("pursuit")
-    ours = {(row["workload"], row["border"]): row["seconds"] for row in kept["rows"] if row["solver"].startswith("lobcod")}
+    ours = {
+        (row["workload"], row["border"]): row["seconds"] for row in kept["rows"] if row["solver"].startswith("lobcod")
+    }
     rows = []
     for row in kept["rows"]:
         base = ours[row["workload"], row["border"]]
@@ -303,6 +305,7 @@ def headline():
 TABLES = {
     function.__name__.replace("_", "-"): function
     for function in (
-        pursuit, one_dimension, batch, online, dictionaries, inpainting, fusion, complexity, claims, overhead, headline, costs,
+        pursuit, one_dimension, batch, online, dictionaries, inpainting, fusion, complexity, claims, overhead,
+        headline, costs,
     )
 }  # fmt: skip

@@ -1,4 +1,5 @@
-"""The peers of bench_pursuit.py, the objective they are judged by and the clock they are timed with."""
+"""The peers of bench_pursuit.py, the objective they are evaluated by and the clock they are timed with."""
+
 import sys
 import time
 
@@ -34,11 +35,11 @@ class Objective:
             for top in range(0, rows, STRIP):
                 height = min(STRIP, rows - top)
                 first = (image * rows + top) * columns
-                patches = codes[first:first + height * columns] @ self.atoms
+                patches = codes[first : first + height * columns] @ self.atoms
                 patches = patches.reshape(height, columns, SIDE, SIDE)
                 for i in range(SIDE):
                     for j in range(SIDE):
-                        residual[image, top + i:top + i + height, j:j + columns] -= patches[:, :, i, j]
+                        residual[image, top + i : top + i + height, j : j + columns] -= patches[:, :, i, j]
         if self.border == "free":
             blank_overhang(residual)
         if self.known is not None:
@@ -56,8 +57,8 @@ class Objective:
         return np.concatenate(largest).reshape(self.grid) / self.penalty
 
     def gap(self, codes):
-        """Primal less dual at the residual scaled into the dual's feasible set: by a field that is small around positions
-        whose correlation exceeds the penalty and smooth, then by one number for what still exceeds it."""
+        """Primal less dual at the residual scaled into the dual's feasible set: by a field that is small around
+        positions whose correlation exceeds the penalty and smooth, then by one number for what still exceeds it."""
         residual = self.residual(codes)
         around = ((0, 0), (OVERHANG, 0), (OVERHANG, 0))
         excess = np.pad(np.maximum(self.reach(residual), 1.0), around, constant_values=1.0)
@@ -65,7 +66,7 @@ class Objective:
         field = ndimage.gaussian_filter(field, (0, SIDE, SIDE))
         scaled = field * residual
         scaled /= max(1.0, self.reach(scaled).max())
-        dual = 0.5 * np.sum(self.target ** 2) - 0.5 * np.sum((self.target - scaled) ** 2)
+        dual = 0.5 * np.sum(self.target**2) - 0.5 * np.sum((self.target - scaled) ** 2)
         return self.value(codes) - dual
 
 
@@ -90,7 +91,7 @@ def join(patches, shape):
 
 
 class Clock:
-    """A curve of objective against CPU seconds; the clock stands still while a point is evaluated."""
+    """A curve of objective against CPU seconds; the clock stops while a point is evaluated."""
 
     def __init__(self, evaluate, limit, target):
         self.evaluate, self.limit, self.target = evaluate, limit, target
@@ -132,7 +133,7 @@ class LayeredLobcod:
     def sweep(self, order):
         for layer in order:
             (i, j), (down, across) = self.offsets[layer], self.counts[layer]
-            block = self.residual[:, i:i + down * SIDE, j:j + across * SIDE]
+            block = self.residual[:, i : i + down * SIDE, j : j + across * SIDE]
             patches = cut(block) + self.parts[layer]
             correlations = np.asfortranarray((patches @ self.dictionary).T)
             needles = self.lasso(patches.T, Q=self.gram, q=correlations, lambda1=self.penalty, mode=2, numThreads=1)
@@ -147,13 +148,17 @@ class LayeredLobcod:
         entries = [needles.tocoo() for needles in self.needles]
         places = [position[:, i::SIDE, j::SIDE].ravel()[entry.col] for (i, j), entry in zip(self.offsets, entries)]
         return sparse.csr_matrix(
-            (np.concatenate([entry.data for entry in entries]),
-             (np.concatenate(places), np.concatenate([entry.row for entry in entries]))),
-            shape=(position.size, self.dictionary.shape[1]))
+            (
+                np.concatenate([entry.data for entry in entries]),
+                (np.concatenate(places), np.concatenate([entry.row for entry in entries])),
+            ),
+            shape=(position.size, self.dictionary.shape[1]),
+        )
 
 
 def run_spams(signals, atoms, penalty, start_clock):
     import spams
+
     generator = np.random.default_rng(0)
     clock = start_clock()
     solver = LayeredLobcod(signals, atoms, penalty, spams.lasso)
@@ -166,6 +171,7 @@ def run_spams(signals, atoms, penalty, start_clock):
 def run_sporco(signals, atoms, penalty, start_clock, known=None):
     import sporco.fft
     from sporco.admm.cbpdn import ConvBPDN, ConvBPDNMaskDcpl
+
     sporco.fft.pyfftw_threads = 1
     images, rows, columns = np.add(signals.shape, (0, OVERHANG, OVERHANG))
     lengths = [FFT_LENGTHS[size] for size in signals.shape[1:]]
@@ -178,8 +184,16 @@ def run_sporco(signals, atoms, penalty, start_clock, known=None):
 
     def solve(iterations, callback=None):
         options = {
-            "MaxMainIter": iterations, "Callback": callback, "rho": 5.0, "RelaxParam": 1.8, "L1Weight": weights,
-            "AutoRho": {"Enabled": False}, "FastSolve": True, "HighMemSolve": True, "DataType": np.float32}
+            "MaxMainIter": iterations,
+            "Callback": callback,
+            "rho": 5.0,
+            "RelaxParam": 1.8,
+            "L1Weight": weights,
+            "AutoRho": {"Enabled": False},
+            "FastSolve": True,
+            "HighMemSolve": True,
+            "DataType": np.float32,
+        }
         if known is None:
             ConvBPDN(filters, padded, penalty / scale, ConvBPDN.Options(options), dimK=1).solve()
             return
@@ -191,8 +205,9 @@ def run_sporco(signals, atoms, penalty, start_clock, known=None):
         maps = np.moveaxis(maps[:rows, :columns, 0], 2, 0)
         image, row, column, atom = np.nonzero(maps)
         values = scale * maps[image, row, column, atom].astype(np.float64)
-        return sparse.csr_matrix((values, ((image * rows + row) * columns + column, atom)),
-                                 shape=(images * rows * columns, len(atoms)))
+        return sparse.csr_matrix(
+            (values, ((image * rows + row) * columns + column, atom)), shape=(images * rows * columns, len(atoms))
+        )
 
     solve(1)
     clock = start_clock()
