@@ -40,12 +40,12 @@ pub fn check() -> Result<(), String> {
 /// Checks links and generated tables; runs no command of a page.
 pub fn check_pages() -> Result<(), String> {
     check_links()?;
-    numbers(&["--check"])
+    fill_tables(&["--check"])
 }
 
 /// Calls the script that generates tables from results.
-pub fn numbers(options: &[&str]) -> Result<(), String> {
-    let script = root().join("paper/numbers.py");
+pub fn fill_tables(options: &[&str]) -> Result<(), String> {
+    let script = root().join("paper/fill_tables.py");
     run(Command::new("python3").arg(script).args(options))
 }
 

@@ -39,7 +39,7 @@ pub fn reproduce(words: &[&str]) -> Result<(), String> {
     note("bench_pursuit", pursuit(&venv, size, &results));
     note("bench_1d", one_dimension(size, &results));
     note("overhead", overhead(&venv, &results));
-    crate::docs::numbers(&[])?;
+    crate::docs::fill_tables(&[])?;
     println!("docs/benchmarks.md has the new results");
     if failed.is_empty() { Ok(()) } else { Err(format!("these failed: {}", failed.join(", "))) }
 }

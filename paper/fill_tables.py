@@ -1,8 +1,8 @@
 """Write the generated tables and the chart of the documentation from the files in paper/results.
 
-    python paper/numbers.py            # write them
-    python paper/numbers.py --check    # fail if a page differs from the results
-    python paper/numbers.py --stale    # list results that are older than the code they measure
+    python paper/fill_tables.py            # write them
+    python paper/fill_tables.py --check    # fail if a page differs from the results
+    python paper/fill_tables.py --stale    # list results that are older than the code they measure
 
 A page contains a table between `<!-- results: NAME -->` and `<!-- end -->`, where NAME is a function of
 lib/tables.py or a file in results/tables. Needs only the standard library.
@@ -110,7 +110,7 @@ def main():
     differing = [(path, text) for path, text in generated() if not path.exists() or path.read_text() != text]
     if options.check:
         names = [
-            f"{path.relative_to(ROOT)} differs from paper/results; run: python paper/numbers.py"
+            f"{path.relative_to(ROOT)} differs from paper/results; run: python paper/fill_tables.py"
             for path, _ in differing
         ]
         return "\n".join(names) or None
