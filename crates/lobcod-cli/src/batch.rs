@@ -1,14 +1,14 @@
 //! A command on many images: one after the other, continuing after a bad one.
 
 use crate::Outcome;
-use crate::args::{ConsoleArgs, DenoiseArgs, InpaintArgs, SeparateArgs};
+use crate::args::ImagesArgs;
+use crate::command::Command;
 use crate::folders::images_of;
 use crate::interrupt;
 use crate::output::paths::Folder;
 use crate::output::table::plural;
 use crate::output::{fail, print};
 use crate::progress;
-use crate::{denoise, inpaint, separate};
 use anyhow::{Result, anyhow, bail, ensure};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,39 +16,36 @@ use std::path::{Path, PathBuf};
 /// What a folder of masks or references is searched for.
 const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "tif", "tiff", "npy", "wav"];
 
-/// A command on one image or on many.
-trait OnImages: Clone {
+/// The options that differ from image to image.
+pub struct Parts<'a> {
     /// The images as they were given: files, folders or patterns.
-    fn given(&self) -> Vec<PathBuf>;
-    fn console(&self) -> &ConsoleArgs;
-    /// Output folders.
-    fn folders(&self) -> Vec<&Path>;
-    /// The same command on one of the images.
-    fn on(&self, image: &Path) -> Result<Self>;
-    fn run(&self) -> Result<Outcome>;
+    pub images: &'a mut ImagesArgs,
+    /// Outputs: files for one image, folders for several.
+    pub outputs: Vec<&'a mut PathBuf>,
+    /// Files that belong to an image: masks and references.
+    pub companions: Vec<&'a mut Option<PathBuf>>,
+    /// The HTML report.
+    pub report: &'a mut Option<PathBuf>,
 }
 
-/// Denoises one or many images.
-pub fn denoise(args: &DenoiseArgs) -> Result<Outcome> {
-    run(args)
+/// A command that processes each of its images separately.
+pub trait OnImages: Command + Clone {
+    /// The options that differ from image to image.
+    fn parts(&mut self) -> Parts<'_>;
+    /// Runs the command on its only image.
+    fn run_on_one(&self) -> Result<Outcome>;
 }
 
-/// Inpaints one or many images.
-pub fn inpaint(args: &InpaintArgs) -> Result<Outcome> {
-    run(args)
-}
-
-/// Separates one or many images.
-pub fn separate(args: &SeparateArgs) -> Result<Outcome> {
-    run(args)
-}
-
-fn run<A: OnImages>(args: &A) -> Result<Outcome> {
-    let given = args.given();
+/// Runs a command on one or many images.
+pub fn run<A: OnImages>(args: &A) -> Result<Outcome> {
+    let mut all = args.clone();
+    let parts = all.parts();
+    let given: Vec<PathBuf> =
+        std::iter::once(&parts.images.image).chain(&parts.images.more).cloned().collect();
     if let [image] = &given[..]
         && (image.is_file() || images_of(&given)? == given)
     {
-        return args.run();
+        return args.run_on_one();
     }
     let images = images_of(&given)?;
     let mut names = BTreeSet::new();
@@ -60,7 +57,7 @@ fn run<A: OnImages>(args: &A) -> Result<Outcome> {
             name.display()
         );
     }
-    for folder in args.folders() {
+    for folder in parts.outputs {
         let place = Folder::check(folder)?.make()?.canonicalize()?;
         let holds = |image: &&PathBuf| {
             image.canonicalize().is_ok_and(|image| image.parent() == Some(&place))
@@ -74,7 +71,7 @@ fn run<A: OnImages>(args: &A) -> Result<Outcome> {
     let mut failed = 0;
     for (number, image) in images.iter().enumerate() {
         progress::set_batch(number, images.len());
-        match args.on(image).and_then(|one| one.run()) {
+        match on(args, image).and_then(|one| one.run_on_one()) {
             Ok(Outcome::Done) => {}
             Ok(Outcome::Interrupted) => return Ok(Outcome::Interrupted),
             Ok(Outcome::Failed) => failed += 1,
@@ -87,7 +84,7 @@ fn run<A: OnImages>(args: &A) -> Result<Outcome> {
             }
         }
     }
-    if !args.console().quiet && !args.console().json {
+    if all.console().is_none_or(|console| !console.quiet && !console.json) {
         let done = images.len() - failed;
         let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
         print(&format!("{done} of {}{failures}", plural(images.len(), "image")))?;
@@ -95,9 +92,21 @@ fn run<A: OnImages>(args: &A) -> Result<Outcome> {
     Ok(if failed == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
-/// The output for an image in a folder: it has the name of the image.
-fn output_in(folder: &Path, image: &Path) -> PathBuf {
-    folder.join(image.file_name().unwrap_or_default())
+/// The command on one of the images; outputs in folders have the name of the image.
+fn on<A: OnImages>(args: &A, image: &Path) -> Result<A> {
+    let mut one = args.clone();
+    let parts = one.parts();
+    *parts.images = ImagesArgs { image: image.into(), more: Vec::new() };
+    for output in parts.outputs {
+        output.push(image.file_name().unwrap_or_default());
+    }
+    for file in parts.companions.into_iter().flatten() {
+        *file = companion(file, image)?;
+    }
+    if let Some(file) = parts.report {
+        *file = report_of(file, image)?;
+    }
+    Ok(one)
 }
 
 /// The file that belongs to an image: a pattern with `{}` for its name, or a folder with a file of
@@ -118,99 +127,10 @@ fn companion(file: &Path, image: &Path) -> Result<PathBuf> {
 }
 
 /// The report of an image: a pattern with `{}` for its name, or a folder.
-fn report_of(file: &Option<PathBuf>, image: &Path) -> Result<Option<PathBuf>> {
-    let Some(file) = file else { return Ok(None) };
-    let stem = image.file_stem().unwrap_or_default();
+fn report_of(file: &Path, image: &Path) -> Result<PathBuf> {
     if file.to_str().is_some_and(|name| name.contains("{}")) {
-        return companion(file, image).map(Some);
+        return companion(file, image);
     }
-    let name = format!("{}.html", stem.display());
-    Ok(Some(Folder::check(file)?.make()?.join(name)))
-}
-
-fn companion_of(file: &Option<PathBuf>, image: &Path) -> Result<Option<PathBuf>> {
-    file.as_ref().map(|file| companion(file, image)).transpose()
-}
-
-impl OnImages for DenoiseArgs {
-    fn given(&self) -> Vec<PathBuf> {
-        std::iter::once(&self.image).chain(&self.more).cloned().collect()
-    }
-
-    fn console(&self) -> &ConsoleArgs {
-        &self.console
-    }
-
-    fn folders(&self) -> Vec<&Path> {
-        vec![&self.output]
-    }
-
-    fn on(&self, image: &Path) -> Result<Self> {
-        let mut one = self.clone();
-        (one.image, one.more) = (image.into(), Vec::new());
-        one.output = output_in(&self.output, image);
-        one.scoring.reference = companion_of(&self.scoring.reference, image)?;
-        one.scoring.report = report_of(&self.scoring.report, image)?;
-        Ok(one)
-    }
-
-    fn run(&self) -> Result<Outcome> {
-        denoise::run(self)
-    }
-}
-
-impl OnImages for InpaintArgs {
-    fn given(&self) -> Vec<PathBuf> {
-        std::iter::once(&self.image).chain(&self.more).cloned().collect()
-    }
-
-    fn console(&self) -> &ConsoleArgs {
-        &self.console
-    }
-
-    fn folders(&self) -> Vec<&Path> {
-        vec![&self.output]
-    }
-
-    fn on(&self, image: &Path) -> Result<Self> {
-        let mut one = self.clone();
-        (one.image, one.more) = (image.into(), Vec::new());
-        one.output = output_in(&self.output, image);
-        one.input.known = companion_of(&self.input.known, image)?;
-        one.input.holes = companion_of(&self.input.holes, image)?;
-        one.scoring.reference = companion_of(&self.scoring.reference, image)?;
-        one.scoring.report = report_of(&self.scoring.report, image)?;
-        Ok(one)
-    }
-
-    fn run(&self) -> Result<Outcome> {
-        inpaint::run(self)
-    }
-}
-
-impl OnImages for SeparateArgs {
-    fn given(&self) -> Vec<PathBuf> {
-        std::iter::once(&self.image).chain(&self.more).cloned().collect()
-    }
-
-    fn console(&self) -> &ConsoleArgs {
-        &self.console
-    }
-
-    fn folders(&self) -> Vec<&Path> {
-        vec![&self.smooth_out, &self.texture_out]
-    }
-
-    fn on(&self, image: &Path) -> Result<Self> {
-        let mut one = self.clone();
-        (one.image, one.more) = (image.into(), Vec::new());
-        one.smooth_out = output_in(&self.smooth_out, image);
-        one.texture_out = output_in(&self.texture_out, image);
-        one.report = report_of(&self.report, image)?;
-        Ok(one)
-    }
-
-    fn run(&self) -> Result<Outcome> {
-        separate::run(self)
-    }
+    let name = format!("{}.html", image.file_stem().unwrap_or_default().display());
+    Ok(Folder::check(file)?.make()?.join(name))
 }

@@ -1,7 +1,9 @@
 //! `lobcod compare`: PSNR, SSIM and difference of two images.
 
-use crate::args::CompareArgs;
+use crate::Outcome;
+use crate::args::{CompareArgs, ConsoleArgs};
 use crate::budget::Budget;
+use crate::command::Command;
 use crate::input::about;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
@@ -13,13 +15,28 @@ use anyhow::{Result, ensure};
 use lobcod::Extent;
 use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, read_shape, write_image};
 use serde_json::{Value, json};
+use std::path::Path;
+
+impl Command for CompareArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self).map(|()| Outcome::Done)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+}
 
 /// Scores the second image against the first.
-pub fn run(args: &CompareArgs) -> Result<()> {
+fn run(args: &CompareArgs) -> Result<()> {
     args.output.as_deref().map(check_answer).transpose()?;
-    args.report.as_deref().map(check_page).transpose()?;
-    check_peak(args.peak)?;
-    let options = ReadOptions { scale: args.scale(), ..ReadOptions::default() };
+    args.page.report.as_deref().map(check_page).transpose()?;
+    check_peak(args.score.peak)?;
+    let options = ReadOptions { scale: args.scale.value(), ..ReadOptions::default() };
     let shapes = [read_shape(&args.first, &options)?, read_shape(&args.second, &options)?];
     if let [Some(first), Some(second)] = shapes {
         check_shapes(args, [first, second])?;
@@ -40,10 +57,10 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         );
     }
     check_shapes(args, [&a.signal, &b.signal].map(|signal| (signal.extent(), signal.channels())))?;
-    let white = White::of(&a.signal, None, a.depth, args.scale);
-    white.warn_of_other_units(&args.second, &White::of(&b.signal, None, b.depth, args.scale));
-    white.warn(&args.first, args.peak.is_none(), args.output.as_deref());
-    let peak = white.peak(args.peak);
+    let white = White::of(&a.signal, None, a.depth, args.scale.given);
+    white.warn_of_other_units(&args.second, &White::of(&b.signal, None, b.depth, args.scale.given));
+    white.warn(&args.first, args.score.peak.is_none(), args.output.as_deref());
+    let peak = white.peak(args.score.peak);
     let score = Score::of(&b.signal, &a.signal, peak)?;
     let mut difference = a.signal.minus(&b.signal)?;
     difference.data_mut().iter_mut().for_each(|x| *x = x.abs());
@@ -58,7 +75,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         )?;
     }
 
-    if let Some(path) = &args.report {
+    if let Some(path) = &args.page.report {
         let names = [&args.first, &args.second].map(|path| path.display().to_string());
         let view = BeforeAfter {
             name: "Both",
@@ -96,7 +113,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     if let Some(output) = output {
         table.row("difference image", output);
     }
-    if let Some(path) = &args.report {
+    if let Some(path) = &args.page.report {
         table.row("report", path.display());
     }
     print(&table.render())

@@ -1,7 +1,9 @@
 //! `lobcod decode`: reconstructs an image from codes.
 
-use crate::args::DecodeArgs;
+use crate::Outcome;
+use crate::args::{ConsoleArgs, DecodeArgs};
 use crate::budget::usual_limit;
+use crate::command::Command;
 use crate::output::paths::check_answer;
 use crate::output::table::{Table, count};
 use crate::output::{print, summary};
@@ -9,9 +11,24 @@ use crate::synthesis::reconstruct;
 use anyhow::Result;
 use lobcod_io::{FileKind, WriteOptions, read_codes, write_image};
 use serde_json::json;
+use std::path::Path;
+
+impl Command for DecodeArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self).map(|()| Outcome::Done)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+}
 
 /// Reconstructs the image: the sum of atoms plus the base layer.
-pub fn run(args: &DecodeArgs) -> Result<()> {
+fn run(args: &DecodeArgs) -> Result<()> {
     check_answer(&args.output)?;
     // Double precision represents codes of either precision exactly.
     let codes = read_codes::<f64>(&args.codes, usual_limit())?;
@@ -20,7 +37,7 @@ pub fn run(args: &DecodeArgs) -> Result<()> {
         FileKind::from_path(&args.output)
             .map_or(codes.depth, |kind| kind.nearest_depth(codes.depth))
     });
-    let scale = args.scale.unwrap_or(codes.scale);
+    let scale = args.scale.given.unwrap_or(codes.scale);
     write_image(
         &args.output,
         &image,

@@ -1,8 +1,10 @@
 //! `lobcod denoise`: removes noise from an image.
 
 use crate::Outcome;
-use crate::args::DenoiseArgs;
+use crate::args::{ConsoleArgs, DenoiseArgs, RunArgs, ScoringArgs};
+use crate::batch::{self, OnImages, Parts};
 use crate::budget::Budget;
+use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::engine;
 use crate::output::paths::{check_answer, check_page};
@@ -13,7 +15,6 @@ use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
 use crate::trial::{self, Trial, part_of};
-use crate::values::Precision;
 use crate::white::White;
 use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
@@ -25,27 +26,65 @@ use lobcod_tasks::denoise::{
 };
 use lobcod_tasks::metrics;
 use serde_json::{Value, json};
+use std::path::Path;
+
+impl Command for DenoiseArgs {
+    fn run(&self) -> Result<Outcome> {
+        batch::run(self)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn resources(&mut self) -> Option<&mut RunArgs> {
+        Some(&mut self.run)
+    }
+
+    fn scoring(&self) -> Option<&ScoringArgs> {
+        Some(&self.scoring)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+
+    fn refuses_ranks(&self) -> Option<&'static str> {
+        Some("denoise")
+    }
+}
+
+impl OnImages for DenoiseArgs {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            images: &mut self.files,
+            outputs: vec![&mut self.output],
+            companions: vec![&mut self.scoring.reference],
+            report: &mut self.page.report,
+        }
+    }
+
+    fn run_on_one(&self) -> Result<Outcome> {
+        run(self)
+    }
+}
 
 /// Removes the noise from the image.
-pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
+fn run(args: &DenoiseArgs) -> Result<Outcome> {
     interrupt::listen();
     engine::check(&args.run)?;
-    ensure!(
-        matches!(args.run.precision, Precision::F32),
-        "denoising uses single precision; remove --precision f64"
-    );
     let denoiser = denoiser(args)?;
     check_answer(&args.output)?;
-    args.scoring.report.as_deref().map(check_page).transpose()?;
+    args.page.report.as_deref().map(check_page).transpose()?;
     let options = ReadOptions {
         axes: None,
-        scale: args.scale(),
+        scale: args.scale.value(),
         max_bytes: args.run.max_memory.map(|bytes| bytes.0),
     };
-    if !args.scoring.dry_run {
+    if !args.plan.dry_run {
         Budget::check_headers(
             &args.run,
-            std::slice::from_ref(&args.image),
+            std::slice::from_ref(&args.files.image),
             &options,
             size_of::<f32>(),
             |extent, channels| {
@@ -59,27 +98,31 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
             },
         )?;
     }
-    let image = read_image::<f32>(&args.image, &options)?;
-    ensure!(image.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
+    let image = read_image::<f32>(&args.files.image, &options)?;
+    ensure!(
+        image.known.is_none(),
+        "{} has missing pixels; fill them first",
+        args.files.image.display()
+    );
     let noisy = &image.signal;
     ensure!(
         noisy.extent().rank() == 2,
         "{} is not a 2-D image ({}); denoise its slices one by one",
-        args.image.display(),
+        args.files.image.display(),
         noisy.extent()
     );
     let chosen = Chosen::of(&args.dictionary, noisy.extent().rank())?;
     chosen.check_fits(noisy.extent())?;
     chosen.check_grey("denoising processes each channel separately")?;
-    let white = White::of(noisy, None, image.depth, args.scale);
+    let white = White::of(noisy, None, image.depth, args.scale.given);
     let reference =
         read_reference::<f32>(&args.scoring, &options, (noisy.extent(), noisy.channels()), &white)?;
-    let budget = Budget::now(&args.run).with_page(args.scoring.report.as_ref(), noisy.data());
+    let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), noisy.data());
     let shape = (noisy.extent(), noisy.channels());
     let budget =
         if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
     let denoiser = denoiser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.scoring.dry_run {
+    if args.plan.dry_run {
         return dry_run(args, noisy, &chosen, &denoiser, budget).map(|()| Outcome::Done);
     }
 
@@ -100,8 +143,12 @@ pub fn run(args: &DenoiseArgs) -> Result<Outcome> {
             metadata: image.metadata.clone(),
         },
     )?;
-    let peak = white.peak(args.scoring.peak);
-    white.warn(&args.image, reference.is_some() && args.scoring.peak.is_none(), Some(&args.output));
+    let peak = white.peak(args.scoring.score.peak);
+    white.warn(
+        &args.files.image,
+        reference.is_some() && args.scoring.score.peak.is_none(),
+        Some(&args.output),
+    );
     let scores = match &reference {
         None => None,
         Some(truth) => {
@@ -128,7 +175,7 @@ fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
     params.method = args.method.into();
     params.strength = args.strength;
     params.fit_atoms = !args.keep_atoms;
-    params.scale = args.scale();
+    params.scale = args.scale.value();
     params.penalty = args.penalty;
     params.tolerance = args.run.tolerance;
     params.time_limit = time_limit(&args.run)?;
@@ -144,7 +191,7 @@ fn dry_run(
     budget: Budget,
 ) -> Result<()> {
     let detected = match args.noise.0 {
-        Noise::Auto => Some(detect_noise(noisy, args.scale())?),
+        Noise::Auto => Some(detect_noise(noisy, args.scale.value())?),
         _ => None,
     };
     let denoiser = match detected.and_then(DetectedNoise::to_noise) {
@@ -159,7 +206,7 @@ fn dry_run(
     if args.console.json {
         let plan = json!({
             "dry_run": true,
-            "images": [{ "file": args.image.display().to_string(), "shape": noisy.extent().axes(), "channels": noisy.channels(), "pixels": noisy.extent().volume() }],
+            "images": [{ "file": args.files.image.display().to_string(), "shape": noisy.extent().axes(), "channels": noisy.channels(), "pixels": noisy.extent().volume() }],
             "dictionary": chosen.name,
             "atoms": chosen.dictionary.len(),
             "atom_shape": chosen.dictionary.extent().axes(),
@@ -184,7 +231,7 @@ fn dry_run(
             "image",
             format!(
                 "{}, {}",
-                args.image.display(),
+                args.files.image.display(),
                 summary::shape(noisy.extent(), noisy.channels())
             ),
         )
@@ -210,7 +257,7 @@ fn warning(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised) -> Opti
     if args.noise.0 != (Noise::Gaussian { sigma: None }) {
         return None;
     }
-    match detect_noise(noisy, args.scale()).ok()? {
+    match detect_noise(noisy, args.scale.value()).ok()? {
         found @ (DetectedNoise::Correlated { .. } | DetectedNoise::Impulses { .. }) => {
             Some(format!(
                 "the noise does not look white but like {found}; remove --noise to treat it as such"
@@ -250,15 +297,15 @@ fn show(
     denoised: &Denoised,
     score: Option<Score>,
 ) -> Result<()> {
-    let Some(path) = &args.scoring.report else { return Ok(()) };
+    let Some(path) = &args.page.report else { return Ok(()) };
     let view = BeforeAfter {
-        name: &args.image.display().to_string(),
+        name: &args.files.image.display().to_string(),
         before: ("noisy", noisy),
         after: ("clean", &denoised.image),
         maps: Vec::new(),
         white: white.value,
     };
-    let title = format!("lobcod denoise: {}", args.image.display());
+    let title = format!("lobcod denoise: {}", args.files.image.display());
     let mut facts = vec![Fact::new("noise", found(args, denoised), "")];
     facts.extend(score.iter().flat_map(|score| Fact::scores(score, "against the reference")));
     let Some(report) = &denoised.report else {
@@ -312,9 +359,9 @@ fn print_result(
             "penalty": denoised.report.as_ref().map(|report| report.penalty),
             "pixels": denoised.image.extent().volume(),
             "dictionary": chosen.name,
-            "scale": args.scale(),
+            "scale": args.scale.value(),
             "output": args.output.display().to_string(),
-            "report": args.scoring.report.as_ref().map(|path| path.display().to_string()),
+            "report": args.page.report.as_ref().map(|path| path.display().to_string()),
         })));
         if let Some((score, written, before)) = scores {
             score.add_to(&mut fields);
@@ -330,7 +377,7 @@ fn print_result(
     let mut table = Table::default();
     let shape = summary::shape(denoised.image.extent(), denoised.image.channels());
     table
-        .row("image", format!("{}, {shape}", args.image.display()))
+        .row("image", format!("{}, {shape}", args.files.image.display()))
         .row("dictionary", chosen.words())
         .row("noise", found(args, denoised));
     match &denoised.report {
@@ -349,7 +396,7 @@ fn print_result(
         );
     }
     table.row("clean image", args.output.display());
-    if let Some(page) = &args.scoring.report {
+    if let Some(page) = &args.page.report {
         table.row("report", page.display());
     }
     print(&table.render())

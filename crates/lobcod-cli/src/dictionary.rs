@@ -24,13 +24,13 @@ pub struct Chosen<T> {
 impl<T: Real> Chosen<T> {
     /// The requested dictionary, or the default for signals with `rank` axes.
     pub fn of(args: &DictionaryArgs, rank: usize) -> Result<Self> {
-        let natural = rank == 2 && args.size.is_none();
+        let natural = rank == 2 && args.size.size.is_none();
         let usual = if natural {
             DictionaryChoice::Embedded(Embedded::Natural)
         } else {
             DictionaryChoice::Dct
         };
-        Self::load(args.dictionary.as_ref().unwrap_or(&usual), args.size, rank)
+        Self::load(args.dictionary.as_ref().unwrap_or(&usual), args.size.size, rank)
     }
 
     /// Generates or reads the dictionary. `size` is the size of generated atoms, which have `rank`

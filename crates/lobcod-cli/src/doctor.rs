@@ -1,6 +1,8 @@
 //! `lobcod doctor`: what this machine supports.
 
-use crate::args::DoctorArgs;
+use crate::Outcome;
+use crate::args::{ConsoleArgs, DoctorArgs};
+use crate::command::Command;
 use crate::machine;
 use crate::output::print;
 use crate::output::table::Table;
@@ -13,8 +15,18 @@ use serde_json::json;
 
 const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)";
 
+impl Command for DoctorArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self).map(|()| Outcome::Done)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+}
+
 /// Prints what this machine supports, and how to enable what is missing.
-pub fn run(args: &DoctorArgs) -> Result<()> {
+fn run(args: &DoctorArgs) -> Result<()> {
     let (level, threads, memory) = (Level::detect(), machine::threads(), machine::memory());
     let device = DeviceFacts::find();
     let cuda = device.as_ref().map_or_else(ToString::to_string, ToString::to_string);
@@ -24,7 +36,7 @@ pub fn run(args: &DoctorArgs) -> Result<()> {
         return Ok(());
     }
     let mpi = ranks.clone().unwrap_or_else(|missing| missing);
-    if args.json {
+    if args.console.json {
         return print(&format!(
             "{:#}",
             json!({

@@ -44,7 +44,7 @@ pub fn open<T: Real>(run: &RunArgs) -> Result<Box<dyn Engine<T>>> {
     check(run)?;
     Ok(match run.engine {
         EngineChoice::Cuda => Box::new(cuda()?),
-        EngineChoice::Mpi => ranks::engine(run.threads)?,
+        EngineChoice::Mpi => ranks::engine(run.threads.count)?,
         EngineChoice::Cpu => Box::new(cpu(run)?),
         EngineChoice::Auto => {
             Box::new(FallbackEngine::new(Box::new(cuda()?), Box::new(cpu(run)?), continue_on_cpu))
@@ -54,7 +54,7 @@ pub fn open<T: Real>(run: &RunArgs) -> Result<Box<dyn Engine<T>>> {
 
 /// The CPU engine, also used for estimates.
 pub fn cpu(run: &RunArgs) -> lobcod::Result<CpuEngine> {
-    CpuEngine::new(run.threads)
+    CpuEngine::new(run.threads.count)
 }
 
 /// The GPU, or why it cannot be used.

@@ -110,7 +110,7 @@ pub fn check_same_kind(
 pub fn read_options(args: &InputArgs, run: &RunArgs) -> ReadOptions {
     ReadOptions {
         axes: args.axes,
-        scale: args.scale(),
+        scale: args.scale.value(),
         max_bytes: run.max_memory.map(|bytes| bytes.0),
     }
 }
@@ -126,7 +126,7 @@ pub fn prepare<T: Real>(
     for ((path, image), start) in args.images.iter().zip(inputs).zip(starts) {
         let Input { image, missing } = image;
         let Image { mut signal, known: mask, depth, axes, sample_rate, metadata } = image;
-        let budget = Budget::now(&args.run).of_plan(args.dry_run);
+        let budget = Budget::now(&args.run).of_plan(args.plan.dry_run);
         let map = |file: &Path| {
             read_map(file, signal.extent().rank(), budget.room_for_weights())
                 .map_err(budget.refuse_weights())
@@ -141,7 +141,7 @@ pub fn prepare<T: Real>(
             mask.as_ref(),
             args.problem.base,
             atom,
-            Budget::now(&args.run).of_plan(args.dry_run),
+            Budget::now(&args.run).of_plan(args.plan.dry_run),
         )
         .map_err(about(path))?;
         prepared.sources.push(Source {

@@ -6,6 +6,7 @@ mod batch;
 mod budget;
 mod checkpoint;
 mod closeness;
+mod command;
 mod compare;
 mod decode;
 mod demo;
@@ -40,7 +41,7 @@ mod uses;
 mod values;
 mod white;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, ConsoleArgs};
 use crate::budget::Budget;
 use anyhow::Result;
 use std::process::ExitCode;
@@ -79,17 +80,16 @@ fn main() -> ExitCode {
 }
 
 fn run(mut cli: Cli) -> Result<Outcome> {
-    ranks::prepare(&mut cli.command)?;
-    let quiet = cli.command.console().is_some_and(|console| console.quiet);
-    if let Some(run) = cli.command.run_args() {
-        engine::choose(run, quiet);
+    let command = cli.command.get();
+    ranks::prepare(command)?;
+    let console = command.console().cloned();
+    let is = |flag: fn(&ConsoleArgs) -> bool| console.as_ref().is_some_and(flag);
+    if let Some(run) = command.resources() {
+        engine::choose(run, is(|console| console.quiet));
         Budget::set_limit(run);
         Budget::enforce(run);
     }
-    if quiet {
-        output::be_quiet();
-    }
-    if cli.command.console().is_some_and(|console| console.verbose) {
+    if is(|console| console.verbose) {
         output::start_log();
         output::log(|| {
             format!(
@@ -99,28 +99,8 @@ fn run(mut cli: Cli) -> Result<Outcome> {
             )
         });
     }
-    let images = match &mut cli.command {
-        Command::Encode(args) => Some(&mut args.images),
-        Command::Learn(args) => Some(&mut args.images),
-        Command::Fuse(args) => Some(&mut args.images),
-        _ => None,
-    };
-    if let Some(images) = images {
+    if let Some(images) = command.images() {
         *images = folders::images_of(images)?;
     }
-    match cli.command {
-        Command::Demo(args) => demo::run(&args),
-        Command::Encode(args) => encode::run(&args),
-        Command::Learn(args) => learn::run(&args),
-        Command::Inpaint(args) => batch::inpaint(&args),
-        Command::Fuse(args) => fuse::run(&args),
-        Command::Denoise(args) => batch::denoise(&args),
-        Command::Separate(args) => batch::separate(&args),
-        Command::Compare(args) => compare::run(&args).map(|()| Outcome::Done),
-        Command::Decode(args) => decode::run(&args).map(|()| Outcome::Done),
-        Command::Show(args) => show::run(&args).map(|()| Outcome::Done),
-        Command::Doctor(args) => doctor::run(&args).map(|()| Outcome::Done),
-        Command::Completions(args) => manual::completions(&args).map(|()| Outcome::Done),
-        Command::Manual(args) => manual::pages(&args).map(|()| Outcome::Done),
-    }
+    command.run()
 }

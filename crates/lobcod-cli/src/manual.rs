@@ -1,17 +1,30 @@
 //! `lobcod completions` and `lobcod manual`: shell completions and man pages, generated from the
 //! command tree.
 
+use crate::Outcome;
 use crate::args::{Cli, CompletionsArgs, ManualArgs};
+use crate::command::Command;
 use crate::output::paths::Folder;
 use crate::output::print;
 use anyhow::{Context as _, Result};
-use clap::CommandFactory as _;
 use lobcod_io::write_atomically;
 
+impl Command for CompletionsArgs {
+    fn run(&self) -> Result<Outcome> {
+        completions(self).map(|()| Outcome::Done)
+    }
+}
+
+impl Command for ManualArgs {
+    fn run(&self) -> Result<Outcome> {
+        pages(self).map(|()| Outcome::Done)
+    }
+}
+
 /// Prints the completion script of a shell.
-pub fn completions(args: &CompletionsArgs) -> Result<()> {
+fn completions(args: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "lobcod", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::tree(), "lobcod", &mut script);
     print(
         &String::from_utf8(script)
             .context("the completion script is not valid UTF-8; choose another shell")?,
@@ -19,9 +32,9 @@ pub fn completions(args: &CompletionsArgs) -> Result<()> {
 }
 
 /// Writes a man page for the program and one for each command.
-pub fn pages(args: &ManualArgs) -> Result<()> {
+fn pages(args: &ManualArgs) -> Result<()> {
     let folder = Folder::check(&args.output)?;
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = Cli::tree().disable_help_subcommand(true);
     program.build();
     let commands =
         program.get_subcommands().filter(|command| !command.is_hide_set()).map(|command| {

@@ -51,7 +51,7 @@ impl Missing {
             image.known = both(image.known.take(), mask.mask).map_err(about(path))?;
         }
         if let Some(colour) = args.holes_colour {
-            let (mask, rule) = unpainted(path, image, colour, args.scale())?;
+            let (mask, rule) = unpainted(path, image, colour, args.scale.value())?;
             missing.rules.push(rule);
             image.known = both(image.known.take(), mask).map_err(about(path))?;
         }

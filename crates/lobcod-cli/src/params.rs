@@ -1,6 +1,6 @@
 //! Conversion of shared options to library parameters.
 
-use crate::args::{ProblemArgs, RunArgs};
+use crate::args::{PenaltyArgs, RunArgs};
 use anyhow::{Result, anyhow};
 use lobcod::Penalty;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use std::time::Duration;
 pub const USUAL_PENALTY: f64 = 0.05;
 
 /// The requested penalty.
-pub fn penalty(problem: &ProblemArgs) -> Penalty {
-    match (problem.penalty, problem.relative_penalty) {
+pub fn penalty(given: &PenaltyArgs) -> Penalty {
+    match (given.penalty, given.relative_penalty) {
         (Some(penalty), _) => Penalty::Absolute(penalty),
         (None, share) => Penalty::Relative(share.unwrap_or(USUAL_PENALTY)),
     }

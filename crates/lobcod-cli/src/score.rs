@@ -87,7 +87,7 @@ pub fn read_reference<T: Real>(
     shape: (Extent, usize),
     white: &White,
 ) -> Result<Option<Signal<T>>> {
-    check_peak(args.peak)?;
+    check_peak(args.score.peak)?;
     let read = |path: &PathBuf| read_truth(path, options, shape, white);
     args.reference.as_ref().map(read).transpose()
 }

@@ -1,15 +1,17 @@
 //! `lobcod separate`: splits an image into a smooth layer and texture.
 
 use crate::Outcome;
-use crate::args::SeparateArgs;
+use crate::args::{ConsoleArgs, RunArgs, SeparateArgs};
+use crate::batch::{self, OnImages, Parts};
 use crate::budget::Budget;
+use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
 use crate::engine;
 use crate::output::paths::{check_image, check_page, same_file};
 use crate::output::table::{Table, number};
 use crate::output::{json, print, summary, warnings};
-use crate::params::{USUAL_PENALTY, time_limit};
+use crate::params::{penalty, time_limit};
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, Fact, PursuitPage};
 use crate::trial::{self, Trial, part_of};
@@ -19,17 +21,49 @@ use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::base::Base;
 use lobcod::engine::CpuEngine;
-use lobcod::{Answer, Dictionary, Penalty, PursuitParams, Real, Signal, Status};
+use lobcod::{Answer, Dictionary, PursuitParams, Real, Signal, Status};
 use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, write_image};
 use lobcod_tasks::separate::{Layers, SeparateParams, Separator};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Separates the image in the requested precision.
-pub fn run(args: &SeparateArgs) -> Result<Outcome> {
-    match args.run.precision {
-        Precision::F32 => run_in::<f32>(args),
-        Precision::F64 => run_in::<f64>(args),
+impl Command for SeparateArgs {
+    fn run(&self) -> Result<Outcome> {
+        batch::run(self)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn resources(&mut self) -> Option<&mut RunArgs> {
+        Some(&mut self.run)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.smooth_out)
+    }
+
+    fn refuses_ranks(&self) -> Option<&'static str> {
+        Some("separate")
+    }
+}
+
+impl OnImages for SeparateArgs {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            images: &mut self.files,
+            outputs: vec![&mut self.smooth_out, &mut self.texture_out],
+            companions: Vec::new(),
+            report: &mut self.page.report,
+        }
+    }
+
+    fn run_on_one(&self) -> Result<Outcome> {
+        match self.run.precision {
+            Precision::F32 => run_in::<f32>(self),
+            Precision::F64 => run_in::<f64>(self),
+        }
     }
 }
 
@@ -38,20 +72,20 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     engine::check(&args.run)?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_image(file))?;
-    args.report.as_deref().map(check_page).transpose()?;
+    args.page.report.as_deref().map(check_page).transpose()?;
     ensure!(
         !same_file(&args.smooth_out, &args.texture_out),
         "both layers would be written to the same file; choose two different files"
     );
     let options = ReadOptions {
         axes: None,
-        scale: args.scale(),
+        scale: args.scale.value(),
         max_bytes: args.run.max_memory.map(|bytes| bytes.0),
     };
-    if !args.dry_run {
+    if !args.plan.dry_run {
         Budget::check_headers(
             &args.run,
-            std::slice::from_ref(&args.image),
+            std::slice::from_ref(&args.files.image),
             &options,
             size_of::<T>(),
             |extent, channels| {
@@ -65,14 +99,18 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
             },
         )?;
     }
-    let image = read_image::<T>(&args.image, &options)?;
-    ensure!(image.known.is_none(), "{} has missing pixels; fill them first", args.image.display());
+    let image = read_image::<T>(&args.files.image, &options)?;
+    ensure!(
+        image.known.is_none(),
+        "{} has missing pixels; fill them first",
+        args.files.image.display()
+    );
     let chosen = Chosen::of(&args.dictionary, image.signal.extent().rank())?;
     chosen.check_fits(image.signal.extent())?;
-    let white = White::of(&image.signal, None, image.depth, args.scale);
-    let budget = Budget::now(&args.run).with_page(args.report.as_ref(), image.signal.data());
+    let white = White::of(&image.signal, None, image.depth, args.scale.given);
+    let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
     let separator = separator.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.dry_run {
+    if args.plan.dry_run {
         return dry_run(args, &image.signal, &chosen, &separator, budget).map(|()| Outcome::Done);
     }
 
@@ -97,9 +135,10 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     };
     write(&args.smooth_out, &layers.base)?;
     write(&args.texture_out, &shown(&layers.texture, args, white, image.depth)?)?;
-    white.warn(&args.image, false, Some(&args.smooth_out));
+    white.warn(&args.files.image, false, Some(&args.smooth_out));
 
     let page = args
+        .page
         .report
         .as_deref()
         .map(|path| show(args, path, (&image.signal, white), &chosen, &layers));
@@ -107,7 +146,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
         let mut fields = json::report(&layers.report, machine::peak_memory());
         fields.extend(json::object(json!({
             "dictionary": chosen.name,
-            "smooth": args.smooth,
+            "smooth": args.smooth.smooth,
             "alternations": layers.alternations,
             "output": [args.smooth_out.display().to_string(), args.texture_out.display().to_string()],
         })));
@@ -119,7 +158,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
                 "image",
                 format!(
                     "{}, {}",
-                    args.image.display(),
+                    args.files.image.display(),
                     summary::shape(image.signal.extent(), image.signal.channels())
                 ),
             )
@@ -129,7 +168,7 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
             .row("alternations", layers.alternations)
             .row("smooth layer", args.smooth_out.display())
             .row("texture", args.texture_out.display());
-        if let Some(path) = &args.report {
+        if let Some(path) = &args.page.report {
             table.row("report", path.display());
         }
         print(&table.render())?;
@@ -154,30 +193,26 @@ fn show<T: Real>(
     let (image, smooth, texture) = (signal.cast(), layers.base.cast(), layers.texture.cast());
     let reach = white.value / 4.0;
     let view = BeforeAfter {
-        name: &args.image.display().to_string(),
+        name: &args.files.image.display().to_string(),
         before: ("image", &image),
         after: ("smooth layer", &smooth),
         maps: vec![("Texture, from dark to bright (first channel).", &texture, [-reach, reach])],
         white: white.value,
     };
     let page = PursuitPage {
-        title: format!("lobcod separate: {}", args.image.display()),
+        title: format!("lobcod separate: {}", args.files.image.display()),
         sections: if signal.extent().rank() > 1 { vec![view.section()?] } else { Vec::new() },
         dictionary: &chosen.dictionary,
         answer: &Answer { needles: vec![layers.needles.clone()], report: layers.report.clone() },
         tolerance: args.run.tolerance,
-        facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth }),
+        facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth.smooth }),
     };
     page.write(path)
 }
 
 fn separator(args: &SeparateArgs) -> Result<Separator> {
-    let penalty = match (args.penalty, args.relative_penalty) {
-        (Some(penalty), _) => Penalty::Absolute(penalty),
-        (None, share) => Penalty::Relative(share.unwrap_or(USUAL_PENALTY)),
-    };
-    let mut params = SeparateParams::new(penalty);
-    params.mu = args.smooth;
+    let mut params = SeparateParams::new(penalty(&args.penalty));
+    params.mu = args.smooth.smooth;
     params.tolerance = args.run.tolerance;
     params.alternations = args.alternations;
     params.time_limit = time_limit(&args.run)?;
@@ -196,10 +231,10 @@ fn dry_run<T: Real>(
     let params = PursuitParams::new(penalty).with(|p| p.tolerance = tolerance);
     let engine = engine::cpu(&args.run)?;
     let plan = Plan {
-        images: std::slice::from_ref(&args.image),
+        images: std::slice::from_ref(&args.files.image),
         shapes: &[(signal.extent(), signal.channels())],
         dictionary: ("dictionary", chosen),
-        base: Base::Smooth { mu: args.smooth },
+        base: Base::Smooth { mu: args.smooth.smooth },
         until: until(&format!("relative gap at most {}", number(tolerance)), alternations),
         output: ("smooth layer", Some(&args.smooth_out)),
         needed: separator.estimate_memory(

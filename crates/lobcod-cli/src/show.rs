@@ -1,6 +1,8 @@
 //! `lobcod show`: draws the atoms of a dictionary, and shows how often codes use them.
 
-use crate::args::ShowArgs;
+use crate::Outcome;
+use crate::args::{ConsoleArgs, ShowArgs};
+use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::mosaic::mosaic;
 use crate::output::paths::check_answer;
@@ -11,14 +13,29 @@ use crate::values::DictionaryChoice;
 use anyhow::Result;
 use lobcod_io::{CodesFile, WriteOptions, is_codes, read_codes, write_image};
 use serde_json::{Value, json};
+use std::path::Path;
+
+impl Command for ShowArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self).map(|()| Outcome::Done)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+}
 
 /// Draws the atoms and prints a summary.
-pub fn run(args: &ShowArgs) -> Result<()> {
+fn run(args: &ShowArgs) -> Result<()> {
     check_answer(&args.output)?;
     let codes = read_uses(args)?;
     let (chosen, uses) = match codes {
         Some((chosen, uses)) => (chosen, Some(uses)),
-        None => (Chosen::<f32>::load(&args.dictionary, args.size, 2)?, None),
+        None => (Chosen::<f32>::load(&args.dictionary, args.size.size, 2)?, None),
     };
     if !args.console.quiet {
         chosen.warn_if_normalised();

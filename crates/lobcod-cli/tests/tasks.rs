@@ -286,7 +286,6 @@ fn errors_are_one_sentence_and_leave_nothing() {
         ("fuse a.png a.png -o out.png --reference small.png", "small.png"),
         ("fuse a.png a.png -o out.png --peak 0", "peak"),
         ("fuse a.png a.png -o out.png --max-memory 1k", "limit"),
-        ("fuse a.png a.png -o out.png --precision f64", "precision"),
         ("fuse a.png a.png -o nowhere/out.png", "nowhere"),
         ("fuse a.png a.png -o out.png --decision-map nowhere/map.png", "nowhere"),
         ("denoise missing.png -o out.png", "missing.png"),

@@ -15,16 +15,46 @@ use std::path::PathBuf;
 /// Signal value of the full integer range unless `--scale` is given.
 pub const USUAL_SCALE: f64 = 255.0;
 
-/// Reading of images and masks.
+/// One image or several, each processed separately.
+#[derive(Args, Clone)]
+pub struct ImagesArgs {
+    /// Image (png, jpeg, tiff) or array (npy); - reads standard input.
+    #[arg(value_name = "IMAGE")]
+    pub image: PathBuf,
+    /// More images, folders or patterns such as '*.jpg'.
+    ///
+    /// With several images the outputs are folders. Masks, references and reports may be folders
+    /// too, or patterns with {} for the name of the image.
+    #[arg(value_name = "IMAGE")]
+    pub more: Vec<PathBuf>,
+}
+
+/// Scale of integer images.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
-pub struct InputArgs {
+pub struct ScaleArgs {
     /// Signal value of the full range of integer images [default: 255].
     ///
     /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
     /// level for scores and integer output [default: inferred from the values].
-    #[arg(long, value_name = "S")]
-    pub scale: Option<f64>,
+    #[arg(long = "scale", id = "scale", value_name = "S")]
+    pub given: Option<f64>,
+}
+
+impl ScaleArgs {
+    /// Signal value of the full integer range.
+    pub fn value(&self) -> f64 {
+        self.given.unwrap_or(USUAL_SCALE)
+    }
+}
+
+/// Reading of images and masks.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// Scale of integer images.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
     /// Order of the axes [default: hw; hwc for colour images].
     #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc"]))]
     pub axes: Option<Axes>,
@@ -45,13 +75,6 @@ pub struct InputArgs {
     pub holes_colour: Option<HexColour>,
 }
 
-impl InputArgs {
-    /// Signal value of the full integer range.
-    pub fn scale(&self) -> f64 {
-        self.scale.unwrap_or(USUAL_SCALE)
-    }
-}
-
 /// The dictionary.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Dictionary")]
@@ -61,15 +84,24 @@ pub struct DictionaryArgs {
     /// with --size].
     #[arg(long, value_name = "FILE|natural|dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: Option<DictionaryChoice>,
+    /// Atom size.
+    #[command(flatten)]
+    pub size: SizeArgs,
+}
+
+/// Size of generated atoms.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Dictionary")]
+pub struct SizeArgs {
     /// Atom size for dct: 16, 8x8 or 5x5x5 [default: depends on the number of axes].
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Size>,
 }
 
-/// The optimization problem.
+/// The penalty, absolute or relative.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Problem")]
-pub struct ProblemArgs {
+pub struct PenaltyArgs {
     /// Weight of the l1 penalty, in signal units.
     #[arg(
         long,
@@ -82,6 +114,24 @@ pub struct ProblemArgs {
     /// [default: 0.05].
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub relative_penalty: Option<f64>,
+}
+
+/// The smooth layer of a separation.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Problem")]
+pub struct SmoothArgs {
+    /// Weight of the squared gradient of the smooth layer.
+    #[arg(long, value_name = "MU", default_value_t = Base::DEFAULT_MU, allow_negative_numbers = true)]
+    pub smooth: f64,
+}
+
+/// The optimization problem.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Problem")]
+pub struct ProblemArgs {
+    /// The penalty.
+    #[command(flatten)]
+    pub penalty: PenaltyArgs,
     /// Base layer subtracted before coding: local-mean, smooth, smooth:WEIGHT or none.
     #[arg(long, value_name = "BASE", default_value_t = Base::LocalMean)]
     pub base: Base,
@@ -214,9 +264,9 @@ pub struct RunArgs {
     /// Floating-point precision.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     pub precision: Precision,
-    /// Number of threads; 0 uses all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
+    /// Threads.
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
     /// Where to run the computation.
     #[arg(long, value_enum, default_value_t = EngineChoice::Cpu)]
     pub engine: EngineChoice,
@@ -229,6 +279,15 @@ pub struct RunArgs {
     /// possible, and refused otherwise.
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Bytes>,
+}
+
+/// Threads.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Solver")]
+pub struct ThreadsArgs {
+    /// Number of threads; 0 uses all cores.
+    #[arg(long = "threads", id = "threads", value_name = "N", default_value_t = 0)]
+    pub count: usize,
 }
 
 /// Checkpoints, for resuming an interrupted run.
@@ -262,4 +321,43 @@ pub struct ConsoleArgs {
     /// Log to standard error: files read, every sweep, files written.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// HTML report.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Output")]
+pub struct PageArgs {
+    /// Write a self-contained HTML report with images, curves and parameters.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
+/// Dry run.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Output")]
+pub struct PlanArgs {
+    /// Print what would run and the memory and time it needs, without running it.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Peak value of scores.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Output")]
+pub struct PeakArgs {
+    /// Peak value for PSNR and SSIM [default: the white level, see --scale].
+    #[arg(long, value_name = "P")]
+    pub peak: Option<f64>,
+}
+
+/// Scoring against a reference.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Output")]
+pub struct ScoringArgs {
+    /// Ground truth for scoring the result (PSNR, SSIM).
+    #[arg(long, value_name = "ORIGINAL")]
+    pub reference: Option<PathBuf>,
+    /// Peak value of scores.
+    #[command(flatten)]
+    pub score: PeakArgs,
 }

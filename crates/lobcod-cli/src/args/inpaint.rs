@@ -1,7 +1,9 @@
 //! Options of `inpaint`.
 
-use super::{ConsoleArgs, InputArgs, RunArgs, ScoringArgs};
-use crate::values::{DictionaryChoice, LearnChoice, PenaltyChoice, Preset, Size};
+use super::{
+    ConsoleArgs, ImagesArgs, InputArgs, PageArgs, PlanArgs, RunArgs, ScoringArgs, SizeArgs,
+};
+use crate::values::{DictionaryChoice, LearnChoice, PenaltyChoice, Preset};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use std::path::PathBuf;
@@ -10,25 +12,18 @@ use std::path::PathBuf;
 pub const EXAMPLES: &str = "Examples:
   lobcod inpaint damaged.png --holes mask.png -o filled.png
   lobcod inpaint damaged.png --known mask.png -o filled.png --learn image
-  lobcod inpaint - -o - --holes mask.png < damaged.png > filled.png
-  lobcod inpaint painted.png --holes-colour '#ff0000' -o filled.png    holes are marked in red
-  lobcod inpaint transparent.png -o filled.png                transparent pixels are the holes
-  lobcod inpaint damaged.tif --holes mask.png -o filled.tif --preset best --report filled.html
-  lobcod inpaint photo.png --holes mask.png -o filled.png --reference photo.png --json";
+  lobcod inpaint painted.png --holes-colour '#ff0000' -o filled.png
+  lobcod inpaint transparent.png -o filled.png    # holes are transparent
+  lobcod inpaint damaged.tif --holes mask.png -o filled.tif --preset best
+  lobcod inpaint photo.png --holes mask.png -o filled.png --reference photo.png
+  lobcod inpaint - -o - --holes mask.png < damaged.png > filled.png";
 
 /// Options of `inpaint`.
 #[derive(Args, Clone)]
-#[command(mut_arg("tolerance", |tolerance| tolerance.hide(true)))]
 pub struct InpaintArgs {
-    /// Image (png, jpeg, tiff), array (npy) or sound (wav) with missing pixels; - reads standard
-    /// input.
-    #[arg(value_name = "IMAGE")]
-    pub image: PathBuf,
-    /// More images; folders and patterns such as '*.jpg' stand for the images in them. With several
-    /// images the outputs are folders, and masks and references may be folders or patterns with {}
-    /// for the name of the image.
-    #[arg(value_name = "IMAGE")]
-    pub more: Vec<PathBuf>,
+    /// The images.
+    #[command(flatten)]
+    pub files: ImagesArgs,
     /// Output image: png, jpeg, tiff, npy, npz or wav, chosen by the file extension; - writes a png
     /// to standard output.
     #[arg(short, long, value_name = "OUT")]
@@ -40,9 +35,9 @@ pub struct InpaintArgs {
     /// dictionaries [default: natural for images, otherwise dct].
     #[arg(long, value_name = "FILE|natural|dct", help_heading = "Dictionary", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: Vec<DictionaryChoice>,
-    /// Atom size for dct: 16, 8x8 or 5x5x5 [default: depends on the number of axes].
-    #[arg(long, value_name = "SIZE", help_heading = "Dictionary")]
-    pub size: Option<Size>,
+    /// Atom size.
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Additionally learn atoms from the damaged image [default: depends on the preset].
     #[arg(long, value_enum, help_heading = "Dictionary")]
     pub learn: Option<LearnChoice>,
@@ -94,6 +89,12 @@ pub struct InpaintArgs {
     /// Scoring against a reference.
     #[command(flatten)]
     pub scoring: ScoringArgs,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Dry run.
+    #[command(flatten)]
+    pub plan: PlanArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,

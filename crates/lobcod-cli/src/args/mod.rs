@@ -2,6 +2,7 @@
 //! module.
 
 mod groups;
+mod help;
 mod inpaint;
 mod manual;
 mod tasks;
@@ -10,17 +11,19 @@ pub use inpaint::InpaintArgs;
 pub use manual::{CompletionsArgs, ManualArgs};
 
 pub use groups::{
-    CheckpointArgs, CodesArgs, ConsoleArgs, DictionaryArgs, InputArgs, LearningArgs, ProblemArgs,
-    RunArgs, SolverArgs, USUAL_SCALE,
+    CheckpointArgs, CodesArgs, ConsoleArgs, DictionaryArgs, ImagesArgs, InputArgs, LearningArgs,
+    PageArgs, PeakArgs, PenaltyArgs, PlanArgs, ProblemArgs, RunArgs, ScaleArgs, ScoringArgs,
+    SizeArgs, SmoothArgs, SolverArgs, ThreadsArgs, USUAL_SCALE,
 };
 
-pub use tasks::{CompareArgs, DenoiseArgs, FuseArgs, ScoringArgs, SeparateArgs};
+pub use tasks::{CompareArgs, DenoiseArgs, FuseArgs, SeparateArgs};
 
-use crate::output::paths::STDOUT;
-use crate::values::{DictionaryChoice, MethodChoice, Size, one_of};
+use crate::command::Command;
+use crate::output::{self, paths::STDOUT};
+use crate::values::{DictionaryChoice, MethodChoice, one_of};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lobcod_io::Depth;
 use std::path::{Path, PathBuf};
 
@@ -38,113 +41,56 @@ use std::path::{Path, PathBuf};
 pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
-    pub command: Command,
-}
-
-impl Command {
-    /// The run options of a command that has them.
-    pub fn run_args(&mut self) -> Option<&mut RunArgs> {
-        match self {
-            Command::Encode(args) => Some(&mut args.run),
-            Command::Learn(args) => Some(&mut args.run),
-            Command::Inpaint(args) => Some(&mut args.run),
-            Command::Fuse(args) => Some(&mut args.run),
-            Command::Denoise(args) => Some(&mut args.run),
-            Command::Separate(args) => Some(&mut args.run),
-            _ => None,
-        }
-    }
-
-    /// The console options of a command that has them.
-    pub fn console(&self) -> Option<&ConsoleArgs> {
-        match self {
-            Command::Demo(args) => Some(&args.console),
-            Command::Encode(args) => Some(&args.console),
-            Command::Learn(args) => Some(&args.console),
-            Command::Inpaint(args) => Some(&args.console),
-            Command::Decode(args) => Some(&args.console),
-            Command::Fuse(args) => Some(&args.console),
-            Command::Denoise(args) => Some(&args.console),
-            Command::Separate(args) => Some(&args.console),
-            Command::Compare(args) => Some(&args.console),
-            Command::Show(args) => Some(&args.console),
-            Command::Doctor(_) | Command::Completions(_) | Command::Manual(_) => None,
-        }
-    }
+    pub command: AnyCommand,
 }
 
 impl Cli {
-    /// Parses the command line; exits with a usage message if options contradict each other.
+    /// Parses the command line. Exits with a usage message if options contradict each other, and
+    /// warns about options without effect.
     pub fn parse_or_exit() -> Self {
-        let mut cli = Self::parse();
-        let outputs = match &cli.command {
-            Command::Encode(args) => (args.console.json, args.output.as_deref()),
-            Command::Learn(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Inpaint(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Decode(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Show(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Demo(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Fuse(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Denoise(args) => (args.console.json, Some(args.output.as_path())),
-            Command::Compare(args) => (args.console.json, args.output.as_deref()),
-            Command::Separate(args) => (args.console.json, Some(args.smooth_out.as_path())),
-            Command::Doctor(_) | Command::Completions(_) | Command::Manual(_) => (false, None),
+        let matches = Self::tree().get_matches();
+        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let command = cli.command.get();
+        let refuse = |message: String| -> ! {
+            Self::tree().error(ErrorKind::ArgumentConflict, message).exit()
         };
-        if outputs == (true, Some(Path::new(STDOUT))) {
-            let message = "--json and -o - both write to standard output; give a file name with -o";
-            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        if let Some(message) = command.conflict() {
+            refuse(message);
         }
-        if outputs.1 == Some(Path::new(STDOUT)) {
-            cli.keep_stdout_for_image();
+        let to_stdout = command.output() == Some(Path::new(STDOUT));
+        let scored = command.scoring().is_some_and(|scoring| scoring.reference.is_some());
+        if let (Some(console), true) = (command.console(), to_stdout) {
+            if console.json {
+                refuse(
+                    "--json and -o - both write to standard output; give a file name with -o"
+                        .into(),
+                );
+            }
+            if scored {
+                refuse("--reference scores the written file, but -o - writes none; give a file name with -o".into());
+            }
+            console.quiet = true;
         }
-        if let Command::Learn(args) = &cli.command
-            && let Some(message) = args.conflict()
-        {
-            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        if command.console().is_some_and(|console| console.quiet) {
+            output::be_quiet();
         }
+        help::options_without_effect(&matches).iter().for_each(|warning| output::warn(warning));
         cli
     }
 
-    /// Suppresses the report when the image is written to standard output.
-    fn keep_stdout_for_image(&mut self) {
-        let (console, scoring) = match &mut self.command {
-            Command::Inpaint(args) => (&mut args.console, Some(&args.scoring)),
-            Command::Fuse(args) => (&mut args.console, Some(&args.scoring)),
-            Command::Denoise(args) => (&mut args.console, Some(&args.scoring)),
-            Command::Decode(args) => (&mut args.console, None),
-            Command::Show(args) => (&mut args.console, None),
-            Command::Compare(args) => (&mut args.console, None),
-            _ => return,
-        };
-        if scoring.is_some_and(|scoring| scoring.reference.is_some()) {
-            let message = "--reference scores the written file, but -o - writes none; give a file name with -o";
-            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
-        }
-        console.quiet = true;
+    /// The command tree.
+    pub fn tree() -> clap::Command {
+        help::arrange(Self::command())
     }
 }
 
-/// The commands.
+/// The commands, tasks first.
 #[derive(Subcommand)]
-pub enum Command {
-    /// Run every main task on built-in images and write an HTML report.
-    #[command(
-        after_help = "Examples:\n  lobcod demo\n  lobcod demo -o somewhere\n  lobcod demo --only-examples -o examples    example files for the other commands"
-    )]
-    Demo(DemoArgs),
-    /// Encode images as sparse sums of atoms, with a certificate of optimality.
-    #[command(after_help = ENCODE_EXAMPLES)]
-    Encode(Box<EncodeArgs>),
-    /// Learn a dictionary from images.
-    #[command(after_help = LEARN_EXAMPLES)]
-    Learn(Box<LearnArgs>),
+pub enum AnyCommand {
     /// Fill in missing pixels.
     #[command(after_help = inpaint::EXAMPLES)]
     Inpaint(Box<InpaintArgs>),
-    /// Reconstruct an image from codes.
-    #[command(after_help = "Example:\n  lobcod decode codes.npz -o image.png")]
-    Decode(DecodeArgs),
-    /// Fuse several images of a scene into one that is in focus or well exposed everywhere.
+    /// Fuse images of a scene into one that is in focus or well exposed everywhere.
     #[command(after_help = tasks::FUSE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.5")))]
     Fuse(Box<FuseArgs>),
     /// Remove noise from an image.
@@ -153,16 +99,24 @@ pub enum Command {
     /// Split an image into a smooth layer and a texture layer.
     #[command(after_help = tasks::SEPARATE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
     Separate(Box<SeparateArgs>),
-    /// Compare two images: PSNR, SSIM and a difference image.
-    #[command(
-        after_help = "Examples:\n  lobcod compare a.png b.png\n  lobcod compare a.png b.png -o difference.png --json\n  lobcod compare a.png b.png --report report.html        both images under a slider"
-    )]
-    Compare(CompareArgs),
+    /// Encode images as sparse sums of atoms, with a certificate of optimality.
+    #[command(after_help = ENCODE_EXAMPLES)]
+    Encode(Box<EncodeArgs>),
+    /// Learn a dictionary from images.
+    #[command(after_help = LEARN_EXAMPLES)]
+    Learn(Box<LearnArgs>),
+    /// Reconstruct an image from codes.
+    #[command(after_help = "Example:\n  lobcod decode codes.npz -o image.png")]
+    Decode(DecodeArgs),
     /// Draw the atoms of a dictionary, or show how often codes use them.
-    #[command(
-        after_help = "Examples:\n  lobcod show dictionary.npz -o atoms.png\n  lobcod show natural -o atoms.png\n  lobcod show dct --size 11x11 -o atoms.png\n  lobcod show codes.npz -o atoms.png                   how often each atom is used"
-    )]
+    #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
+    /// Compare two images: PSNR, SSIM and a difference image.
+    #[command(after_help = tasks::COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
+    /// Run every main task on built-in images and write an HTML report.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
     /// Show what this machine supports, and how to enable what is missing.
     #[command(after_help = "Example:\n  lobcod doctor")]
     Doctor(DoctorArgs),
@@ -174,28 +128,63 @@ pub enum Command {
     Manual(ManualArgs),
 }
 
+impl AnyCommand {
+    /// The command that was given.
+    pub fn get(&mut self) -> &mut dyn Command {
+        match self {
+            Self::Inpaint(args) => &mut **args,
+            Self::Fuse(args) => &mut **args,
+            Self::Denoise(args) => &mut **args,
+            Self::Separate(args) => &mut **args,
+            Self::Encode(args) => &mut **args,
+            Self::Learn(args) => &mut **args,
+            Self::Decode(args) => args,
+            Self::Show(args) => args,
+            Self::Compare(args) => args,
+            Self::Demo(args) => args,
+            Self::Doctor(args) => args,
+            Self::Completions(args) => args,
+            Self::Manual(args) => args,
+        }
+    }
+}
+
 const ENCODE_EXAMPLES: &str = "Examples:
   lobcod encode photo.png -o codes.npz
   lobcod encode photo.png --dictionary atoms.npz --penalty 20 --json
-  lobcod encode a.png b.png c.png -o codes/            several images as one problem
   lobcod encode damaged.png --holes mask.png -o codes.npz
   lobcod encode sound.wav --axes t --size 64 -o codes.npz
-  lobcod encode photo.png --report report.html         an HTML report
-  lobcod encode big.tif --dry-run                      estimate memory and time
-  lobcod encode big.tif -o big.npz --max-memory 2G     in bands, if the image needs more
+  lobcod encode photo.png --report report.html
+  lobcod encode big.tif --dry-run                 # estimate memory and time
+  lobcod encode a.png b.png c.png -o codes/       # several images as one problem
+  lobcod encode big.tif -o big.npz --max-memory 2G                    # in bands
   lobcod encode big.tif -o big.npz --checkpoint big.checkpoint
   lobcod encode big.tif -o big.npz --resume big.checkpoint";
 
 const LEARN_EXAMPLES: &str = "Examples:
-  lobcod learn photos/ -o atoms.npz                    all images in a folder
+  lobcod learn photos/ -o atoms.npz               # all images in a folder
   lobcod learn photo.png -o atoms.npz --atoms 128 --size 12x12 --penalty 20
   lobcod learn photos/ -o atoms.npz --time-limit 60 --init patches
-  lobcod learn photos/ -o better.npz --init atoms.npz  start from existing atoms
+  lobcod learn photos/ -o better.npz --init atoms.npz
   lobcod learn damaged.png --holes mask.png -o atoms.npz
   lobcod learn photos/ -o atoms.npz --report report.html
   lobcod learn photos/ -o atoms.npz --checkpoint run.checkpoint
   lobcod learn photos/ -o atoms.npz --resume run.checkpoint --passes 80
-  lobcod learn archive/ -o atoms.npz --stream          one image in memory at a time";
+  lobcod learn archive/ -o atoms.npz --stream     # one image in memory at a time";
+
+const DECODE_SCALE: &str =
+    "Signal value of the full range of integer images [default: as stored in the codes]";
+
+const SHOW_EXAMPLES: &str = "Examples:
+  lobcod show dictionary.npz -o atoms.png
+  lobcod show natural -o atoms.png
+  lobcod show dct --size 11x11 -o atoms.png
+  lobcod show codes.npz -o atoms.png              # how often each atom is used";
+
+const DEMO_EXAMPLES: &str = "Examples:
+  lobcod demo
+  lobcod demo -o somewhere
+  lobcod demo --only-examples -o examples         # files for the other commands";
 
 /// Options of `demo`.
 #[derive(Args, Clone)]
@@ -207,9 +196,9 @@ pub struct DemoArgs {
     /// commands.
     #[arg(long)]
     pub only_examples: bool,
-    /// Worker threads; 0 means all cores.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
+    /// Threads.
+    #[command(flatten)]
+    pub threads: ThreadsArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
@@ -248,19 +237,19 @@ pub struct EncodeArgs {
     /// Checkpoints, for resuming an interrupted run.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
-    /// Report what would run and the memory and time it needs, without running it.
-    #[arg(long, help_heading = "Output")]
-    pub dry_run: bool,
     /// Ground truth for scoring the reconstruction (PSNR, SSIM). Repeat it once per image, in the
     /// same order.
     #[arg(long, value_name = "ORIGINAL", help_heading = "Output")]
     pub reference: Vec<PathBuf>,
-    /// Peak value for PSNR and SSIM [default: the scale].
-    #[arg(long, value_name = "P", help_heading = "Output")]
-    pub peak: Option<f64>,
-    /// Write a self-contained HTML report with images, curves and parameters.
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    pub report: Option<PathBuf>,
+    /// Peak value of scores.
+    #[command(flatten)]
+    pub score: PeakArgs,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Dry run.
+    #[command(flatten)]
+    pub plan: PlanArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
@@ -293,15 +282,15 @@ pub struct LearnArgs {
     /// Checkpoints, for resuming an interrupted run.
     #[command(flatten)]
     pub checkpoints: CheckpointArgs,
-    /// Report what would run and the memory and time it needs, without running it.
-    #[arg(long, help_heading = "Output")]
-    pub dry_run: bool,
-    /// Peak value for the PSNR of each pass (not with --stream) [default: the scale].
-    #[arg(long, value_name = "P", help_heading = "Output")]
-    pub peak: Option<f64>,
-    /// Write a self-contained HTML report with atoms, images, curves and parameters.
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    pub report: Option<PathBuf>,
+    /// Peak value of the PSNR of each pass.
+    #[command(flatten)]
+    pub score: PeakArgs,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Dry run.
+    #[command(flatten)]
+    pub plan: PlanArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
@@ -309,7 +298,7 @@ pub struct LearnArgs {
 
 impl LearnArgs {
     /// Describes the first pair of options that conflict.
-    fn conflict(&self) -> Option<String> {
+    pub fn conflicting_options(&self) -> Option<String> {
         let learning = &self.learning;
         if learning.stream && learning.method != MethodChoice::Atomwise {
             let method = learning.method.name();
@@ -319,7 +308,7 @@ impl LearnArgs {
         }
         let whole_set_only = [
             ("--target-objective", learning.target_objective.is_some()),
-            ("--peak", self.peak.is_some()),
+            ("--peak", self.score.peak.is_some()),
         ];
         if let Some((option, _)) =
             whole_set_only.iter().find(|(_, given)| *given && learning.stream)
@@ -336,6 +325,7 @@ impl LearnArgs {
 
 /// Options of `decode`.
 #[derive(Args)]
+#[command(mut_arg("scale", |scale| scale.help(DECODE_SCALE).long_help(DECODE_SCALE)))]
 pub struct DecodeArgs {
     /// Codes written by encode.
     #[arg(value_name = "CODES.npz")]
@@ -347,10 +337,9 @@ pub struct DecodeArgs {
     /// Sample type of the output [default: that of the encoded image].
     #[arg(long, value_name = "DEPTH", value_parser = one_of::<Depth, _>(["u8", "u16", "i16", "i24", "i32", "f32", "f64"]))]
     pub depth: Option<Depth>,
-    /// Signal value that corresponds to the full range of integer samples [default: as stored in
-    /// the codes].
-    #[arg(long, value_name = "S")]
-    pub scale: Option<f64>,
+    /// Scale of the output.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
@@ -363,9 +352,9 @@ pub struct ShowArgs {
     /// dct; or codes, to draw the atoms they use.
     #[arg(value_name = "DICT|CODES.npz", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: DictionaryChoice,
-    /// Atom size for dct: 16, 8x8 or 5x5x5 [default: 8x8].
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<Size>,
+    /// Atom size.
+    #[command(flatten)]
+    pub size: SizeArgs,
     /// Output image (png); - writes it to standard output.
     #[arg(short, long, value_name = "MOSAIC.png")]
     pub output: PathBuf,
@@ -386,7 +375,7 @@ pub struct ShowArgs {
 /// Options of `doctor`.
 #[derive(Args)]
 pub struct DoctorArgs {
-    /// Print the result as JSON.
-    #[arg(long)]
-    pub json: bool,
+    /// Console output.
+    #[command(flatten)]
+    pub console: ConsoleArgs,
 }

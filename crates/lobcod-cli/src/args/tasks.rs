@@ -1,50 +1,40 @@
 //! Options of `fuse`, `denoise`, `separate` and `compare`.
 
-use super::{ConsoleArgs, DictionaryArgs, RunArgs, USUAL_SCALE};
+use super::{
+    ConsoleArgs, DictionaryArgs, ImagesArgs, PageArgs, PeakArgs, PenaltyArgs, PlanArgs, RunArgs,
+    ScaleArgs, ScoringArgs, SmoothArgs,
+};
 use crate::values::{
     ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice,
     NoiseChoice, PreferChoice,
 };
 use clap::Args;
-use lobcod::base::Base;
 use std::path::PathBuf;
 
 pub(super) const FUSE_EXAMPLES: &str = "Examples:
   lobcod fuse near.png far.png -o sharp.png
-  lobcod fuse stack/*.tif -o sharp.tif --decision-map from.png --depth-map depth.tif
-  lobcod fuse *.jpg -o sharp.png --align similarity     hand-held, or focus breathing
+  lobcod fuse stack/*.tif -o sharp.tif --decision-map from.png
+  lobcod fuse *.jpg -o sharp.png --align similarity             # hand-held
   lobcod fuse dark.jpg bright.jpg -o good.png --mode exposure
-  lobcod fuse large/*.png -o sharp.png --fast           activity at half resolution";
+  lobcod fuse large/*.png -o sharp.png --fast                   # half resolution";
 
 pub(super) const DENOISE_EXAMPLES: &str = "Examples:
-  lobcod denoise photo.jpg -o clean.png                         estimates the noise
-  lobcod denoise photo.jpg -o clean.png --strength 0.7          removes less
-  lobcod denoise photo.png -o clean.png --noise 25              white noise, standard deviation 25
-  lobcod denoise counts.npy -o clean.npy --noise poisson        estimates the gain
-  lobcod denoise raw.tif -o clean.tif --noise mixed:0.5,3       gain 0.5, read noise 3
-  lobcod denoise page.png -o clean.png --noise impulse          salt and pepper";
+  lobcod denoise photo.jpg -o clean.png                         # any noise
+  lobcod denoise photo.jpg -o clean.png --strength 0.7          # removes less
+  lobcod denoise photo.png -o clean.png --noise 25              # white noise
+  lobcod denoise counts.npy -o clean.npy --noise poisson
+  lobcod denoise raw.tif -o clean.tif --noise mixed:0.5,3       # gain, read noise
+  lobcod denoise page.png -o clean.png --noise impulse          # salt and pepper";
 
 pub(super) const SEPARATE_EXAMPLES: &str = "Examples:
   lobcod separate photo.png --smooth-out smooth.png --texture-out texture.png
-  lobcod separate photo.png --smooth-out smooth.npy --texture-out texture.npy --smooth 20 --penalty 10";
+  lobcod separate photo.png --smooth-out smooth.npy --texture-out texture.npy \\
+      --smooth 20 --penalty 10";
 
-/// Scoring against a reference.
-#[derive(Args, Clone)]
-#[command(next_help_heading = "Output")]
-pub struct ScoringArgs {
-    /// Ground truth for scoring the result (PSNR, SSIM).
-    #[arg(long, value_name = "ORIGINAL")]
-    pub reference: Option<PathBuf>,
-    /// Peak value for PSNR and SSIM [default: the white level, see --scale].
-    #[arg(long, value_name = "P")]
-    pub peak: Option<f64>,
-    /// Write a self-contained HTML report with images, curves and parameters.
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
-    /// Report what would run and the memory and time it needs, without running it.
-    #[arg(long)]
-    pub dry_run: bool,
-}
+pub(super) const COMPARE_EXAMPLES: &str = "Examples:
+  lobcod compare a.png b.png
+  lobcod compare a.png b.png -o difference.png --json
+  lobcod compare a.png b.png --report report.html               # with a slider";
 
 /// Options of `fuse`.
 #[derive(Args, Clone)]
@@ -61,9 +51,9 @@ pub struct FuseArgs {
     /// Side of the window over which activity is averaged, in pixels.
     #[arg(long, value_name = "S", default_value_t = 9)]
     pub window: usize,
-    /// Weight of the squared gradient of the smooth layers.
-    #[arg(long, value_name = "MU", default_value_t = Base::DEFAULT_MU, allow_negative_numbers = true)]
-    pub smooth: f64,
+    /// The smooth layer.
+    #[command(flatten)]
+    pub smooth: SmoothArgs,
     /// How smooth layers are combined; average implies --compose codes.
     #[arg(long, value_enum, default_value_t = FuseBaseChoice::Select)]
     pub fuse_base: FuseBaseChoice,
@@ -89,12 +79,9 @@ pub struct FuseArgs {
     /// Write a smoothed decision map, an estimate of the scene depth.
     #[arg(long, value_name = "FILE")]
     pub depth_map: Option<PathBuf>,
-    /// Signal value of the full range of integer images [default: 255].
-    ///
-    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
-    /// level.
-    #[arg(long, value_name = "S")]
-    pub scale: Option<f64>,
+    /// Scale of integer images.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
     /// Weight of the l1 penalty, for lightness from 0 to 100.
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
     pub penalty: f64,
@@ -111,29 +98,23 @@ pub struct FuseArgs {
     /// Scoring against a reference.
     #[command(flatten)]
     pub scoring: ScoringArgs,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Dry run.
+    #[command(flatten)]
+    pub plan: PlanArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
 }
 
-impl FuseArgs {
-    /// Signal value of the full integer range.
-    pub fn scale(&self) -> f64 {
-        self.scale.unwrap_or(USUAL_SCALE)
-    }
-}
-
 /// Options of `denoise`.
 #[derive(Args, Clone)]
 pub struct DenoiseArgs {
-    /// The noisy image.
-    #[arg(value_name = "IMAGE")]
-    pub image: PathBuf,
-    /// More images; folders and patterns such as '*.jpg' stand for the images in them. With several
-    /// images the outputs are folders, and masks and references may be folders or patterns with {}
-    /// for the name of the image.
-    #[arg(value_name = "IMAGE")]
-    pub more: Vec<PathBuf>,
+    /// The images.
+    #[command(flatten)]
+    pub files: ImagesArgs,
     /// Output image: png, jpeg, tiff, npy or npz, chosen by the file extension.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
@@ -154,12 +135,9 @@ pub struct DenoiseArgs {
     /// Use the dictionary unchanged instead of adapting it to the image.
     #[arg(long)]
     pub keep_atoms: bool,
-    /// Signal value of the full range of integer images [default: 255].
-    ///
-    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
-    /// level for scores and integer output [default: inferred from the values].
-    #[arg(long, value_name = "S")]
-    pub scale: Option<f64>,
+    /// Scale of integer images.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
     /// Weight of the l1 penalty [default: derived from the noise level].
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub penalty: Option<f64>,
@@ -172,59 +150,41 @@ pub struct DenoiseArgs {
     /// Scoring against a reference.
     #[command(flatten)]
     pub scoring: ScoringArgs,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Dry run.
+    #[command(flatten)]
+    pub plan: PlanArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
 }
 
-impl DenoiseArgs {
-    /// Signal value of the full integer range.
-    pub fn scale(&self) -> f64 {
-        self.scale.unwrap_or(USUAL_SCALE)
-    }
-}
-
 /// Options of `separate`.
 #[derive(Args, Clone)]
 pub struct SeparateArgs {
-    /// The image to split.
-    #[arg(value_name = "IMAGE")]
-    pub image: PathBuf,
-    /// More images; folders and patterns such as '*.jpg' stand for the images in them. With several
-    /// images the outputs are folders, and masks and references may be folders or patterns with {}
-    /// for the name of the image.
-    #[arg(value_name = "IMAGE")]
-    pub more: Vec<PathBuf>,
+    /// The images.
+    #[command(flatten)]
+    pub files: ImagesArgs,
     /// Output file for the smooth layer.
     #[arg(long, value_name = "F")]
     pub smooth_out: PathBuf,
     /// Output file for the texture; in integer images, zero is mid-grey.
     #[arg(long, value_name = "F")]
     pub texture_out: PathBuf,
-    /// Weight of the squared gradient of the smooth layer.
-    #[arg(long, value_name = "MU", default_value_t = Base::DEFAULT_MU, allow_negative_numbers = true)]
-    pub smooth: f64,
-    /// Signal value of the full range of integer images [default: 255].
-    ///
-    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
-    /// level for scores and integer output [default: inferred from the values].
-    #[arg(long, value_name = "S")]
-    pub scale: Option<f64>,
-    /// Weight of the l1 penalty, in signal units.
-    #[arg(
-        long,
-        value_name = "X",
-        conflicts_with = "relative_penalty",
-        allow_negative_numbers = true
-    )]
-    pub penalty: Option<f64>,
-    /// Penalty as a fraction of penalty_max, the smallest penalty for which all codes are zero
-    /// [default: 0.05].
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
-    pub relative_penalty: Option<f64>,
+    /// The smooth layer.
+    #[command(flatten)]
+    pub smooth: SmoothArgs,
+    /// Scale of integer images.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
+    /// The penalty.
+    #[command(flatten)]
+    pub penalty: PenaltyArgs,
     /// Number of alternations between pursuit and smooth layer; 0 keeps the smooth layer of the
     /// image itself.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     pub alternations: usize,
     /// The dictionary.
     #[command(flatten)]
@@ -232,22 +192,15 @@ pub struct SeparateArgs {
     /// Accuracy, limits and resources.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Report what would run and the memory and time it needs, without running it.
-    #[arg(long, help_heading = "Output")]
-    pub dry_run: bool,
-    /// Write a self-contained HTML report.
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    pub report: Option<PathBuf>,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// Dry run.
+    #[command(flatten)]
+    pub plan: PlanArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
-}
-
-impl SeparateArgs {
-    /// Signal value of the full integer range.
-    pub fn scale(&self) -> f64 {
-        self.scale.unwrap_or(USUAL_SCALE)
-    }
 }
 
 /// Options of `compare`.
@@ -262,26 +215,16 @@ pub struct CompareArgs {
     /// Write the absolute difference as an image.
     #[arg(short, long, value_name = "DIFFERENCE.png")]
     pub output: Option<PathBuf>,
-    /// Signal value of the full range of integer images [default: 255].
-    ///
-    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
-    /// level [default: inferred from the values].
-    #[arg(long, value_name = "S")]
-    pub scale: Option<f64>,
-    /// Peak value for PSNR and SSIM [default: the white level, see --scale].
-    #[arg(long, value_name = "P")]
-    pub peak: Option<f64>,
-    /// Write a self-contained HTML report.
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    pub report: Option<PathBuf>,
+    /// Scale of integer images.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
+    /// Peak value of scores.
+    #[command(flatten)]
+    pub score: PeakArgs,
+    /// HTML report.
+    #[command(flatten)]
+    pub page: PageArgs,
     /// Console output.
     #[command(flatten)]
     pub console: ConsoleArgs,
-}
-
-impl CompareArgs {
-    /// Signal value of the full integer range.
-    pub fn scale(&self) -> f64 {
-        self.scale.unwrap_or(USUAL_SCALE)
-    }
 }

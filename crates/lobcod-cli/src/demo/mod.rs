@@ -4,7 +4,8 @@ mod examples;
 mod tasks;
 
 use crate::Outcome;
-use crate::args::DemoArgs;
+use crate::args::{ConsoleArgs, DemoArgs};
+use crate::command::Command;
 use crate::interrupt;
 use crate::machine;
 use crate::mosaic::mosaic;
@@ -23,8 +24,22 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tasks::{Answers, TOLERANCE, work};
 
+impl Command for DemoArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+}
+
 /// Learns, encodes, inpaints and fuses, and writes images and an HTML report.
-pub fn run(args: &DemoArgs) -> Result<Outcome> {
+fn run(args: &DemoArgs) -> Result<Outcome> {
     interrupt::listen();
     let folder = Folder::check(&args.output)?;
     let examples = Examples::make()?;
@@ -35,7 +50,7 @@ pub fn run(args: &DemoArgs) -> Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let Some(answers) = work(&examples, args.threads, &args.console)? else {
+    let Some(answers) = work(&examples, args.threads.count, &args.console)? else {
         note("interrupted: nothing was written");
         return Ok(Outcome::Interrupted);
     };

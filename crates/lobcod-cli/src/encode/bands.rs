@@ -185,7 +185,7 @@ impl<'a, T: Real> Banded<'a, T> {
                 border: args.problem.border,
                 axes: self.image.rows.axes(),
                 penalty: report.penalty,
-                scale: args.input.scale(),
+                scale: args.input.scale.value(),
                 depth: self.image.rows.depth(),
                 sample_rate: None,
                 dictionary,

@@ -36,7 +36,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
     /// The image, if ranks can read it in blocks; every rank reads other images as a whole.
     pub fn of(args: &'a EncodeArgs) -> Result<Option<Self>> {
         let [path] = &args.images[..] else { return Ok(None) };
-        let piecewise = args.run.engine == EngineChoice::Mpi && !args.dry_run;
+        let piecewise = args.run.engine == EngineChoice::Mpi && !args.plan.dry_run;
         if !piecewise
             || path.as_os_str() == STDOUT
             || !path.exists()
@@ -66,7 +66,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         // Blocks of rows, so that the codes of the ranks follow each other in the file.
         let axis = 3 - self.extent.rank();
         let grid = std::array::from_fn(|a| if a == axis { world.ranks() } else { 1 });
-        let threads = ranks::threads_of_rank(args.run.threads);
+        let threads = ranks::threads_of_rank(args.run.threads.count);
         let engine =
             RankEngine::new(Rc::clone(&world), threads)?.with_process_grid(grid).with_own_codes();
         let observed = [self.read(pursuit, &engine, axis, &*world)?];
@@ -144,7 +144,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
             border: self.args.problem.border,
             axes: self.image.rows.axes(),
             penalty: answer.report.penalty,
-            scale: self.args.input.scale(),
+            scale: self.args.input.scale.value(),
             depth: self.image.rows.depth(),
             sample_rate: None,
             dictionary: &self.chosen.dictionary,

@@ -18,7 +18,7 @@ pub(super) fn refused(
     let (image, codes, problem) = (&args.input, &args.codes, &args.problem);
     let cases = [
         (!args.reference.is_empty(), "scores", "remove --reference"),
-        (args.report.is_some(), "a report", "remove --report"),
+        (args.page.report.is_some(), "a report", "remove --report"),
         (
             checkpoints && args.checkpoints.checkpoint.is_some(),
             "checkpoints",
@@ -59,7 +59,8 @@ pub(super) struct Details {
 
 impl Details {
     pub(super) fn new(args: &EncodeArgs, rows: ImageRows, window: Extent) -> Self {
-        let threads = if args.run.threads == 0 { machine::threads() } else { args.run.threads };
+        let threads =
+            if args.run.threads.count == 0 { machine::threads() } else { args.run.threads.count };
         Self { rows, base: args.problem.base, window, threads }
     }
 

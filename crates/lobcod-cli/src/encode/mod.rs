@@ -8,10 +8,11 @@ mod params;
 mod results;
 
 use crate::Outcome;
-use crate::args::EncodeArgs;
+use crate::args::{ConsoleArgs, EncodeArgs, RunArgs};
 use crate::budget::Budget;
 use crate::checkpoint;
 use crate::closeness::Closeness;
+use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::dry_run::Plan;
 use crate::engine;
@@ -35,12 +36,35 @@ use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Observed, PursuitParams, Real, Status};
 use lobcod_io::{Depth, Keeper};
 use results::Results;
+use std::path::{Path, PathBuf};
 
-/// Encodes the images in the requested precision.
-pub fn run(args: &EncodeArgs) -> Result<Outcome> {
-    match args.run.precision {
-        Precision::F32 => run_in::<f32>(args),
-        Precision::F64 => run_in::<f64>(args),
+impl Command for EncodeArgs {
+    fn run(&self) -> Result<Outcome> {
+        match self.run.precision {
+            Precision::F32 => run_in::<f32>(self),
+            Precision::F64 => run_in::<f64>(self),
+        }
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn resources(&mut self) -> Option<&mut RunArgs> {
+        Some(&mut self.run)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn images(&mut self) -> Option<&mut Vec<PathBuf>> {
+        Some(&mut self.images)
+    }
+
+    fn keep_silent(&mut self) {
+        self.page.report = None;
+        self.reference.clear();
     }
 }
 
@@ -49,19 +73,19 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let pursuit = params::pursuit(args)?;
     let files =
         args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
-    args.report.as_deref().map(check_page).transpose()?;
+    args.page.report.as_deref().map(check_page).transpose()?;
     if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
-        return if args.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
+        return if args.plan.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
     }
     #[cfg(feature = "mpi")]
     if let Some(cut) = blocks::RankBlocks::<T>::of(args)? {
         return cut.run(&pursuit, files);
     }
     let results: Vec<_> =
-        files.iter().flat_map(|files| &files.files).chain(&args.report).cloned().collect();
+        files.iter().flat_map(|files| &files.files).chain(&args.page.report).cloned().collect();
     let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
-    if !args.dry_run {
-        let engine = CpuEngine::new(args.run.threads)?;
+    if !args.plan.dry_run {
+        let engine = CpuEngine::new(args.run.threads.count)?;
         Budget::check_headers(
             &args.run,
             &args.images,
@@ -76,10 +100,10 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     }
     let inputs = read_inputs::<T>(&args.images, &args.input, &args.run)?;
     let shapes: Vec<_> = inputs.iter().map(shape).collect();
-    let whites: Vec<_> = inputs.iter().map(|input| input.white(args.input.scale)).collect();
+    let whites: Vec<_> = inputs.iter().map(|input| input.white(args.input.scale.given)).collect();
     let request = ScoreRequest {
         files: &args.reference,
-        peak: args.peak,
+        peak: args.score.peak,
         input: &args.input,
         run: &args.run,
         white: whites[0],
@@ -92,7 +116,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     }
     let Prepared { sources, observed } = prepare(args, inputs, chosen.dictionary.extent())?;
     let page = |budget: Budget, observed: &Observed<T>| {
-        budget.with_page(args.report.as_ref(), observed.signal.data())
+        budget.with_page(args.page.report.as_ref(), observed.signal.data())
     };
     let budget = with_bases(
         observed.iter().fold(Budget::now(&args.run), page),
@@ -104,7 +128,7 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
         .take(args.reference.len())
         .fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
     let pursuit = pursuit.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.dry_run {
+    if args.plan.dry_run {
         let engine = engine::cpu(&args.run)?;
         let needed = pursuit.estimate_memory(&engine, &observed, &chosen.dictionary)?;
         let params = pursuit.params();
@@ -148,8 +172,8 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     if ranks::is_silent() {
         return Ok(Outcome::Done);
     }
-    whites[0].warn(&args.images[0], !args.reference.is_empty() && args.peak.is_none(), None);
-    let closeness = Some(Closeness::new(&observed, whites[0].peak(args.peak)));
+    whites[0].warn(&args.images[0], !args.reference.is_empty() && args.score.peak.is_none(), None);
+    let closeness = Some(Closeness::new(&observed, whites[0].peak(args.score.peak)));
     let mut work = Results {
         args,
         sources,
@@ -165,13 +189,13 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
 
     let mut sections = Vec::new();
     for (i, observed) in observed.into_iter().enumerate() {
-        if args.report.is_none() && args.reference.is_empty() {
+        if args.page.report.is_none() && args.reference.is_empty() {
             break;
         }
         let (needles, source) = (&work.answer.needles[i], &work.sources[i]);
         let reconstruction = reconstruct(needles, &work.chosen.dictionary, source.base.as_ref())?;
         work.scores.extend(references.score(i, &reconstruction)?);
-        if args.report.is_some() {
+        if args.page.report.is_some() {
             let view = View {
                 name: &source.path.display().to_string(),
                 original: &source
@@ -183,13 +207,14 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
                 needles,
                 certificate: &work.answer.report.signals[i],
                 dictionary: &work.chosen.dictionary,
-                white: matches!(source.depth, Depth::U8 | Depth::U16).then_some(args.input.scale()),
+                white: matches!(source.depth, Depth::U8 | Depth::U16)
+                    .then_some(args.input.scale.value()),
                 sample_rate: source.sample_rate,
             };
             sections.push(view.section()?);
         }
     }
-    let shown = args.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
+    let shown = args.page.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
     work.print()?;
     warnings::print(&work.answer.report, &args.console);
     // Codes and report are written; now report what could not be written besides.

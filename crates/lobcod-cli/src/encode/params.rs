@@ -12,7 +12,7 @@ use lobcod_io::read_vector;
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     let (problem, codes, solver, run) = (&args.problem, &args.codes, &args.solver, &args.run);
     engine::check(run)?;
-    let mut params = PursuitParams::new(penalty(problem));
+    let mut params = PursuitParams::new(penalty(&problem.penalty));
     params.border = problem.border;
     params.tolerance = run.tolerance;
     params.max_sweeps = solver.max_sweeps;

@@ -51,7 +51,7 @@ impl<T: Real> Results<'_, T> {
 
     /// Peak value of the scores.
     fn peak(&self) -> f64 {
-        self.closeness.as_ref().map_or(self.args.input.scale(), Closeness::peak)
+        self.closeness.as_ref().map_or(self.args.input.scale.value(), Closeness::peak)
     }
 
     /// PSNR of the reconstructions: against the references if given, otherwise against the known
@@ -125,7 +125,7 @@ impl<T: Real> Results<'_, T> {
             "normalised_atoms": self.chosen.normalised(),
             "base": self.args.problem.base.to_string(),
             "border": self.args.problem.border.to_string(),
-            "scale": self.args.input.scale(),
+            "scale": self.args.input.scale.value(),
             "output": self.output().map(|path| path.display().to_string()),
         })));
         if self.args.checkpoints.resume.is_some() {
@@ -137,7 +137,7 @@ impl<T: Real> Results<'_, T> {
         if let Some(bands) = self.bands {
             fields.insert("bands".into(), bands.into());
         }
-        if let Some(page) = &self.args.report {
+        if let Some(page) = &self.args.page.report {
             fields.insert("report".into(), page.display().to_string().into());
         }
         if let Some(penalty) = self.chosen.penalty {
@@ -192,7 +192,8 @@ impl<T: Real> Results<'_, T> {
             }
         }
         table.row("dictionary", self.chosen.words());
-        let given = self.args.problem.penalty.or(self.args.problem.relative_penalty);
+        let given =
+            self.args.problem.penalty.penalty.or(self.args.problem.penalty.relative_penalty);
         if let (Some(penalty), None) = (self.chosen.penalty.map(number), given) {
             table.row(
                 "",
@@ -227,7 +228,7 @@ impl<T: Real> Results<'_, T> {
             Some(path) => table.row("codes", path.display()),
             None => table.row("codes", "not saved; give a file name with -o"),
         };
-        if let Some(page) = &self.args.report {
+        if let Some(page) = &self.args.page.report {
             table.row("report", page.display());
         }
         if let (Some(words), false) =

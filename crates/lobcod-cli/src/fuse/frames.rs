@@ -32,7 +32,7 @@ pub struct Files {
 pub fn options(args: &FuseArgs) -> ReadOptions {
     ReadOptions {
         axes: None,
-        scale: args.scale(),
+        scale: args.scale.value(),
         max_bytes: args.run.max_memory.map(|bytes| bytes.0),
     }
 }
@@ -59,7 +59,7 @@ impl Files {
             options,
             extent,
             channels,
-            white: White::of(&first.signal, None, first.depth, args.scale),
+            white: White::of(&first.signal, None, first.depth, args.scale.given),
             depth: first.depth,
             axes: first.axes,
             metadata: first.metadata,

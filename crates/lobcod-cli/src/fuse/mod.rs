@@ -5,8 +5,9 @@ mod results;
 mod scores;
 
 use crate::Outcome;
-use crate::args::FuseArgs;
+use crate::args::{ConsoleArgs, FuseArgs, RunArgs, ScoringArgs};
 use crate::budget::Budget;
+use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, until};
 use crate::engine;
@@ -18,8 +19,7 @@ use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::score::{Score, read_reference};
 use crate::trial::{self, Trial, part_of};
-use crate::values::Precision;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use frames::Files;
 use lobcod::base::Base;
 use lobcod::engine::CpuEngine;
@@ -28,25 +28,52 @@ use lobcod_tasks::align::Align;
 use lobcod_tasks::fuse::{Compose, Frames as _, FuseBase, FuseParams, Fused, Fuser, Mode};
 use results::Results;
 use scores::Scores;
+use std::path::{Path, PathBuf};
 
 /// Misalignment of frames, in pixels, above which a warning is printed.
 const MISALIGNED: f64 = 1.0;
 
+impl Command for FuseArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn resources(&mut self) -> Option<&mut RunArgs> {
+        Some(&mut self.run)
+    }
+
+    fn scoring(&self) -> Option<&ScoringArgs> {
+        Some(&self.scoring)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+
+    fn images(&mut self) -> Option<&mut Vec<PathBuf>> {
+        Some(&mut self.images)
+    }
+
+    fn refuses_ranks(&self) -> Option<&'static str> {
+        Some("fuse")
+    }
+}
+
 /// Fuses the images.
-pub fn run(args: &FuseArgs) -> Result<Outcome> {
+fn run(args: &FuseArgs) -> Result<Outcome> {
     interrupt::listen();
     engine::check(&args.run)?;
-    ensure!(
-        matches!(args.run.precision, Precision::F32),
-        "fusion uses single precision; remove --precision f64"
-    );
     let fuser = params(args)?.check()?;
     check_answer(&args.output)?;
     for file in [args.decision_map.as_ref(), args.depth_map.as_ref()].into_iter().flatten() {
         check_image(file)?;
     }
-    args.scoring.report.as_deref().map(check_page).transpose()?;
-    if !args.scoring.dry_run {
+    args.page.report.as_deref().map(check_page).transpose()?;
+    if !args.plan.dry_run {
         Budget::check_headers(
             &args.run,
             &args.images[..1],
@@ -70,8 +97,8 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     if !args.console.quiet {
         chosen.warn_if_normalised();
     }
-    if files.white.value != args.scale() && !args.console.quiet {
-        let (white, scale) = (number(files.white.value), number(args.scale()));
+    if files.white.value != args.scale.value() && !args.console.quiet {
+        let (white, scale) = (number(files.white.value), number(args.scale.value()));
         warn(&format!(
             "the values of {} suggest that white is {white}, but fusion uses {scale}; set it with --scale",
             args.images[0].display()
@@ -85,11 +112,11 @@ pub fn run(args: &FuseArgs) -> Result<Outcome> {
     )?;
     let shape = (files.extent, files.channels);
     let budget =
-        Budget::now(&args.run).with_page_afterwards::<f32>(args.scoring.report.as_ref(), shape);
+        Budget::now(&args.run).with_page_afterwards::<f32>(args.page.report.as_ref(), shape);
     let budget =
         if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
     let fuser = fuser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.scoring.dry_run {
+    if args.plan.dry_run {
         return dry_run(args, &mut files, &chosen, &fuser, budget).map(|()| Outcome::Done);
     }
 
@@ -141,9 +168,9 @@ fn params(args: &FuseArgs) -> Result<FuseParams> {
     let usual = if base == FuseBase::Average { Compose::Codes } else { Compose::Pixels };
     let mut params = FuseParams::default();
     params.mode = args.mode.into();
-    params.scale = args.scale();
+    params.scale = args.scale.value();
     params.penalty = args.penalty;
-    params.mu = args.smooth;
+    params.mu = args.smooth.smooth;
     params.window = args.window;
     params.activity = args.activity.into();
     params.compose = args.compose.map_or(usual, Into::into);
@@ -173,7 +200,7 @@ fn dry_run(
         images: &args.images,
         shapes: &shapes,
         dictionary: ("dictionary", chosen),
-        base: Base::Smooth { mu: args.smooth },
+        base: Base::Smooth { mu: args.smooth.smooth },
         until: until(
             &format!("relative gap of each image at most {}", number(args.run.tolerance)),
             args.alternations,

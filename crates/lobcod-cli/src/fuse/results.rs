@@ -55,7 +55,7 @@ impl Results<'_> {
 
     /// Writes the HTML report, if requested.
     pub fn show(&mut self) -> Result<()> {
-        let Some(path) = &self.args.scoring.report else { return Ok(()) };
+        let Some(path) = &self.args.page.report else { return Ok(()) };
         let first = self.fused.crop.cut(&self.files.read(0)?)?;
         let last = (self.args.images.len() - 1) as f64;
         let view = BeforeAfter {
@@ -72,7 +72,7 @@ impl Results<'_> {
             ],
             white: self.files.white.value,
         };
-        let mut facts = Fact::layers(&self.chosen, Base::Smooth { mu: self.args.smooth });
+        let mut facts = Fact::layers(&self.chosen, Base::Smooth { mu: self.args.smooth.smooth });
         facts.push(Fact::new(
             "Q_AB/F",
             number(self.scores.q_abf),
@@ -154,11 +154,11 @@ impl Results<'_> {
             "similarity": self.fused.stack.similarity,
             "brightness_difference": self.fused.stack.brightness,
             "aligned": self.is_aligned(),
-            "scale": args.scale(),
+            "scale": args.scale.value(),
             "output": args.output.display().to_string(),
             "decision_map": name(&args.decision_map),
             "depth_map": name(&args.depth_map),
-            "report": name(&args.scoring.report),
+            "report": name(&args.page.report),
             "crop": { "top": crop.top, "left": crop.left, "height": crop.height, "width": crop.width },
         })));
         self.scores.add_to(&mut fields);
@@ -215,7 +215,7 @@ impl Results<'_> {
         for (name, file) in [
             ("decision", &self.args.decision_map),
             ("depth", &self.args.depth_map),
-            ("report", &self.args.scoring.report),
+            ("report", &self.args.page.report),
         ] {
             if let Some(file) = file {
                 table.row(name, file.display());

@@ -38,8 +38,8 @@ impl Scores {
         fused: &Fused,
         reference: Option<Signal<f32>>,
     ) -> Result<Self> {
-        let threads = args.run.threads;
-        let light = |image: &Signal<f32>| lightness(image, args.scale(), threads);
+        let threads = args.run.threads.count;
+        let light = |image: &Signal<f32>| lightness(image, args.scale.value(), threads);
         let shades = |image: &Signal<f32>| -> lobcod::Result<Signal<f32>> {
             let mut grey = light(image)?;
             grey.data_mut().iter_mut().for_each(|x| *x *= 2.55);
@@ -61,8 +61,8 @@ impl Scores {
         scores.q_abf = edges.value();
         let Some(truth) = reference else { return Ok(scores) };
         let truth = fused.crop.cut(&truth)?;
-        let peak = files.white.peak(args.scoring.peak);
-        files.white.warn(&args.images[0], args.scoring.peak.is_none(), None);
+        let peak = files.white.peak(args.scoring.score.peak);
+        files.white.warn(&args.images[0], args.scoring.score.peak.is_none(), None);
         scores.fitted = Some(Score::of(&fused.image, &truth, peak)?);
         scores.written =
             Some(psnr(&read_image::<f32>(&args.output, &files.options)?.signal, &truth, peak)?);

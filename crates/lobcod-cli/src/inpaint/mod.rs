@@ -5,8 +5,10 @@ mod plan;
 mod results;
 
 use crate::Outcome;
-use crate::args::InpaintArgs;
+use crate::args::{ConsoleArgs, InpaintArgs, RunArgs, ScoringArgs};
+use crate::batch::{self, OnImages, Parts};
 use crate::budget::Budget;
+use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::engine;
 use crate::input::{Input, about, read_inputs, read_options};
@@ -26,17 +28,54 @@ use lobcod_io::{FileKind, Image};
 use lobcod_tasks::inpaint::Inpaint;
 use plan::Plan;
 use results::Results;
+use std::path::Path;
 
 /// Copies of the image that are held whatever its holes are.
 const WHOLE_COPIES: usize = 4;
 /// Samples of a trial without holes of which one is hidden.
 const SPARSE: usize = 97;
 
-/// Fills the image in the requested precision.
-pub fn run(args: &InpaintArgs) -> Result<Outcome> {
-    match args.run.precision {
-        Precision::F32 => run_in::<f32>(args),
-        Precision::F64 => run_in::<f64>(args),
+impl Command for InpaintArgs {
+    fn run(&self) -> Result<Outcome> {
+        batch::run(self)
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn resources(&mut self) -> Option<&mut RunArgs> {
+        Some(&mut self.run)
+    }
+
+    fn scoring(&self) -> Option<&ScoringArgs> {
+        Some(&self.scoring)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+}
+
+impl OnImages for InpaintArgs {
+    fn parts(&mut self) -> Parts<'_> {
+        Parts {
+            images: &mut self.files,
+            outputs: vec![&mut self.output],
+            companions: vec![
+                &mut self.input.known,
+                &mut self.input.holes,
+                &mut self.scoring.reference,
+            ],
+            report: &mut self.page.report,
+        }
+    }
+
+    fn run_on_one(&self) -> Result<Outcome> {
+        match self.run.precision {
+            Precision::F32 => run_in::<f32>(self),
+            Precision::F64 => run_in::<f64>(self),
+        }
     }
 }
 
@@ -44,11 +83,11 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     interrupt::listen();
     let inpaint = params::inpaint(args)?;
     check_outputs(args)?;
-    if !args.scoring.dry_run {
+    if !args.plan.dry_run {
         let options = read_options(&args.input, &args.run);
         Budget::check_headers(
             &args.run,
-            std::slice::from_ref(&args.image),
+            std::slice::from_ref(&args.files.image),
             &options,
             size_of::<T>(),
             |extent, channels| {
@@ -58,15 +97,16 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
             },
         )?;
     }
-    let mut images = read_inputs::<T>(std::slice::from_ref(&args.image), &args.input, &args.run)?;
+    let mut images =
+        read_inputs::<T>(std::slice::from_ref(&args.files.image), &args.input, &args.run)?;
     let Input { image, missing } = images.remove(0);
     let Image { signal, known, depth: image_depth, axes, sample_rate, metadata } = image;
     let depth = FileKind::from_path(&args.output)?.nearest_depth(image_depth);
     let files: Vec<_> = args.scoring.reference.iter().cloned().collect();
-    let white = White::of(&signal, known.as_ref(), image_depth, args.input.scale);
+    let white = White::of(&signal, known.as_ref(), image_depth, args.input.scale.given);
     let request = ScoreRequest {
         files: &files,
-        peak: args.scoring.peak,
+        peak: args.scoring.score.peak,
         input: &args.input,
         run: &args.run,
         white,
@@ -75,12 +115,12 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let chosen = dictionaries::<T>(args, signal.extent())?;
     let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
     let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
-    let budget = Budget::now(&args.run).with_page(args.scoring.report.as_ref(), signal.data());
+    let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), signal.data());
     let shape = (signal.extent(), signal.channels());
     let budget =
         if files.is_empty() { budget } else { budget.with_moment(Score::memory::<T>(shape)) };
     let inpaint = inpaint.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.scoring.dry_run {
+    if args.plan.dry_run {
         let engine = engine::cpu(&args.run)?;
         let needed = inpaint.estimate_memory_of(&engine, &signal, &known, &atoms)?;
         let trial = trial(&engine, &inpaint, &signal, &known, &atoms)?;
@@ -98,7 +138,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     }
     let mut watcher = Watcher::of(&args.console, "inpaint");
     let answer = inpaint.run(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher);
-    let answer = answer.map_err(budget.refuse()).map_err(about(&args.image))?;
+    let answer = answer.map_err(budget.refuse()).map_err(about(&args.files.image))?;
     drop(watcher);
     if ranks::is_silent() {
         return Ok(Outcome::Done);
@@ -126,7 +166,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
 fn check_outputs(args: &InpaintArgs) -> Result<()> {
     check_answer(&args.output)?;
     let inputs = [
-        Some(&args.image),
+        Some(&args.files.image),
         args.input.known.as_ref(),
         args.input.holes.as_ref(),
         args.scoring.reference.as_ref(),
@@ -138,12 +178,12 @@ fn check_outputs(args: &InpaintArgs) -> Result<()> {
             "{place} is both input and output; choose another file with -o"
         );
     }
-    args.scoring.report.as_deref().map(check_page).transpose().map(drop)
+    args.page.report.as_deref().map(check_page).transpose().map(drop)
 }
 
 /// The requested dictionaries, or the default ones.
 fn dictionaries<T: Real>(args: &InpaintArgs, signal: Extent) -> Result<Vec<Chosen<T>>> {
-    let usual = match (signal.rank() == 2 && args.size.is_none(), args.preset) {
+    let usual = match (signal.rank() == 2 && args.size.size.is_none(), args.preset) {
         (false, _) => vec![DictionaryChoice::Dct],
         (true, Preset::Best) => {
             vec![
@@ -156,7 +196,7 @@ fn dictionaries<T: Real>(args: &InpaintArgs, signal: Extent) -> Result<Vec<Chose
     let choices = if args.dictionary.is_empty() { &usual } else { &args.dictionary };
     let mut chosen = Vec::new();
     for choice in choices {
-        let dictionary = Chosen::load(choice, args.size, signal.rank())?;
+        let dictionary = Chosen::load(choice, args.size.size, signal.rank())?;
         dictionary.check_fits(signal)?;
         if !args.console.quiet {
             dictionary.warn_if_normalised();

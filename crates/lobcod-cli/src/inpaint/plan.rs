@@ -39,7 +39,7 @@ impl<T: Real> Plan<'_, T> {
         if self.args.console.json {
             let plan = json!({
                 "dry_run": true,
-                "image": self.args.image.display().to_string(),
+                "image": self.args.files.image.display().to_string(),
                 "shape": self.signal.extent().axes(),
                 "channels": self.signal.channels(),
                 "missing_samples": missing,
@@ -62,7 +62,7 @@ impl<T: Real> Plan<'_, T> {
             "image",
             format!(
                 "{}, {}",
-                self.args.image.display(),
+                self.args.files.image.display(),
                 summary::shape(self.signal.extent(), self.signal.channels())
             ),
         );

@@ -76,13 +76,13 @@ impl<T: Real> Results<'_, T> {
         }
         let scored = !self.args.console.quiet
             && references.truth(0).is_some()
-            && self.args.scoring.peak.is_none();
-        self.white.warn(&self.args.image, scored, Some(&self.args.output));
+            && self.args.scoring.score.peak.is_none();
+        self.white.warn(&self.args.files.image, scored, Some(&self.args.output));
         let scores =
             references.truth(0).map(|(truth, peak)| self.scores(truth, peak)).transpose()?;
-        let page = self.args.scoring.report.as_deref().map(|path| {
+        let page = self.args.page.report.as_deref().map(|path| {
             FilledPage {
-                name: self.args.image.display().to_string(),
+                name: self.args.files.image.display().to_string(),
                 damaged: &self.signal,
                 known: &self.known,
                 filled: written,
@@ -108,7 +108,7 @@ impl<T: Real> Results<'_, T> {
     fn with_known_samples(&self, filled: &Signal<T>) -> Result<Signal<f64>> {
         let mut options = read_options(&self.args.input, &self.args.run);
         options.axes = Some(self.axes);
-        let mut exact = read_image::<f64>(&self.args.image, &options)?.signal;
+        let mut exact = read_image::<f64>(&self.args.files.image, &options)?.signal;
         let weights = (0..exact.channels()).flat_map(|c| self.known.channel(c));
         for ((sample, fill), weight) in exact.data_mut().iter_mut().zip(filled.data()).zip(weights)
         {
@@ -186,11 +186,11 @@ impl<T: Real> Results<'_, T> {
             "output": self.args.output.display().to_string(),
         }));
         self.missing.add_to(&mut fields);
-        if let Some(page) = &self.args.scoring.report {
+        if let Some(page) = &self.args.page.report {
             fields.insert("report".into(), page.display().to_string().into());
         }
         if let Some(scores) = scores {
-            fields.insert("peak".into(), json!(self.white.peak(self.args.scoring.peak)));
+            fields.insert("peak".into(), json!(self.white.peak(self.args.scoring.score.peak)));
             fields.insert("psnr_db".into(), json!(scores.fit.psnr_db));
             fields.insert("psnr_output_db".into(), json!(scores.output));
             fields.insert("psnr_holes_db".into(), json!(scores.holes));
@@ -224,7 +224,7 @@ impl<T: Real> Results<'_, T> {
             "image",
             format!(
                 "{}, {}",
-                self.args.image.display(),
+                self.args.files.image.display(),
                 summary::shape(self.signal.extent(), self.signal.channels())
             ),
         );
@@ -251,13 +251,13 @@ impl<T: Real> Results<'_, T> {
                     scores.output,
                     scores.fit.psnr_db,
                     scores.holes,
-                    number(self.white.peak(self.args.scoring.peak))
+                    number(self.white.peak(self.args.scoring.score.peak))
                 ),
             );
             scores.ssim.map(|ssim| table.row("SSIM", format!("{ssim:.4}")));
         }
         table.row("output", format!("{}, {}", self.args.output.display(), self.depth));
-        if let Some(page) = &self.args.scoring.report {
+        if let Some(page) = &self.args.page.report {
             table.row("report", page.display());
         }
         table.render()

@@ -60,7 +60,7 @@ pub fn detail<T: Real>(
         mask.as_ref(),
         args.problem.base,
         atom,
-        Budget::now(&args.run).of_plan(args.dry_run),
+        Budget::now(&args.run).of_plan(args.plan.dry_run),
     )
     .map_err(about(path))?;
     if let Some(mask) = &mask {

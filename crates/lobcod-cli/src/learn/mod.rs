@@ -9,10 +9,11 @@ mod stream;
 mod task;
 
 use crate::Outcome;
-use crate::args::LearnArgs;
+use crate::args::{ConsoleArgs, LearnArgs, RunArgs};
 use crate::budget::Budget;
 use crate::checkpoint;
 use crate::closeness::Closeness;
+use crate::command::Command;
 use crate::dry_run::Plan;
 use crate::engine;
 use crate::input::{read_inputs, read_options, shape, with_bases};
@@ -34,14 +35,43 @@ use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, LearnParams, Learner, Observed, Real, Status};
 use lobcod_io::{FileKind, Keeper};
 use results::Results;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use task::Task;
 
-/// Learns from the images in the requested precision.
-pub fn run(args: &LearnArgs) -> Result<Outcome> {
-    match args.run.precision {
-        Precision::F32 => run_in::<f32>(args),
-        Precision::F64 => run_in::<f64>(args),
+impl Command for LearnArgs {
+    fn run(&self) -> Result<Outcome> {
+        match self.run.precision {
+            Precision::F32 => run_in::<f32>(self),
+            Precision::F64 => run_in::<f64>(self),
+        }
+    }
+
+    fn console(&mut self) -> Option<&mut ConsoleArgs> {
+        Some(&mut self.console)
+    }
+
+    fn resources(&mut self) -> Option<&mut RunArgs> {
+        Some(&mut self.run)
+    }
+
+    fn output(&self) -> Option<&Path> {
+        Some(&self.output)
+    }
+
+    fn images(&mut self) -> Option<&mut Vec<PathBuf>> {
+        Some(&mut self.images)
+    }
+
+    fn conflict(&self) -> Option<String> {
+        self.conflicting_options()
+    }
+
+    fn refuses_ranks(&self) -> Option<&'static str> {
+        self.learning.stream.then_some("learn --stream")
+    }
+
+    fn keep_silent(&mut self) {
+        self.page.report = None;
     }
 }
 
@@ -50,17 +80,17 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let learner = params::learner(args)?;
     let images = args.images.clone();
     check_dictionary(&images, &args.output)?;
-    args.report.as_deref().map(check_page).transpose()?;
-    let results: Vec<_> = std::iter::once(&args.output).chain(&args.report).cloned().collect();
+    args.page.report.as_deref().map(check_page).transpose()?;
+    let results: Vec<_> = std::iter::once(&args.output).chain(&args.page.report).cloned().collect();
     let checkpoint: Option<LearnCheckpoint> = checkpoint::open(&args.checkpoints, &results)?;
     if args.learning.stream {
         return stream::run::<T>(args, &learner, images, checkpoint.as_ref());
     }
-    check_peak(args.peak)?;
+    check_peak(args.score.peak)?;
     check_memory::<T>(args, &learner, &images)?;
     let inputs = read_inputs::<T>(&images, &args.input, &args.run)?;
     let shapes: Vec<_> = inputs.iter().map(shape).collect();
-    let white = inputs[0].white(args.input.scale);
+    let white = inputs[0].white(args.input.scale.given);
     let first = First::plan(&args.learning, shapes[0].0)?;
     let details = Details::of(args, &images, inputs, first.extent())?;
     let observed = &details.observed;
@@ -69,10 +99,11 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     if !args.console.quiet {
         first.warn_if_normalised();
     }
-    let budget = Budget::now(&args.run).with_page(args.report.as_ref(), observed[0].signal.data());
+    let budget =
+        Budget::now(&args.run).with_page(args.page.report.as_ref(), observed[0].signal.data());
     let budget = with_bases(budget, args.problem.base, observed);
     let learner = learner.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.dry_run {
+    if args.plan.dry_run {
         let engine = engine::cpu(&args.run)?;
         let plan = Plan {
             images: &images,
@@ -114,7 +145,7 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
             return Err(budget.refuse()(error).into());
         }
     };
-    let closeness = Closeness::new(observed, white.peak(args.peak));
+    let closeness = Closeness::new(observed, white.peak(args.score.peak));
     let work = Results {
         task: Task { args, images, first },
         shapes,
@@ -127,7 +158,8 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     work.save()?;
-    let shown = args.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
+    let shown =
+        args.page.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
     work.print()?;
     warnings::print(&work.learnt.report.pursuit, &args.console);
     // Dictionary and report are written; now report what could not be written besides.
@@ -149,10 +181,10 @@ fn check_holds(args: &LearnArgs, atom: Extent, channels: usize) -> Result<()> {
 
 /// Error, before anything is decoded, if coding the images needs more memory than the limit.
 fn check_memory<T: Real>(args: &LearnArgs, learner: &Learner, images: &[PathBuf]) -> Result<()> {
-    if args.dry_run {
+    if args.plan.dry_run {
         return Ok(());
     }
-    let engine = CpuEngine::new(args.run.threads)?;
+    let engine = CpuEngine::new(args.run.threads.count)?;
     let pursuit = learner.params().pursuit(learner.params().penalty).check()?;
     Budget::check_headers(
         &args.run,

@@ -59,7 +59,7 @@ fn first_image<T: Real>(work: &Results<'_, T>, details: &Details<T>) -> Result<M
         certificate: &work.learnt.report.pursuit.signals[0],
         dictionary: &work.learnt.dictionary,
         white: matches!(source.depth, Depth::U8 | Depth::U16)
-            .then_some(work.task.args.input.scale()),
+            .then_some(work.task.args.input.scale.value()),
         sample_rate: source.sample_rate,
     };
     view.section()

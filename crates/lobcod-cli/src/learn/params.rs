@@ -12,7 +12,7 @@ use lobcod::{LearnParams, Learner};
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
     engine::check(run)?;
-    let mut params = LearnParams::new(penalty(&args.problem));
+    let mut params = LearnParams::new(penalty(&args.problem.penalty));
     params.border = args.problem.border;
     params.method = method(learning);
     params.passes = learning.passes();

@@ -39,7 +39,7 @@ impl<T: Real> Task<'_, T> {
             ("images", MetaValue::Integer(self.images.len() as i64)),
             ("base", text(&problem.base)),
             ("border", text(&problem.border)),
-            ("scale", MetaValue::Number(self.args.input.scale())),
+            ("scale", MetaValue::Number(self.args.input.scale.value())),
             ("passes", MetaValue::Integer(passes as i64)),
             ("seed", i64::try_from(seed).map_or_else(|_| text(&seed), MetaValue::Integer)),
             ("objective", MetaValue::Number(objective)),
@@ -73,13 +73,13 @@ impl<T: Real> Task<'_, T> {
             "init": self.first.name,
             "base": self.args.problem.base.to_string(),
             "border": self.args.problem.border.to_string(),
-            "scale": self.args.input.scale(),
+            "scale": self.args.input.scale.value(),
             "seed": self.args.run.seed,
         }));
         if self.args.checkpoints.resume.is_some() {
             fields.insert("resumed".into(), true.into());
         }
-        if let Some(page) = &self.args.report {
+        if let Some(page) = &self.args.page.report {
             fields.insert("report".into(), page.display().to_string().into());
         }
         fields
@@ -99,7 +99,7 @@ impl<T: Real> Task<'_, T> {
     /// Adds the rows about the output files and how to resume.
     pub fn end(&self, table: &mut Table, status: Status) {
         table.row("dictionary", self.args.output.display());
-        if let Some(page) = &self.args.report {
+        if let Some(page) = &self.args.page.report {
             table.row("report", page.display());
         }
         if let (Some(words), false) =

@@ -1,8 +1,8 @@
 //! The command line and the value of every option.
 
 use crate::args::Cli;
+use clap::ArgAction;
 use clap::parser::ValueSource;
-use clap::{ArgAction, CommandFactory as _};
 use std::ffi::OsStr;
 
 /// An option and its value.
@@ -23,7 +23,7 @@ pub fn command_line() -> String {
 /// All options of the command that have a value.
 pub fn settings() -> Vec<Setting> {
     // The command line was validated at startup; here it is parsed again.
-    let (program, matches) = (Cli::command(), Cli::command().get_matches());
+    let (program, matches) = (Cli::tree(), Cli::tree().get_matches());
     let Some((name, matches)) = matches.subcommand() else { return Vec::new() };
     let arguments =
         program.find_subcommand(name).into_iter().flat_map(|command| command.get_arguments());

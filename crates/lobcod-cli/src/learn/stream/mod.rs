@@ -43,7 +43,7 @@ pub fn run<T: Real>(
     if !args.console.quiet {
         first.warn_if_normalised();
     }
-    if args.dry_run {
+    if args.plan.dry_run {
         let unlimited = learner.params().clone().with(|p| p.max_memory = None);
         let stream = unlimited.check()?.stream(&first.dictionary)?;
         let part = part_of_observed(&observed[0])?;
@@ -91,7 +91,7 @@ pub fn run<T: Real>(
     })?;
     let work = StreamWork { task: Task { args, images, first }, stream, status, engine };
     work.save()?;
-    let shown = args.report.as_deref().map_or(Ok(()), |path| work.page().write(path));
+    let shown = args.page.report.as_deref().map_or(Ok(()), |path| work.page().write(path));
     work.print()?;
     // Dictionary and report are written; now report what could not be written besides.
     kept?;

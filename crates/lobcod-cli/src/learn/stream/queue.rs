@@ -123,7 +123,7 @@ impl Queue<'_> {
         let painted = image.holes_colour.map_or(String::new(), |colour| format!(" {colour}"));
         format!(
             "{base} {} {:?} {:?} {:?}{painted}",
-            image.scale(),
+            image.scale.value(),
             image.axes,
             image.known,
             image.holes

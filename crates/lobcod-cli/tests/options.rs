@@ -1,0 +1,43 @@
+//! Options: those without effect are accepted with a warning, and the help shows each where it
+//! works.
+
+mod common;
+
+use common::{Desk, text};
+
+#[test]
+fn options_without_effect_are_accepted_with_a_warning() {
+    let desk = Desk::new();
+    desk.image("a.png", &[24, 30], 1, 0.0);
+    desk.image("mask.png", &[24, 30], 1, 0.0);
+    for (line, warnings) in [
+        ("denoise a.png -o out.png --noise 5 --seed 3", &["--seed has no effect in denoise"][..]),
+        ("denoise a.png -o out.png --noise 5 --precision f64", &["single precision"]),
+        ("fuse a.png a.png -o out.png --seed 3 --precision f64", &["--seed", "--precision"]),
+        ("separate a.png --smooth-out out.png --texture-out t.png --seed 1", &["--seed"]),
+        ("inpaint a.png --known mask.png -o out.png --tolerance 0.1", &["--tolerance"]),
+        ("denoise a.png -o out.png --noise 5 --peak 9", &["--peak has no effect without --reference"]),
+        ("denoise a.png -o out.png --noise 5", &[]),
+    ] {
+        let output = desk.run(line);
+        let printed = text(&output.stderr);
+        assert!(output.status.success(), "lobcod {line}: {printed}");
+        for warning in warnings {
+            assert!(printed.contains(warning), "lobcod {line}: {printed}");
+        }
+        assert_eq!(printed.lines().count(), warnings.len(), "lobcod {line}: {printed}");
+        assert!(desk.run(&format!("{line} --quiet")).stderr.is_empty(), "lobcod {line} --quiet");
+    }
+}
+
+#[test]
+fn the_help_lists_tasks_first_and_options_where_they_work() {
+    let desk = Desk::new();
+    let help = desk.succeed("--help");
+    let places = ["inpaint", "fuse", "denoise", "separate", "encode", "learn", "decode"]
+        .map(|command| help.find(&format!("\n  {command} ")).unwrap());
+    assert!(places.is_sorted(), "{help}");
+    assert!(!desk.succeed("fuse --help").contains("--seed"));
+    assert!(desk.succeed("learn --help").contains("--seed"));
+    assert!(!desk.succeed("learn -h").contains("--seed"));
+}
