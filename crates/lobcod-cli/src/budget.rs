@@ -2,10 +2,14 @@
 //! after what the process already holds.
 
 use crate::allocator;
-use crate::args::RunArgs;
+use crate::args::{DictionaryArgs, RunArgs};
+use crate::dictionary::Chosen;
+use crate::engine;
+use crate::flow::Flow;
 use crate::input::about;
 use crate::values::{Bytes, EngineChoice};
-use lobcod::{Error, Extent};
+use lobcod::engine::CpuEngine;
+use lobcod::{Dictionary, Error, Extent, Real};
 use lobcod_io::{ReadOptions, read_shape};
 use std::path::PathBuf;
 
@@ -84,6 +88,24 @@ impl Budget {
             budget.check(needed).map_err(about(path))?;
         }
         Ok(())
+    }
+
+    /// The same for a task with one dictionary. A dry run reports the requirement instead.
+    pub fn check_task<T: Real>(
+        flow: &Flow,
+        (images, options): (&[PathBuf], &ReadOptions),
+        dictionary: &DictionaryArgs,
+        sample_bytes: usize,
+        estimate: impl Fn(&CpuEngine, Extent, usize, &Dictionary<T>) -> lobcod::Result<u64>,
+    ) -> anyhow::Result<()> {
+        if flow.plan.dry_run {
+            return Ok(());
+        }
+        let engine = engine::cpu(flow.run)?;
+        Self::check_headers(flow.run, images, options, sample_bytes, |extent, channels| {
+            let chosen = Chosen::of(dictionary, extent.rank())?;
+            Ok(estimate(&engine, extent, channels, &chosen.dictionary)?)
+        })
     }
 
     /// Drops the limit for a dry run, which reports the requirement instead of failing.

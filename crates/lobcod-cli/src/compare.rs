@@ -5,16 +5,16 @@ use crate::args::{CompareArgs, ConsoleArgs};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::input::about;
+use crate::json;
 use crate::output::paths::{check_answer, check_page};
 use crate::output::table::{Table, number};
-use crate::output::{json, print, summary};
+use crate::output::{print, summary};
 use crate::report::{BeforeAfter, Fact, write_comparison};
 use crate::score::{Score, check_peak};
 use crate::white::White;
 use anyhow::{Result, ensure};
 use lobcod::Extent;
 use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, read_shape, write_image};
-use serde_json::{Value, json};
 use std::path::Path;
 
 impl Command for CompareArgs {
@@ -97,11 +97,16 @@ fn run(args: &CompareArgs) -> Result<()> {
 
     let output = args.output.as_ref().map(|path| path.display().to_string());
     if args.console.json {
-        let mut fields = json::object(json!({
-            "peak": peak, "largest_difference": largest, "mean_difference": mean, "equal": largest == 0.0, "output": output,
-        }));
-        score.add_to(&mut fields);
-        return print(&format!("{:#}", Value::Object(fields)));
+        let report = json::Compare {
+            score: (&score).into(),
+            peak,
+            largest_difference: largest,
+            mean_difference: mean,
+            equal: largest == 0.0,
+            output,
+            report: json::optional_file(&args.page.report),
+        };
+        return json::print("compare", report);
     }
     if args.console.quiet {
         return Ok(());

@@ -4,13 +4,13 @@ use crate::Outcome;
 use crate::args::{ConsoleArgs, DecodeArgs};
 use crate::budget::usual_limit;
 use crate::command::Command;
+use crate::json;
 use crate::output::paths::check_answer;
 use crate::output::table::{Table, count};
 use crate::output::{print, summary};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
 use lobcod_io::{FileKind, WriteOptions, read_codes, write_image};
-use serde_json::json;
 use std::path::Path;
 
 impl Command for DecodeArgs {
@@ -52,17 +52,17 @@ fn run(args: &DecodeArgs) -> Result<()> {
 
     let (extent, nonzeros) = (image.extent(), codes.needles.nonzeros());
     if args.console.json {
-        let report = json!({
-            "shape": extent.axes(),
-            "channels": image.channels(),
-            "nonzeros": nonzeros,
-            "pixels": extent.volume(),
-            "atoms": codes.dictionary.len(),
-            "penalty": codes.penalty,
-            "depth": depth.to_string(),
-            "output": args.output.display().to_string(),
-        });
-        print(&format!("{report:#}"))?;
+        let report = json::Decode {
+            shape: extent.axes().to_vec(),
+            channels: image.channels(),
+            nonzeros,
+            pixels: extent.volume(),
+            atoms: codes.dictionary.len(),
+            penalty: codes.penalty,
+            depth: depth.to_string(),
+            output: json::file(&args.output),
+        };
+        json::print("decode", report)?;
     } else if !args.console.quiet {
         let mut table = Table::default();
         table.row("codes", format!("{}, {} non-zeros", args.codes.display(), count(nonzeros))).row(

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::args::{ConsoleArgs, DoctorArgs};
 use crate::command::Command;
+use crate::json;
 use crate::machine;
 use crate::output::print;
 use crate::output::table::Table;
@@ -11,7 +12,6 @@ use anyhow::Result;
 use lobcod::memory::words;
 use lobcod::simd::Level;
 use lobcod_cuda::DeviceFacts;
-use serde_json::json;
 
 const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)";
 
@@ -37,22 +37,20 @@ fn run(args: &DoctorArgs) -> Result<()> {
     }
     let mpi = ranks.clone().unwrap_or_else(|missing| missing);
     if args.console.json {
-        return print(&format!(
-            "{:#}",
-            json!({
-                "version": env!("CARGO_PKG_VERSION"),
-                "system": std::env::consts::OS,
-                "architecture": std::env::consts::ARCH,
-                "processor": machine::processor(),
-                "simd": level.to_string(),
-                "threads": threads,
-                "memory_bytes": memory.map(|m| m.0),
-                "free_memory_bytes": memory.map(|m| m.1),
-                "engines": { "cpu": true, "cuda": device.is_ok(), "mpi": ranks.is_ok() },
-                "device": device.as_ref().ok().map(ToString::to_string),
-                "advice": { "cuda": device.is_err().then_some(cuda), "mpi": ranks.err() },
-            })
-        ));
+        let report = json::Doctor {
+            version: env!("CARGO_PKG_VERSION"),
+            system: std::env::consts::OS,
+            architecture: std::env::consts::ARCH,
+            processor: machine::processor(),
+            simd: level.to_string(),
+            threads,
+            memory_bytes: memory.map(|m| m.0),
+            free_memory_bytes: memory.map(|m| m.1),
+            engines: json::Engines { cpu: true, cuda: device.is_ok(), mpi: ranks.is_ok() },
+            device: device.as_ref().ok().map(ToString::to_string),
+            advice: json::Advice { cuda: device.is_err().then_some(cuda), mpi: ranks.err() },
+        };
+        return json::print("doctor", report);
     }
     let mut table = Table::default();
     table

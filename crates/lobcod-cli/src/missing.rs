@@ -3,12 +3,12 @@
 use crate::args::InputArgs;
 use crate::budget::Budget;
 use crate::input::about;
+use crate::json;
 use crate::output::summary;
 use crate::painted::unpainted;
 use anyhow::Result;
 use lobcod::{Mask, Real, Signal};
 use lobcod_io::{Depth, Image, MaskFile, MaskRule, Polarity, read_mask_file};
-use serde_json::{Map, Value, json};
 use std::path::Path;
 
 /// The missing samples of an image, and the rules that determined them.
@@ -66,10 +66,9 @@ impl Missing {
         (!self.rules.is_empty()).then(|| format!("{what} ({})", self.rules.join("; ")))
     }
 
-    /// Adds the rules and the fraction to a JSON report.
-    pub fn add_to(&self, report: &mut Map<String, Value>) {
-        report.insert("missing_fraction".into(), json!(self.fraction));
-        report.insert("mask_rules".into(), json!(self.rules));
+    /// The rules and the fraction, for a JSON report.
+    pub fn json(&self) -> json::Missing {
+        json::Missing { missing_fraction: self.fraction, mask_rules: self.rules.clone() }
     }
 }
 

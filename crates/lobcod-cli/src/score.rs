@@ -9,7 +9,6 @@ use anyhow::{Result, ensure};
 use lobcod::{Code, Extent, Real, Signal};
 use lobcod_io::{ReadOptions, read_image, read_shape};
 use lobcod_tasks::metrics;
-use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// Scores of one image, or of several combined.
@@ -55,12 +54,6 @@ impl Score {
             ssim: ssim.map(|sum| sum / scores.len() as f64),
             samples,
         })
-    }
-
-    /// Adds the scores to a JSON report; an infinite PSNR (identical images) becomes null.
-    pub fn add_to(&self, report: &mut Map<String, Value>) {
-        report.insert("psnr_db".into(), json!(self.psnr_db));
-        report.insert("ssim".into(), json!(self.ssim));
     }
 
     /// `32.10 dB, SSIM 0.9123`.

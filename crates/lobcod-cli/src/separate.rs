@@ -6,26 +6,28 @@ use crate::batch::{self, OnImages, Parts};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::dictionary::Chosen;
-use crate::dry_run::{Plan, until};
+use crate::dry_run::{Plan, Work, until};
 use crate::engine;
-use crate::output::paths::{check_image, check_page, same_file};
+use crate::flow::{Finished, Job, flow};
+use crate::json;
+use crate::output::paths::{check_image, same_file};
 use crate::output::table::{Table, number};
-use crate::output::{json, print, summary, warnings};
+use crate::output::{summary, warnings};
 use crate::params::{penalty, time_limit};
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, Fact, PursuitPage};
-use crate::trial::{self, Trial, part_of};
+use crate::trial::{self, Trial, part_of, trial_params};
 use crate::values::Precision;
 use crate::white::White;
-use crate::{interrupt, machine};
 use anyhow::{Result, ensure};
 use lobcod::base::Base;
 use lobcod::engine::CpuEngine;
-use lobcod::{Answer, Dictionary, PursuitParams, Real, Signal, Status};
-use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod::{Answer, PursuitParams, Real, Signal, Status};
+use lobcod_io::{Depth, FileKind, Image, ReadOptions, WriteOptions, read_image, write_image};
 use lobcod_tasks::separate::{Layers, SeparateParams, Separator};
-use serde_json::{Value, json};
 use std::path::Path;
+
+flow!(SeparateArgs, "separate");
 
 impl Command for SeparateArgs {
     fn run(&self) -> Result<Outcome> {
@@ -68,11 +70,10 @@ impl OnImages for SeparateArgs {
 }
 
 fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
-    interrupt::listen();
-    engine::check(&args.run)?;
+    let flow = args.flow();
+    flow.begin()?;
     let separator = separator(args)?;
     [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_image(file))?;
-    args.page.report.as_deref().map(check_page).transpose()?;
     ensure!(
         !same_file(&args.smooth_out, &args.texture_out),
         "both layers would be written to the same file; choose two different files"
@@ -82,23 +83,16 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
         scale: args.scale.value(),
         max_bytes: args.run.max_memory.map(|bytes| bytes.0),
     };
-    if !args.plan.dry_run {
-        Budget::check_headers(
-            &args.run,
-            std::slice::from_ref(&args.files.image),
-            &options,
-            size_of::<T>(),
-            |extent, channels| {
-                let chosen = Chosen::<T>::of(&args.dictionary, extent.rank())?;
-                Ok(separator.estimate_memory(
-                    &engine::cpu(&args.run)?,
-                    extent,
-                    channels,
-                    &chosen.dictionary,
-                )?)
-            },
-        )?;
-    }
+    let images = std::slice::from_ref(&args.files.image);
+    Budget::check_task::<T>(
+        &flow,
+        (images, &options),
+        &args.dictionary,
+        size_of::<T>(),
+        |engine, extent, channels, dictionary| {
+            separator.estimate_memory(engine, extent, channels, dictionary)
+        },
+    )?;
     let image = read_image::<T>(&args.files.image, &options)?;
     ensure!(
         image.known.is_none(),
@@ -110,107 +104,174 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     let white = White::of(&image.signal, None, image.depth, args.scale.given);
     let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
     let separator = separator.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.plan.dry_run {
-        return dry_run(args, &image.signal, &chosen, &separator, budget).map(|()| Outcome::Done);
+    flow.finish(Separation { args, separator, image, chosen, white, budget })
+}
+
+/// An image to separate.
+struct Separation<'a, T> {
+    args: &'a SeparateArgs,
+    separator: Separator,
+    image: Image<T>,
+    chosen: Chosen<T>,
+    white: White,
+    budget: Budget,
+}
+
+impl<'a, T: Real> Job for Separation<'a, T> {
+    type Done = Separated<'a, T>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        let SeparateParams { penalty, tolerance, alternations, .. } = *self.separator.params();
+        let params = PursuitParams::new(penalty).with(|p| p.tolerance = tolerance);
+        let engine = engine::cpu(&self.args.run)?;
+        let shape = (self.image.signal.extent(), self.image.signal.channels());
+        let work = Work {
+            images: std::slice::from_ref(&self.args.files.image),
+            shapes: &[shape],
+            dictionaries: ("dictionary", std::slice::from_ref(&self.chosen)),
+            output: ("smooth layer", Some(&self.args.smooth_out)),
+            needed: self.separator.estimate_memory(
+                &engine,
+                shape.0,
+                shape.1,
+                &self.chosen.dictionary,
+            )?,
+            budget: self.budget,
+            trial: self.trial(&engine)?,
+        };
+        let gap = format!("relative gap at most {}", number(tolerance));
+        let base = Base::Smooth { mu: self.args.smooth.smooth };
+        Ok(work.of_pursuit(base, &params, until(&gap, alternations)))
     }
 
-    let mut watcher = Watcher::of(&args.console, "separate");
-    let layers =
-        separator.run(&*engine::open(&args.run)?, &image.signal, &chosen.dictionary, &mut watcher);
-    let layers = layers.map_err(budget.refuse())?;
-    drop(watcher);
-    let write = |file, layer: &Signal<T>| -> Result<()> {
-        let depth = FileKind::from_path(file)?.nearest_depth(image.depth);
-        Ok(write_image(
-            file,
-            layer,
-            &WriteOptions {
-                axes: image.axes,
-                depth,
-                scale: white.value,
-                sample_rate: image.sample_rate,
-                metadata: image.metadata.clone(),
-            },
-        )?)
-    };
-    write(&args.smooth_out, &layers.base)?;
-    write(&args.texture_out, &shown(&layers.texture, args, white, image.depth)?)?;
-    white.warn(&args.files.image, false, Some(&args.smooth_out));
+    fn run(self) -> Result<Separated<'a, T>> {
+        let mut watcher = Watcher::of(&self.args.console, "separate");
+        let engine = engine::open(&self.args.run)?;
+        let atoms = &self.chosen.dictionary;
+        let layers = self.separator.run(&*engine, &self.image.signal, atoms, &mut watcher);
+        Ok(Separated { layers: layers.map_err(self.budget.refuse())?, job: self })
+    }
+}
 
-    let page = args
-        .page
-        .report
-        .as_deref()
-        .map(|path| show(args, path, (&image.signal, white), &chosen, &layers));
-    if args.console.json {
-        let mut fields = json::report(&layers.report, machine::peak_memory());
-        fields.extend(json::object(json!({
-            "dictionary": chosen.name,
-            "smooth": args.smooth.smooth,
-            "alternations": layers.alternations,
-            "output": [args.smooth_out.display().to_string(), args.texture_out.display().to_string()],
-        })));
-        print(&format!("{:#}", Value::Object(fields)))?;
-    } else if !args.console.quiet {
+impl<T: Real> Separation<'_, T> {
+    /// Separates a crop of the image, to estimate the run time.
+    fn trial(&self, engine: &CpuEngine) -> Result<Trial> {
+        let signal = &self.image.signal;
+        let part = part_of(signal)?;
+        let separator = trial_params!(self.separator.params()).check()?;
+        Trial::run(part.extent(), trial::parts(part.extent(), &[(signal.extent(), 1)]), || {
+            Ok(separator.run(engine, &part, &self.chosen.dictionary, &mut ())?.report.status)
+        })
+    }
+}
+
+/// A separated image.
+struct Separated<'a, T> {
+    job: Separation<'a, T>,
+    layers: Layers<T>,
+}
+
+impl<T: Real> Finished for Separated<'_, T> {
+    type Report = json::Separate;
+
+    fn status(&self) -> Status {
+        self.layers.report.status
+    }
+
+    fn save(&mut self) -> Result<()> {
+        let Separation { args, image, white, .. } = &self.job;
+        let write = |file, layer: &Signal<T>| -> Result<()> {
+            let depth = FileKind::from_path(file)?.nearest_depth(image.depth);
+            Ok(write_image(
+                file,
+                layer,
+                &WriteOptions {
+                    axes: image.axes,
+                    depth,
+                    scale: white.value,
+                    sample_rate: image.sample_rate,
+                    metadata: image.metadata.clone(),
+                },
+            )?)
+        };
+        write(&args.smooth_out, &self.layers.base)?;
+        write(&args.texture_out, &shown(&self.layers.texture, args, *white, image.depth)?)?;
+        white.warn(&args.files.image, false, Some(&args.smooth_out));
+        Ok(())
+    }
+
+    fn write_page(&mut self, path: &Path) -> Result<()> {
+        let Separation { args, image, white, chosen, .. } = &self.job;
+        let layers = &self.layers;
+        let (signal, smooth, texture) =
+            (image.signal.cast(), layers.base.cast(), layers.texture.cast());
+        let range = white.value / 4.0;
+        let view = BeforeAfter {
+            name: &json::file(&args.files.image),
+            before: ("image", &signal),
+            after: ("smooth layer", &smooth),
+            maps: vec![(
+                "Texture, from dark to bright (first channel).",
+                &texture,
+                [-range, range],
+            )],
+            white: white.value,
+        };
+        let is_image = image.signal.extent().rank() > 1;
+        let page = PursuitPage {
+            title: format!("lobcod separate: {}", args.files.image.display()),
+            sections: if is_image { vec![view.section()?] } else { Vec::new() },
+            dictionary: &chosen.dictionary,
+            answer: &Answer {
+                needles: vec![layers.needles.clone()],
+                report: layers.report.clone(),
+            },
+            tolerance: args.run.tolerance,
+            facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth.smooth }),
+        };
+        page.write(path)
+    }
+
+    fn json(&self) -> json::Separate {
+        let Separation { args, image, chosen, .. } = &self.job;
+        let shape = (image.signal.extent(), image.signal.channels());
+        json::Separate {
+            pursuit: (&self.layers.report).into(),
+            dictionary: chosen.name.clone(),
+            smooth: args.smooth.smooth,
+            alternations: self.layers.alternations,
+            scale: args.scale.value(),
+            output: [json::file(&args.smooth_out), json::file(&args.texture_out)],
+            report: json::optional_file(&args.page.report),
+            images: vec![json::Image::new(&args.files.image, shape)],
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Separation { args, image, chosen, .. } = &self.job;
+        let shape = summary::shape(image.signal.extent(), image.signal.channels());
         let mut table = Table::default();
         table
-            .row(
-                "image",
-                format!(
-                    "{}, {}",
-                    args.files.image.display(),
-                    summary::shape(image.signal.extent(), image.signal.channels())
-                ),
-            )
+            .row("image", format!("{}, {shape}", args.files.image.display()))
             .row("dictionary", chosen.words());
-        summary::pursuit(&mut table, &layers.report);
+        summary::pursuit(&mut table, &self.layers.report);
         table
-            .row("alternations", layers.alternations)
+            .row("alternations", self.layers.alternations)
             .row("smooth layer", args.smooth_out.display())
             .row("texture", args.texture_out.display());
         if let Some(path) = &args.page.report {
             table.row("report", path.display());
         }
-        print(&table.render())?;
+        table.render()
     }
-    warnings::print(&layers.report, &args.console);
-    page.unwrap_or(Ok(()))?;
-    Ok(if layers.report.status == Status::Interrupted {
-        Outcome::Interrupted
-    } else {
-        Outcome::Done
-    })
+
+    fn warnings(&self) -> Vec<String> {
+        warnings::of(&self.layers.report)
+    }
 }
 
-/// Writes the HTML report.
-fn show<T: Real>(
-    args: &SeparateArgs,
-    path: &Path,
-    (signal, white): (&Signal<T>, White),
-    chosen: &Chosen<T>,
-    layers: &Layers<T>,
-) -> Result<()> {
-    let (image, smooth, texture) = (signal.cast(), layers.base.cast(), layers.texture.cast());
-    let reach = white.value / 4.0;
-    let view = BeforeAfter {
-        name: &args.files.image.display().to_string(),
-        before: ("image", &image),
-        after: ("smooth layer", &smooth),
-        maps: vec![("Texture, from dark to bright (first channel).", &texture, [-reach, reach])],
-        white: white.value,
-    };
-    let page = PursuitPage {
-        title: format!("lobcod separate: {}", args.files.image.display()),
-        sections: if signal.extent().rank() > 1 { vec![view.section()?] } else { Vec::new() },
-        dictionary: &chosen.dictionary,
-        answer: &Answer { needles: vec![layers.needles.clone()], report: layers.report.clone() },
-        tolerance: args.run.tolerance,
-        facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth.smooth }),
-    };
-    page.write(path)
-}
-
-fn separator(args: &SeparateArgs) -> Result<Separator> {
+/// The separator for these options.
+pub fn separator(args: &SeparateArgs) -> Result<Separator> {
     let mut params = SeparateParams::new(penalty(&args.penalty));
     params.mu = args.smooth.smooth;
     params.tolerance = args.run.tolerance;
@@ -218,57 +279,6 @@ fn separator(args: &SeparateArgs) -> Result<Separator> {
     params.time_limit = time_limit(&args.run)?;
     params.max_memory = args.run.max_memory.map(|bytes| bytes.0);
     Ok(params.check()?)
-}
-
-fn dry_run<T: Real>(
-    args: &SeparateArgs,
-    signal: &Signal<T>,
-    chosen: &Chosen<T>,
-    separator: &Separator,
-    budget: Budget,
-) -> Result<()> {
-    let SeparateParams { penalty, tolerance, alternations, .. } = *separator.params();
-    let params = PursuitParams::new(penalty).with(|p| p.tolerance = tolerance);
-    let engine = engine::cpu(&args.run)?;
-    let plan = Plan {
-        images: std::slice::from_ref(&args.files.image),
-        shapes: &[(signal.extent(), signal.channels())],
-        dictionary: ("dictionary", chosen),
-        base: Base::Smooth { mu: args.smooth.smooth },
-        until: until(&format!("relative gap at most {}", number(tolerance)), alternations),
-        output: ("smooth layer", Some(&args.smooth_out)),
-        needed: separator.estimate_memory(
-            &engine,
-            signal.extent(),
-            signal.channels(),
-            &chosen.dictionary,
-        )?,
-        budget,
-        bands: None,
-        trial: trial(&engine, separator, signal, &chosen.dictionary)?,
-    };
-    plan.print(&params, &args.console)
-}
-
-/// Separates a crop of the image, to estimate the run time.
-fn trial<T: Real>(
-    engine: &CpuEngine,
-    separator: &Separator,
-    signal: &Signal<T>,
-    dictionary: &Dictionary<T>,
-) -> Result<Trial> {
-    let part = part_of(signal)?;
-    let separator = separator
-        .params()
-        .clone()
-        .with(|p| {
-            p.time_limit = Some(trial::LIMIT);
-            p.max_memory = None;
-        })
-        .check()?;
-    Trial::run(part.extent(), trial::parts(part.extent(), &[(signal.extent(), 1)]), || {
-        Ok(separator.run(engine, &part, dictionary, &mut ())?.report.status != Status::TimeLimit)
-    })
 }
 
 /// Texture is signed, which integer files cannot represent: there, 0 maps to mid-grey.

@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::args::{ConsoleArgs, ShowArgs};
 use crate::command::Command;
 use crate::dictionary::Chosen;
+use crate::json;
 use crate::mosaic::mosaic;
 use crate::output::paths::check_answer;
 use crate::output::print;
@@ -12,7 +13,6 @@ use crate::uses::Uses;
 use crate::values::DictionaryChoice;
 use anyhow::Result;
 use lobcod_io::{CodesFile, WriteOptions, is_codes, read_codes, write_image};
-use serde_json::{Value, json};
 use std::path::Path;
 
 impl Command for ShowArgs {
@@ -47,17 +47,19 @@ fn run(args: &ShowArgs) -> Result<()> {
     let dictionary = &chosen.dictionary;
     let coherence = coherence(&dictionary.gram(), dictionary.len());
     if args.console.json {
-        let report = json!({
-            "dictionary": chosen.name,
-            "atoms": dictionary.len(),
-            "shape": dictionary.extent().axes(),
-            "channels": dictionary.channels(),
-            "normalised_atoms": chosen.normalised(),
-            "coherence": coherence,
-            "uses": uses.as_ref().map(uses_json),
-            "output": args.output.display().to_string(),
-        });
-        print(&format!("{report:#}"))?;
+        let shape = dictionary.extent().axes().to_vec();
+        let report = json::Show {
+            dictionary: chosen.name.clone(),
+            atoms: dictionary.len(),
+            atom_shape: shape.clone(),
+            shape,
+            channels: dictionary.channels(),
+            normalised_atoms: chosen.normalised(),
+            coherence: coherence.into(),
+            uses: uses.as_ref().map(uses_json),
+            output: json::file(&args.output),
+        };
+        json::print("show", report)?;
     } else if !args.console.quiet {
         let mut table = Table::default();
         table
@@ -87,8 +89,13 @@ fn read_uses(args: &ShowArgs) -> Result<Option<(Chosen<f32>, Uses)>> {
     Ok(Some((Chosen::made(dictionary, &format!("dictionary of {}", path.display())), uses)))
 }
 
-fn uses_json(uses: &Uses) -> Vec<Value> {
-    let row = |k| json!({ "atom": k, "times": uses.counts[k], "share": uses.share(k) / 100.0, "mean_size": uses.mean(k) });
+fn uses_json(uses: &Uses) -> Vec<json::Use> {
+    let row = |k| json::Use {
+        atom: k,
+        times: uses.counts[k],
+        share: uses.share(k) / 100.0,
+        mean_size: uses.mean(k),
+    };
     uses.order().into_iter().map(row).collect()
 }
 

@@ -3,7 +3,7 @@
 use crate::progress::duration;
 use anyhow::Result;
 use lobcod::run::Clock;
-use lobcod::{Extent, Mask, Observed, Real, Signal};
+use lobcod::{Extent, Mask, Observed, Real, Signal, Status};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -22,11 +22,10 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Runs `work` on a crop, of which the whole consists of `of`; `work` returns whether it ran to
-    /// completion.
-    pub fn run(part: Extent, of: f64, work: impl FnOnce() -> Result<bool>) -> Result<Self> {
+    /// Runs `work` on a crop, of which the whole consists of `of`; `work` returns how it ended.
+    pub fn run(part: Extent, of: f64, work: impl FnOnce() -> Result<Status>) -> Result<Self> {
         let clock = Clock::start();
-        let whole = work()?;
+        let whole = work()? != Status::TimeLimit;
         Ok(Self { seconds: clock.elapsed().as_secs_f64() * of, part, whole })
     }
 
@@ -36,6 +35,17 @@ impl Trial {
         format!("{bound} {}, from a trial on a crop of {}", duration(self.seconds), self.part)
     }
 }
+
+/// The parameters of a trial: those of the run with the limits of a trial.
+macro_rules! trial_params {
+    ($params:expr) => {
+        $params.clone().with(|p| {
+            p.time_limit = Some($crate::trial::LIMIT);
+            p.max_memory = None;
+        })
+    };
+}
+pub(crate) use trial_params;
 
 /// The range of the crop along the first axis.
 pub fn middle(extent: Extent) -> Range<usize> {

@@ -9,14 +9,17 @@ use common::{Desk, text};
 fn options_without_effect_are_accepted_with_a_warning() {
     let desk = Desk::new();
     desk.image("a.png", &[24, 30], 1, 0.0);
-    desk.image("mask.png", &[24, 30], 1, 0.0);
+    desk.mask("mask.png", &[24, 30]);
     for (line, warnings) in [
         ("denoise a.png -o out.png --noise 5 --seed 3", &["--seed has no effect in denoise"][..]),
         ("denoise a.png -o out.png --noise 5 --precision f64", &["single precision"]),
         ("fuse a.png a.png -o out.png --seed 3 --precision f64", &["--seed", "--precision"]),
         ("separate a.png --smooth-out out.png --texture-out t.png --seed 1", &["--seed"]),
         ("inpaint a.png --known mask.png -o out.png --tolerance 0.1", &["--tolerance"]),
-        ("denoise a.png -o out.png --noise 5 --peak 9", &["--peak has no effect without --reference"]),
+        (
+            "denoise a.png -o out.png --noise 5 --peak 9",
+            &["--peak has no effect without --reference"],
+        ),
         ("denoise a.png -o out.png --noise 5", &[]),
     ] {
         let output = desk.run(line);

@@ -284,7 +284,7 @@ fn errors_are_one_sentence_and_leave_nothing() {
         ("fuse a.png a.png -o out.png --compose pixels --fuse-base average", "codes"),
         ("fuse a.png a.png -o out.png --fast --mode exposure", "fast"),
         ("fuse a.png a.png -o out.png --reference small.png", "small.png"),
-        ("fuse a.png a.png -o out.png --peak 0", "peak"),
+        ("fuse a.png a.png -o out.png --reference a.png --peak 0", "peak"),
         ("fuse a.png a.png -o out.png --max-memory 1k", "limit"),
         ("fuse a.png a.png -o nowhere/out.png", "nowhere"),
         ("fuse a.png a.png -o out.png --decision-map nowhere/map.png", "nowhere"),

@@ -1,6 +1,8 @@
 //! The command tree: commands, their options and examples. Each command is implemented in its own
 //! module.
 
+#[cfg(test)]
+mod defaults;
 mod groups;
 mod help;
 mod inpaint;
@@ -97,7 +99,11 @@ pub enum AnyCommand {
     #[command(after_help = tasks::DENOISE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
     Denoise(Box<DenoiseArgs>),
     /// Split an image into a smooth layer and a texture layer.
-    #[command(after_help = tasks::SEPARATE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
+    #[command(
+        after_help = tasks::SEPARATE_EXAMPLES,
+        override_usage = "lobcod separate [OPTIONS] --smooth-out <F> --texture-out <F> <IMAGE>...",
+        mut_arg("tolerance", |a| a.default_value("0.01"))
+    )]
     Separate(Box<SeparateArgs>),
     /// Encode images as sparse sums of atoms, with a certificate of optimality.
     #[command(after_help = ENCODE_EXAMPLES)]

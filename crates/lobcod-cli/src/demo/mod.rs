@@ -7,11 +7,11 @@ use crate::Outcome;
 use crate::args::{ConsoleArgs, DemoArgs};
 use crate::command::Command;
 use crate::interrupt;
-use crate::machine;
+use crate::json;
 use crate::mosaic::mosaic;
 use crate::output::paths::Folder;
 use crate::output::table::{Table, columns, number, plural};
-use crate::output::{json, note, print};
+use crate::output::{note, print};
 use crate::report::{DemoPage, percent};
 use anyhow::Result;
 use examples::{Examples, PEAK, png};
@@ -20,7 +20,6 @@ use lobcod::base::Base;
 use lobcod_io::{
     Axes, CodesFile, Depth, Metadata, WriteOptions, write_codes, write_dictionary, write_image,
 };
-use serde_json::{Value, json};
 use std::path::Path;
 use tasks::{Answers, TOLERANCE, work};
 
@@ -71,7 +70,7 @@ fn run(args: &DemoArgs) -> Result<Outcome> {
     };
     page.write(&place.join("index.html"))?;
     if args.console.json {
-        print(&format!("{:#}", report(args, &answers)))?;
+        json::print("demo", report(args, &answers))?;
     } else if !args.console.quiet {
         print(&summary(&args.output, &answers, &outcomes))?;
     }
@@ -165,19 +164,31 @@ fn summary(output: &Path, answers: &Answers, outcomes: &[(String, String); 4]) -
     format!("{}\n{}", columns(&rows, &[2]), table.render())
 }
 
-fn report(args: &DemoArgs, answers: &Answers) -> Value {
-    let (coded, learnt) = (&answers.coded.answer.report, &answers.learnt.answer.report);
-    let mut fields = json::report(coded, machine::peak_memory());
+fn report(args: &DemoArgs, answers: &Answers) -> json::Demo {
+    let learnt = &answers.learnt.answer.report;
     let [reconstruction, filled, near, far, fused] = &answers.scores;
-    reconstruction.add_to(&mut fields);
     let [learn, encode, inpaint, fuse] = seconds(answers);
-    fields.extend(json::object(json!({
-        "learn": { "seconds": learn, "passes": learnt.passes, "objective": learnt.pursuit.total.objective },
-        "encode": { "seconds": encode, "psnr_db": reconstruction.psnr_db, "ssim": reconstruction.ssim },
-        "inpaint": { "seconds": inpaint, "psnr_output_db": filled.psnr_db, "ssim": filled.ssim },
-        "fuse": { "seconds": fuse, "near_psnr_db": near.psnr_db, "far_psnr_db": far.psnr_db, "psnr_db": fused.psnr_db, "ssim": fused.ssim },
-        "output": args.output.display().to_string(),
-        "report": args.output.join("index.html").display().to_string(),
-    })));
-    Value::Object(fields)
+    json::Demo {
+        pursuit: (&answers.coded.answer.report).into(),
+        score: reconstruction.into(),
+        learn: json::DemoLearn {
+            seconds: learn,
+            passes: learnt.passes,
+            objective: learnt.pursuit.total.objective,
+        },
+        encode: json::DemoEncode { seconds: encode, score: reconstruction.into() },
+        inpaint: json::DemoInpaint {
+            seconds: inpaint,
+            psnr_output_db: json::finite(filled.psnr_db),
+            ssim: filled.ssim,
+        },
+        fuse: json::DemoFuse {
+            seconds: fuse,
+            near_psnr_db: json::finite(near.psnr_db),
+            far_psnr_db: json::finite(far.psnr_db),
+            score: fused.into(),
+        },
+        output: json::file(&args.output),
+        report: json::file(&args.output.join("index.html")),
+    }
 }

@@ -2,12 +2,12 @@
 
 use super::details::{Details, refused};
 use super::results::Results;
-use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::budget::Budget;
 use crate::dictionary::Chosen;
-use crate::dry_run::Plan;
+use crate::dry_run::{Plan, Work};
 use crate::engine;
+use crate::flow::Job;
 use crate::input::{Source, read_options};
 use crate::missing::Missing;
 use crate::output::note;
@@ -21,7 +21,7 @@ use lobcod::bands::{BandedShape, RowSource, Strip};
 use lobcod::base::Base;
 use lobcod::engine::Engine;
 use lobcod::memory::words;
-use lobcod::{Answer, Mask, Needles, Observed, Pursuit, Real, Status};
+use lobcod::{Answer, Mask, Needles, Observed, Pursuit, Real};
 use lobcod_io::{CodesFacts, CodesOnDisk, Depth, ImageRows, stream_codes};
 use std::ops::Range;
 
@@ -100,46 +100,56 @@ impl<'a, T: Real> Banded<'a, T> {
         Ok(Some(Self { args, image, chosen, shape, engine, rows, budget }))
     }
 
-    /// Prints what would run.
-    pub fn plan(&mut self, pursuit: &Pursuit) -> Result<Outcome> {
-        let params = pursuit.params();
-        let shapes = [(self.shape.extent, self.shape.channels)];
-        let piece: Strip<T> = self.image.read(trial::middle(self.shape.extent))?;
-        let middle =
-            Observed { mask: piece.weights.map(Mask::new).transpose()?, ..piece.samples.into() };
-        let trial = super::trial(
-            &engine::cpu(&self.args.run)?,
-            params,
-            &middle,
-            &self.chosen.dictionary,
-            &shapes,
-        )?;
-        let plan = Plan {
-            images: &self.args.images,
-            shapes: &shapes,
-            dictionary: ("dictionary", &self.chosen),
-            base: self.args.problem.base,
-            until: format!("relative gap at most {}", number(params.tolerance)),
-            output: ("codes", self.args.output.as_deref()),
-            needed: pursuit.band_memory(
-                &*self.engine,
-                self.shape,
-                &self.chosen.dictionary,
-                self.rows,
-            )?,
-            budget: self.budget,
-            bands: Some(self.count(pursuit)),
-            trial,
-        };
-        plan.print(params, &self.args.console).map(|()| Outcome::Done)
+    /// The job, with its parameters and output files.
+    pub fn with(self, pursuit: Pursuit, files: Option<CodesFiles>) -> InBands<'a, T> {
+        InBands { image: self, pursuit, files }
     }
 
     fn count(&self, pursuit: &Pursuit) -> usize {
         pursuit.bands(self.shape.extent, self.chosen.dictionary.extent(), self.rows)
     }
+}
 
-    /// Encodes the image.
-    pub fn run(mut self, pursuit: &Pursuit, files: Option<CodesFiles>) -> Result<Outcome> {
+/// An image to encode in bands.
+pub struct InBands<'a, T> {
+    image: Banded<'a, T>,
+    pursuit: Pursuit,
+    files: Option<CodesFiles>,
+}
+
+impl<'a, T: Real> Job for InBands<'a, T> {
+    type Done = Results<'a, T>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        let (image, params) = (&mut self.image, self.pursuit.params());
+        let shapes = [(image.shape.extent, image.shape.channels)];
+        let strip: Strip<T> = image.image.read(trial::middle(image.shape.extent))?;
+        let middle =
+            Observed { mask: strip.weights.map(Mask::new).transpose()?, ..strip.samples.into() };
+        let (args, atoms) = (image.args, &image.chosen.dictionary);
+        let work = Work {
+            images: &args.images,
+            shapes: &shapes,
+            dictionaries: ("dictionary", std::slice::from_ref(&image.chosen)),
+            output: ("codes", args.output.as_deref()),
+            needed: self.pursuit.band_memory(&*image.engine, image.shape, atoms, image.rows)?,
+            budget: image.budget,
+            trial: super::trial(&engine::cpu(&args.run)?, params, &middle, atoms, &shapes)?,
+        };
+        let until = format!("relative gap at most {}", number(params.tolerance));
+        let mut plan = work.of_pursuit(args.problem.base, params, until);
+        plan.bands = Some(image.count(&self.pursuit));
+        Ok(plan)
+    }
+
+    fn run(self) -> Result<Results<'a, T>> {
+        self.image.run(&self.pursuit, self.files)
+    }
+}
+
+impl<'a, T: Real> Banded<'a, T> {
+    /// Encodes the image and writes the codes.
+    fn run(mut self, pursuit: &Pursuit, files: Option<CodesFiles>) -> Result<Results<'a, T>> {
         let (args, bands) = (self.args, self.count(pursuit));
         let path = &args.images[0];
         if !args.console.quiet {
@@ -195,7 +205,6 @@ impl<'a, T: Real> Banded<'a, T> {
             let base = (args.problem.base != Base::None).then_some(&mut layer as _);
             stream_codes(file, &facts, &mut store, base)?;
         }
-        let status = report.status;
         let source = Source {
             path: path.clone(),
             axes: self.image.rows.axes(),
@@ -208,18 +217,19 @@ impl<'a, T: Real> Banded<'a, T> {
         // The codes are on disk; the report needs only their shape.
         let needles = vec![Needles::new(extent, channels, args.problem.border, Vec::new())];
         let answer = Answer { needles, report };
-        Results {
+        Ok(Results {
             args,
             sources: vec![source],
+            shapes: vec![(extent, channels)],
             chosen: self.chosen,
             answer,
+            whole: None,
             scores: Vec::new(),
             files,
             bands: Some(bands),
             whites: Vec::new(),
             closeness: None,
-        }
-        .print()?;
-        Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+            kept: Ok(()),
+        })
     }
 }

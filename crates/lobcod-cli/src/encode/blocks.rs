@@ -3,10 +3,11 @@
 
 use super::details::{Details, refused};
 use super::results::Results;
-use crate::Outcome;
 use crate::args::EncodeArgs;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
+use crate::dry_run::Plan;
+use crate::flow::Job;
 use crate::input::{Source, read_options};
 use crate::missing::Missing;
 use crate::output::paths::{CodesFiles, STDOUT};
@@ -19,7 +20,7 @@ use lobcod::base::Base;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::ranks::{RankEngine, World};
 use lobcod::pursuit::PartOf;
-use lobcod::{Answer, Extent, Mask, Needles, Observed, Pursuit, Real, Signal, Status};
+use lobcod::{Answer, Extent, Mask, Needles, Observed, Pursuit, Real, Signal};
 use lobcod_io::{CodesFacts, ImageRows, Keeper, write_codes_together};
 use std::rc::Rc;
 
@@ -30,11 +31,17 @@ pub struct RankBlocks<'a, T> {
     chosen: Chosen<T>,
     extent: Extent,
     channels: usize,
+    pursuit: Pursuit,
+    files: Option<CodesFiles>,
 }
 
 impl<'a, T: Real> RankBlocks<'a, T> {
     /// The image, if ranks can read it in blocks; every rank reads other images as a whole.
-    pub fn of(args: &'a EncodeArgs) -> Result<Option<Self>> {
+    pub fn of(
+        args: &'a EncodeArgs,
+        pursuit: &Pursuit,
+        files: &Option<CodesFiles>,
+    ) -> Result<Option<Self>> {
         let [path] = &args.images[..] else { return Ok(None) };
         let piecewise = args.run.engine == EngineChoice::Mpi && !args.plan.dry_run;
         if !piecewise
@@ -51,44 +58,8 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         let chosen = Chosen::of(&args.dictionary, extent.rank())?;
         chosen.check_fits(extent)?;
         let image = Details::new(args, rows, chosen.dictionary.extent());
-        Ok(Some(Self { args, image, chosen, extent, channels }))
-    }
-
-    /// Encodes the image.
-    pub fn run(mut self, pursuit: &Pursuit, files: Option<CodesFiles>) -> Result<Outcome> {
-        let args = self.args;
-        let world: Rc<dyn World> = ranks::world()?;
-        if !args.console.quiet {
-            self.chosen.warn_if_normalised();
-        }
-        let results: Vec<_> = files.iter().flat_map(|files| &files.files).cloned().collect();
-        let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
-        // Blocks of rows, so that the codes of the ranks follow each other in the file.
-        let axis = 3 - self.extent.rank();
-        let grid = std::array::from_fn(|a| if a == axis { world.ranks() } else { 1 });
-        let threads = ranks::threads_of_rank(args.run.threads.count);
-        let engine =
-            RankEngine::new(Rc::clone(&world), threads)?.with_process_grid(grid).with_own_codes();
-        let observed = [self.read(pursuit, &engine, axis, &*world)?];
-        let watcher = Watcher::of(&args.console, "encode");
-        let file = args.checkpoints.checkpoint.as_deref();
-        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, Some(Rc::clone(&world)));
-        let dictionary = &self.chosen.dictionary;
-        let answer = match &checkpoint {
-            Some(checkpoint) => {
-                pursuit.resume(&engine, checkpoint, &observed, dictionary, &mut keeper)?
-            }
-            None => pursuit.run(&engine, &observed, dictionary, &mut keeper)?,
-        };
-        let kept = keeper.finish(answer.report.status);
-        drop((observed, checkpoint));
-        if let Some(files) = &files {
-            if world.rank() == 0 {
-                files.make_folder()?;
-            }
-            self.write(&files.files[0], &answer, &*world)?;
-        }
-        self.print(answer, files, kept)
+        let (pursuit, files) = (pursuit.clone(), files.clone());
+        Ok(Some(Self { args, image, chosen, extent, channels, pursuit, files }))
     }
 
     /// The rows that this rank works on.
@@ -154,15 +125,12 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         Ok(write_codes_together(file, &facts, answer.needles[0].codes(), base, world)?)
     }
 
-    fn print(
+    fn results(
         self,
         answer: Answer<T>,
         files: Option<CodesFiles>,
         kept: lobcod_io::Result<()>,
-    ) -> Result<Outcome> {
-        if ranks::is_silent() {
-            return Ok(Outcome::Done);
-        }
+    ) -> Result<Results<'a, T>> {
         let (axes, depth, metadata) =
             (self.image.rows.axes(), self.image.rows.depth(), self.image.rows.metadata());
         let source = Source {
@@ -174,26 +142,69 @@ impl<'a, T: Real> RankBlocks<'a, T> {
             metadata,
             missing: Missing::default(),
         };
-        let status = answer.report.status;
         // The codes are on disk; the report needs only their shape.
         let needles =
             vec![Needles::new(self.extent, self.channels, self.args.problem.border, Vec::new())];
         let answer = Answer { needles, ..answer };
         let (args, chosen) = (self.args, self.chosen);
-        Results {
+        Ok(Results {
             args,
             sources: vec![source],
+            shapes: vec![(self.extent, self.channels)],
             chosen,
             answer,
+            whole: None,
             scores: Vec::new(),
             files,
             bands: None,
             whites: Vec::new(),
             closeness: None,
+            kept,
+        })
+    }
+}
+
+impl<'a, T: Real> Job for RankBlocks<'a, T> {
+    type Done = Results<'a, T>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        unreachable!("a dry run reads images as a whole")
+    }
+
+    fn run(mut self) -> Result<Results<'a, T>> {
+        let (args, pursuit, files) = (self.args, self.pursuit.clone(), self.files.take());
+        let world: Rc<dyn World> = ranks::world()?;
+        if !args.console.quiet {
+            self.chosen.warn_if_normalised();
         }
-        .print()?;
-        kept?;
-        Ok(if status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
+        let results: Vec<_> = files.iter().flat_map(|files| &files.files).cloned().collect();
+        let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
+        // Blocks of rows, so that the codes of the ranks follow each other in the file.
+        let axis = 3 - self.extent.rank();
+        let grid = std::array::from_fn(|a| if a == axis { world.ranks() } else { 1 });
+        let threads = ranks::threads_of_rank(args.run.threads.count);
+        let engine =
+            RankEngine::new(Rc::clone(&world), threads)?.with_process_grid(grid).with_own_codes();
+        let observed = [self.read(&pursuit, &engine, axis, &*world)?];
+        let watcher = Watcher::of(&args.console, "encode");
+        let file = args.checkpoints.checkpoint.as_deref();
+        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, Some(Rc::clone(&world)));
+        let dictionary = &self.chosen.dictionary;
+        let answer = match &checkpoint {
+            Some(checkpoint) => {
+                pursuit.resume(&engine, checkpoint, &observed, dictionary, &mut keeper)?
+            }
+            None => pursuit.run(&engine, &observed, dictionary, &mut keeper)?,
+        };
+        let kept = keeper.finish(answer.report.status);
+        drop((observed, checkpoint));
+        if let Some(files) = &files {
+            if world.rank() == 0 {
+                files.make_folder()?;
+            }
+            self.write(&files.files[0], &answer, &*world)?;
+        }
+        self.results(answer, files, kept)
     }
 }
 

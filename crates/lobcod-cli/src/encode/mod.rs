@@ -14,29 +14,31 @@ use crate::checkpoint;
 use crate::closeness::Closeness;
 use crate::command::Command;
 use crate::dictionary::Chosen;
-use crate::dry_run::Plan;
+use crate::dry_run::{Plan, Work};
 use crate::engine;
-use crate::input::{Prepared, prepare, read_inputs, read_options, shape, with_bases};
-use crate::interrupt;
-use crate::output::paths::{CodesFiles, check_page};
+use crate::flow::{Job, flow};
+use crate::input::{Prepared, Source, prepare, read_inputs, read_options, shape, with_bases};
+use crate::output::paths::CodesFiles;
 use crate::output::table::{number, plural};
-use crate::output::warnings;
 use crate::progress::Watcher;
 use crate::ranks;
-use crate::report::View;
 use crate::score::{References, Score, ScoreRequest};
-use crate::synthesis::reconstruct;
-use crate::trial::{self, Trial, part_of_observed};
+use crate::trial::{self, Trial, part_of_observed, trial_params};
 use crate::values::Precision;
+use crate::white::White;
 use anyhow::Result;
 use bands::Banded;
 use lobcod::bands::BandedShape;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::CpuEngine;
-use lobcod::{Dictionary, Extent, Observed, PursuitParams, Real, Status};
-use lobcod_io::{Depth, Keeper};
-use results::Results;
+use lobcod::{Dictionary, Extent, Observed, Pursuit, PursuitParams, Real};
+use lobcod_io::Keeper;
+#[cfg(test)]
+pub use params::pursuit;
+use results::{Results, Whole};
 use std::path::{Path, PathBuf};
+
+flow!(EncodeArgs, "encode");
 
 impl Command for EncodeArgs {
     fn run(&self) -> Result<Outcome> {
@@ -69,162 +71,158 @@ impl Command for EncodeArgs {
 }
 
 fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
-    interrupt::listen();
+    let flow = args.flow();
+    flow.begin()?;
     let pursuit = params::pursuit(args)?;
     let files =
         args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
-    args.page.report.as_deref().map(check_page).transpose()?;
-    if let Some(mut banded) = Banded::<T>::of(args, &pursuit)? {
-        return if args.plan.dry_run { banded.plan(&pursuit) } else { banded.run(&pursuit, files) };
+    if let Some(banded) = Banded::<T>::of(args, &pursuit)? {
+        return flow.finish(banded.with(pursuit, files));
     }
     #[cfg(feature = "mpi")]
-    if let Some(cut) = blocks::RankBlocks::<T>::of(args)? {
-        return cut.run(&pursuit, files);
+    if let Some(blocks) = blocks::RankBlocks::<T>::of(args, &pursuit, &files)? {
+        return flow.finish(blocks);
     }
-    let results: Vec<_> =
-        files.iter().flat_map(|files| &files.files).chain(&args.page.report).cloned().collect();
-    let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
-    if !args.plan.dry_run {
-        let engine = CpuEngine::new(args.run.threads.count)?;
-        Budget::check_headers(
-            &args.run,
-            &args.images,
-            &read_options(&args.input, &args.run),
+    flow.finish(Encoding::<T>::read(args, pursuit, files)?)
+}
+
+/// Images to encode as a whole.
+struct Encoding<'a, T> {
+    args: &'a EncodeArgs,
+    pursuit: Pursuit,
+    files: Option<CodesFiles>,
+    checkpoint: Option<Checkpoint>,
+    sources: Vec<Source<T>>,
+    observed: Vec<Observed<T>>,
+    shapes: Vec<(Extent, usize)>,
+    whites: Vec<White>,
+    chosen: Chosen<T>,
+    references: References<T>,
+    budget: Budget,
+}
+
+impl<'a, T: Real> Encoding<'a, T> {
+    fn read(args: &'a EncodeArgs, pursuit: Pursuit, files: Option<CodesFiles>) -> Result<Self> {
+        let results: Vec<_> =
+            files.iter().flat_map(|files| &files.files).chain(&args.page.report).cloned().collect();
+        let checkpoint = checkpoint::open(&args.checkpoints, &results)?;
+        let options = read_options(&args.input, &args.run);
+        Budget::check_task::<T>(
+            &args.flow(),
+            (&args.images, &options),
+            &args.dictionary,
             size_of::<T>(),
-            |extent, channels| {
-                let chosen = Chosen::<T>::of(&args.dictionary, extent.rank())?;
+            |engine, extent, channels, dictionary| {
                 let shape = BandedShape { extent, channels, masked: false };
-                Ok(pursuit.whole_memory(&engine, shape, &chosen.dictionary)?)
+                pursuit.whole_memory(engine, shape, dictionary)
             },
         )?;
-    }
-    let inputs = read_inputs::<T>(&args.images, &args.input, &args.run)?;
-    let shapes: Vec<_> = inputs.iter().map(shape).collect();
-    let whites: Vec<_> = inputs.iter().map(|input| input.white(args.input.scale.given)).collect();
-    let request = ScoreRequest {
-        files: &args.reference,
-        peak: args.score.peak,
-        input: &args.input,
-        run: &args.run,
-        white: whites[0],
-    };
-    let references = References::read(&request, &shapes)?;
-    let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
-    chosen.check_fits(shapes[0].0)?;
-    if !args.console.quiet {
-        chosen.warn_if_normalised();
-    }
-    let Prepared { sources, observed } = prepare(args, inputs, chosen.dictionary.extent())?;
-    let page = |budget: Budget, observed: &Observed<T>| {
-        budget.with_page(args.page.report.as_ref(), observed.signal.data())
-    };
-    let budget = with_bases(
-        observed.iter().fold(Budget::now(&args.run), page),
-        args.problem.base,
-        &observed,
-    );
-    let budget = shapes
-        .iter()
-        .take(args.reference.len())
-        .fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
-    let pursuit = pursuit.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.plan.dry_run {
-        let engine = engine::cpu(&args.run)?;
-        let needed = pursuit.estimate_memory(&engine, &observed, &chosen.dictionary)?;
-        let params = pursuit.params();
-        let plan = Plan {
-            images: &args.images,
-            shapes: &shapes,
-            dictionary: ("dictionary", &chosen),
-            base: args.problem.base,
-            until: format!(
-                "relative gap at most {}, or {}",
-                number(params.tolerance),
-                plural(params.max_sweeps, "sweep")
-            ),
-            output: ("codes", args.output.as_deref()),
-            needed,
-            budget,
-            bands: None,
-            trial: trial(&engine, params, &observed[0], &chosen.dictionary, &shapes)?,
+        let inputs = read_inputs::<T>(&args.images, &args.input, &args.run)?;
+        let shapes: Vec<_> = inputs.iter().map(shape).collect();
+        let whites: Vec<_> =
+            inputs.iter().map(|input| input.white(args.input.scale.given)).collect();
+        let request = ScoreRequest {
+            files: &args.reference,
+            peak: args.score.peak,
+            input: &args.input,
+            run: &args.run,
+            white: whites[0],
         };
-        return plan.print(params, &args.console).map(|()| Outcome::Done);
+        let references = References::read(&request, &shapes)?;
+        let chosen = Chosen::of(&args.dictionary, shapes[0].0.rank())?;
+        chosen.check_fits(shapes[0].0)?;
+        if !args.console.quiet {
+            chosen.warn_if_normalised();
+        }
+        let Prepared { sources, observed } = prepare(args, inputs, chosen.dictionary.extent())?;
+        let page = |budget: Budget, observed: &Observed<T>| {
+            budget.with_page(args.page.report.as_ref(), observed.signal.data())
+        };
+        let budget = with_bases(
+            observed.iter().fold(Budget::now(&args.run), page),
+            args.problem.base,
+            &observed,
+        );
+        let budget = shapes
+            .iter()
+            .take(args.reference.len())
+            .fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
+        let pursuit = pursuit.params().clone().with(|p| p.max_memory = budget.room()).check()?;
+        Ok(Self {
+            args,
+            pursuit,
+            files,
+            checkpoint,
+            sources,
+            observed,
+            shapes,
+            whites,
+            chosen,
+            references,
+            budget,
+        })
+    }
+}
+
+impl<'a, T: Real> Job for Encoding<'a, T> {
+    type Done = Results<'a, T>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        let engine = engine::cpu(&self.args.run)?;
+        let (params, atoms) = (self.pursuit.params(), &self.chosen.dictionary);
+        let work = Work {
+            images: &self.args.images,
+            shapes: &self.shapes,
+            dictionaries: ("dictionary", std::slice::from_ref(&self.chosen)),
+            output: ("codes", self.args.output.as_deref()),
+            needed: self.pursuit.estimate_memory(&engine, &self.observed, atoms)?,
+            budget: self.budget,
+            trial: trial(&engine, params, &self.observed[0], atoms, &self.shapes)?,
+        };
+        let until = format!(
+            "relative gap at most {}, or {}",
+            number(params.tolerance),
+            plural(params.max_sweeps, "sweep")
+        );
+        Ok(work.of_pursuit(self.args.problem.base, params, until))
     }
 
-    let watcher = Watcher::of(&args.console, "encode");
-    let file = args.checkpoints.checkpoint.as_deref();
-    let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
-    let engine = engine::open::<T>(&args.run)?;
-    let answer = match &checkpoint {
-        Some(checkpoint) => {
-            pursuit.resume(&*engine, checkpoint, &observed, &chosen.dictionary, &mut keeper)
-        }
-        None => pursuit.run(&*engine, &observed, &chosen.dictionary, &mut keeper),
-    };
-    let answer = match answer {
-        Ok(answer) => answer,
-        Err(error) => {
-            keeper.rescue();
-            return Err(budget.refuse()(error).into());
-        }
-    };
-    let kept = keeper.finish(answer.report.status);
-    if ranks::is_silent() {
-        return Ok(Outcome::Done);
+    fn run(self) -> Result<Results<'a, T>> {
+        let (args, atoms) = (self.args, &self.chosen.dictionary);
+        let watcher = Watcher::of(&args.console, "encode");
+        let file = args.checkpoints.checkpoint.as_deref();
+        let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
+        let engine = engine::open::<T>(&args.run)?;
+        let answer = match &self.checkpoint {
+            Some(checkpoint) => {
+                self.pursuit.resume(&*engine, checkpoint, &self.observed, atoms, &mut keeper)
+            }
+            None => self.pursuit.run(&*engine, &self.observed, atoms, &mut keeper),
+        };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                keeper.rescue();
+                return Err(self.budget.refuse()(error).into());
+            }
+        };
+        let kept = keeper.finish(answer.report.status);
+        let peak = self.whites[0].peak(args.score.peak);
+        Ok(Results {
+            args,
+            closeness: Some(Closeness::new(&self.observed, peak)),
+            sources: self.sources,
+            shapes: self.shapes,
+            chosen: self.chosen,
+            answer,
+            whole: Some(Whole { observed: self.observed, references: self.references }),
+            scores: Vec::new(),
+            files: self.files,
+            bands: None,
+            whites: self.whites,
+            kept,
+        })
     }
-    whites[0].warn(&args.images[0], !args.reference.is_empty() && args.score.peak.is_none(), None);
-    let closeness = Some(Closeness::new(&observed, whites[0].peak(args.score.peak)));
-    let mut work = Results {
-        args,
-        sources,
-        chosen,
-        answer,
-        scores: Vec::new(),
-        files,
-        bands: None,
-        whites,
-        closeness,
-    };
-    work.save()?;
-
-    let mut sections = Vec::new();
-    for (i, observed) in observed.into_iter().enumerate() {
-        if args.page.report.is_none() && args.reference.is_empty() {
-            break;
-        }
-        let (needles, source) = (&work.answer.needles[i], &work.sources[i]);
-        let reconstruction = reconstruct(needles, &work.chosen.dictionary, source.base.as_ref())?;
-        work.scores.extend(references.score(i, &reconstruction)?);
-        if args.page.report.is_some() {
-            let view = View {
-                name: &source.path.display().to_string(),
-                original: &source
-                    .base
-                    .as_ref()
-                    .map_or(Ok(observed.signal.clone()), |base| observed.signal.plus(base))?,
-                reconstruction: &reconstruction,
-                known: observed.mask.as_ref(),
-                needles,
-                certificate: &work.answer.report.signals[i],
-                dictionary: &work.chosen.dictionary,
-                white: matches!(source.depth, Depth::U8 | Depth::U16)
-                    .then_some(args.input.scale.value()),
-                sample_rate: source.sample_rate,
-            };
-            sections.push(view.section()?);
-        }
-    }
-    let shown = args.page.report.as_deref().map_or(Ok(()), |path| work.page(sections).write(path));
-    work.print()?;
-    warnings::print(&work.answer.report, &args.console);
-    // Codes and report are written; now report what could not be written besides.
-    kept?;
-    shown?;
-    Ok(if work.answer.report.status == Status::Interrupted {
-        Outcome::Interrupted
-    } else {
-        Outcome::Done
-    })
 }
 
 /// Encodes a crop of the first image, to estimate the run time.
@@ -237,14 +235,8 @@ fn trial<T: Real>(
 ) -> Result<Trial> {
     let part = part_of_observed(first)?;
     let extent = part.signal.extent();
-    let pursuit = params
-        .clone()
-        .with(|p| {
-            p.time_limit = Some(trial::LIMIT);
-            p.max_memory = None;
-        })
-        .check()?;
+    let pursuit = trial_params!(params).check()?;
     Trial::run(extent, trial::parts(extent, shapes), || {
-        Ok(pursuit.run(engine, &[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
+        Ok(pursuit.run(engine, &[part], dictionary, &mut ())?.report.status)
     })
 }

@@ -1,7 +1,6 @@
 //! Conversion of options to solver parameters.
 
 use crate::args::EncodeArgs;
-use crate::engine;
 use crate::params::{penalty, time_limit};
 use crate::values::Cap;
 use anyhow::Result;
@@ -11,7 +10,6 @@ use lobcod_io::read_vector;
 /// The pursuit for these options.
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     let (problem, codes, solver, run) = (&args.problem, &args.codes, &args.solver, &args.run);
-    engine::check(run)?;
     let mut params = PursuitParams::new(penalty(&problem.penalty));
     params.border = problem.border;
     params.tolerance = run.tolerance;

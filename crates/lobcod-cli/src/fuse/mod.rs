@@ -9,21 +9,21 @@ use crate::args::{ConsoleArgs, FuseArgs, RunArgs, ScoringArgs};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::dictionary::Chosen;
-use crate::dry_run::{Plan, until};
+use crate::dry_run::{Plan, Work, until};
 use crate::engine;
-use crate::interrupt;
-use crate::output::paths::{check_answer, check_image, check_page};
+use crate::flow::{Job, flow};
+use crate::output::paths::{check_answer, check_image};
 use crate::output::table::number;
-use crate::output::{warn, warnings};
+use crate::output::warn;
 use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::score::{Score, read_reference};
-use crate::trial::{self, Trial, part_of};
+use crate::trial::{self, Trial, part_of, trial_params};
 use anyhow::Result;
 use frames::Files;
 use lobcod::base::Base;
 use lobcod::engine::CpuEngine;
-use lobcod::{Extent, Penalty, PursuitParams, Status};
+use lobcod::{Extent, Penalty, PursuitParams, Signal};
 use lobcod_tasks::align::Align;
 use lobcod_tasks::fuse::{Compose, Frames as _, FuseBase, FuseParams, Fused, Fuser, Mode};
 use results::Results;
@@ -32,6 +32,8 @@ use std::path::{Path, PathBuf};
 
 /// Misalignment of frames, in pixels, above which a warning is printed.
 const MISALIGNED: f64 = 1.0;
+
+flow!(FuseArgs, "fuse");
 
 impl Command for FuseArgs {
     fn run(&self) -> Result<Outcome> {
@@ -65,32 +67,23 @@ impl Command for FuseArgs {
 
 /// Fuses the images.
 fn run(args: &FuseArgs) -> Result<Outcome> {
-    interrupt::listen();
-    engine::check(&args.run)?;
+    let flow = args.flow();
+    flow.begin()?;
     let fuser = params(args)?.check()?;
     check_answer(&args.output)?;
     for file in [args.decision_map.as_ref(), args.depth_map.as_ref()].into_iter().flatten() {
         check_image(file)?;
     }
-    args.page.report.as_deref().map(check_page).transpose()?;
-    if !args.plan.dry_run {
-        Budget::check_headers(
-            &args.run,
-            &args.images[..1],
-            &frames::options(args),
-            0,
-            |extent, channels| {
-                let chosen = Chosen::of(&args.dictionary, extent.rank())?;
-                Ok(fuser.estimate_memory(
-                    &engine::cpu(&args.run)?,
-                    extent,
-                    channels,
-                    &chosen.dictionary,
-                )?)
-            },
-        )?;
-    }
-    let mut files = Files::open(args)?;
+    Budget::check_task(
+        &flow,
+        (&args.images[..1], &frames::options(args)),
+        &args.dictionary,
+        0,
+        |engine, extent, channels, dictionary| {
+            fuser.estimate_memory(engine, extent, channels, dictionary)
+        },
+    )?;
+    let files = Files::open(args)?;
     let chosen = Chosen::of(&args.dictionary, 2)?;
     chosen.check_fits(files.extent)?;
     chosen.check_grey("fusion codes lightness")?;
@@ -104,42 +97,86 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
             args.images[0].display()
         ));
     }
-    let reference = read_reference(
-        &args.scoring,
-        &files.options,
-        (files.extent, files.channels),
-        &files.white,
-    )?;
     let shape = (files.extent, files.channels);
+    let reference = read_reference(&args.scoring, &files.options, shape, &files.white)?;
     let budget =
         Budget::now(&args.run).with_page_afterwards::<f32>(args.page.report.as_ref(), shape);
     let budget =
         if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
     let fuser = fuser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.plan.dry_run {
-        return dry_run(args, &mut files, &chosen, &fuser, budget).map(|()| Outcome::Done);
+    flow.finish(Fusion { args, fuser, files, chosen, reference, budget })
+}
+
+/// Images to fuse.
+struct Fusion<'a> {
+    args: &'a FuseArgs,
+    fuser: Fuser,
+    files: Files,
+    chosen: Chosen<f32>,
+    reference: Option<Signal<f32>>,
+    budget: Budget,
+}
+
+impl<'a> Job for Fusion<'a> {
+    type Done = Results<'a>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        let (args, extent, channels) = (self.args, self.files.extent, self.files.channels);
+        let params = PursuitParams::new(Penalty::Absolute(args.penalty))
+            .with(|p| p.tolerance = args.run.tolerance);
+        let engine = engine::cpu(&args.run)?;
+        let atoms = &self.chosen.dictionary;
+        let needed = self.fuser.estimate_memory(&engine, extent, channels, atoms)?;
+        let trial = self.trial(&engine)?;
+        let work = Work {
+            images: &args.images,
+            shapes: &vec![(extent, channels); args.images.len()],
+            dictionaries: ("dictionary", std::slice::from_ref(&self.chosen)),
+            output: ("image", Some(&args.output)),
+            needed,
+            budget: self.budget,
+            trial,
+        };
+        let gap = format!("relative gap of each image at most {}", number(args.run.tolerance));
+        let base = Base::Smooth { mu: args.smooth.smooth };
+        Ok(work.of_pursuit(base, &params, until(&gap, args.alternations)))
     }
 
-    let mut watcher = Watcher::of(&args.console, "fuse");
-    let fused = fuser.run(&*engine::open(&args.run)?, &mut files, &chosen.dictionary, &mut watcher);
-    let fused = fused.map_err(|error| match error.downcast() {
-        Ok(error) => budget.refuse()(error).into(),
-        Err(other) => other,
-    })?;
-    drop(watcher);
-    if !args.console.quiet {
-        warn_about(&fused, fuser.params(), files.extent);
+    fn run(mut self) -> Result<Results<'a>> {
+        let mut watcher = Watcher::of(&self.args.console, "fuse");
+        let engine = engine::open(&self.args.run)?;
+        let atoms = &self.chosen.dictionary;
+        let fused = self.fuser.run(&*engine, &mut self.files, atoms, &mut watcher);
+        drop(watcher);
+        let fused = fused.map_err(|error| match error.downcast() {
+            Ok(error) => self.budget.refuse()(error).into(),
+            Err(other) => other,
+        })?;
+        if !self.args.console.quiet {
+            warn_about(&fused, self.fuser.params(), self.files.extent);
+        }
+        let Self { args, files, chosen, reference, .. } = self;
+        Ok(Results { args, files, chosen, fused, reference, scores: Scores::default() })
     }
-    let mut work = Results { args, files, chosen, fused, scores: Scores::default() };
-    work.save()?;
-    if work.fused.status != Status::Interrupted {
-        work.scores = Scores::measure(args, &mut work.files, &work.fused, reference)?;
+}
+
+impl Fusion<'_> {
+    /// Fuses a crop of the first two frames, to estimate the run time.
+    fn trial(&mut self, engine: &CpuEngine) -> Result<Trial> {
+        let files = &mut self.files;
+        let mut frames = vec![part_of(&files.read(0)?)?, part_of(&files.read(1)?)?];
+        let part = frames[0].extent();
+        // Parts of the images may look unrelated.
+        let decide = |p: &mut FuseParams| {
+            p.mode = if p.mode == Mode::Auto { Mode::Focus } else { p.mode };
+        };
+        let fuser = trial_params!(self.fuser.params()).with(decide).check()?;
+        let times =
+            trial::parts(part, &[(files.extent, files.channels)]) * files.count() as f64 / 2.0;
+        Trial::run(part, times, || {
+            Ok(fuser.run(engine, &mut frames, &self.chosen.dictionary, &mut ())?.status)
+        })
     }
-    let shown = work.show();
-    work.print()?;
-    warnings::print(&work.report(), &args.console);
-    shown?;
-    Ok(if work.fused.status == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 
 /// Warns where the images do not fit the requested mode or alignment.
@@ -163,7 +200,7 @@ fn warn_about(fused: &Fused, params: &FuseParams, extent: Extent) {
 }
 
 /// The fusion parameters for these options.
-fn params(args: &FuseArgs) -> Result<FuseParams> {
+pub fn params(args: &FuseArgs) -> Result<FuseParams> {
     let base: FuseBase = args.fuse_base.into();
     let usual = if base == FuseBase::Average { Compose::Codes } else { Compose::Pixels };
     let mut params = FuseParams::default();
@@ -183,58 +220,4 @@ fn params(args: &FuseArgs) -> Result<FuseParams> {
     params.time_limit = time_limit(&args.run)?;
     params.max_memory = args.run.max_memory.map(|bytes| bytes.0);
     Ok(params)
-}
-
-fn dry_run(
-    args: &FuseArgs,
-    files: &mut Files,
-    chosen: &Chosen<f32>,
-    fuser: &Fuser,
-    budget: Budget,
-) -> Result<()> {
-    let shapes = vec![(files.extent, files.channels); args.images.len()];
-    let params = PursuitParams::new(Penalty::Absolute(args.penalty))
-        .with(|p| p.tolerance = args.run.tolerance);
-    let engine = engine::cpu(&args.run)?;
-    let plan = Plan {
-        images: &args.images,
-        shapes: &shapes,
-        dictionary: ("dictionary", chosen),
-        base: Base::Smooth { mu: args.smooth.smooth },
-        until: until(
-            &format!("relative gap of each image at most {}", number(args.run.tolerance)),
-            args.alternations,
-        ),
-        output: ("image", Some(&args.output)),
-        needed: fuser.estimate_memory(&engine, files.extent, files.channels, &chosen.dictionary)?,
-        budget,
-        bands: None,
-        trial: trial(&engine, files, chosen, fuser)?,
-    };
-    plan.print(&params, &args.console)
-}
-
-/// Fuses a crop of the first two frames, to estimate the run time.
-fn trial(
-    engine: &CpuEngine,
-    files: &mut Files,
-    chosen: &Chosen<f32>,
-    fuser: &Fuser,
-) -> Result<Trial> {
-    let mut frames = vec![part_of(&files.read(0)?)?, part_of(&files.read(1)?)?];
-    let part = frames[0].extent();
-    let fuser = fuser
-        .params()
-        .clone()
-        .with(|p| {
-            p.time_limit = Some(trial::LIMIT);
-            p.max_memory = None;
-            // Parts of the images may look unrelated.
-            p.mode = if p.mode == Mode::Auto { Mode::Focus } else { p.mode };
-        })
-        .check()?;
-    let times = trial::parts(part, &[(files.extent, files.channels)]) * files.count() as f64 / 2.0;
-    Trial::run(part, times, || {
-        Ok(fuser.run(engine, &mut frames, &chosen.dictionary, &mut ())?.status != Status::TimeLimit)
-    })
 }

@@ -4,17 +4,17 @@ use super::frames::Files;
 use super::scores::{Scores, largest};
 use crate::args::FuseArgs;
 use crate::dictionary::Chosen;
-use crate::machine;
+use crate::flow::Finished;
+use crate::json;
 use crate::output::table::{Table, number, plural};
-use crate::output::{json, print, summary};
+use crate::output::{summary, warnings};
 use crate::report::{BeforeAfter, Fact, PursuitPage};
 use anyhow::Result;
 use lobcod::base::Base;
-use lobcod::{Answer, Report, Signal};
+use lobcod::{Answer, Report, Signal, Status};
 use lobcod_io::{Depth, FileKind, WriteOptions, write_image};
 use lobcod_tasks::align::{Align, Motion};
 use lobcod_tasks::fuse::{Frames as _, Fused, Mode};
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// Everything to save and report.
@@ -27,13 +27,20 @@ pub struct Results<'a> {
     pub chosen: Chosen<f32>,
     /// The fused image and its maps.
     pub fused: Fused,
+    /// The reference, if there is one.
+    pub reference: Option<Signal<f32>>,
     /// Its scores.
     pub scores: Scores,
 }
 
-impl Results<'_> {
-    /// Writes the image and the maps.
-    pub fn save(&self) -> Result<()> {
+impl Finished for Results<'_> {
+    type Report = json::Fuse;
+
+    fn status(&self) -> Status {
+        self.fused.status
+    }
+
+    fn save(&mut self) -> Result<()> {
         let depth = FileKind::from_path(&self.args.output)?.nearest_depth(self.files.depth);
         let options = WriteOptions {
             axes: self.files.axes,
@@ -50,12 +57,14 @@ impl Results<'_> {
         ] {
             file.as_deref().map_or(Ok(()), |file| write_map(file, map, self.args.images.len()))?;
         }
+        if self.status() != Status::Interrupted {
+            let reference = self.reference.take();
+            self.scores = Scores::measure(self.args, &mut self.files, &self.fused, reference)?;
+        }
         Ok(())
     }
 
-    /// Writes the HTML report, if requested.
-    pub fn show(&mut self) -> Result<()> {
-        let Some(path) = &self.args.page.report else { return Ok(()) };
+    fn write_page(&mut self, path: &Path) -> Result<()> {
         let first = self.fused.crop.cut(&self.files.read(0)?)?;
         let last = (self.args.images.len() - 1) as f64;
         let view = BeforeAfter {
@@ -100,83 +109,44 @@ impl Results<'_> {
         page.write(path)
     }
 
-    /// Prints the result on standard output, as text or JSON.
-    pub fn print(&self) -> Result<()> {
-        if self.args.console.json {
-            return print(&format!("{:#}", Value::Object(self.json())));
-        }
-        if self.args.console.quiet { Ok(()) } else { print(&self.summary()) }
-    }
-
-    /// The combined report of the pursuits of all frames.
-    pub fn report(&self) -> Report {
-        Report::together(&self.fused.reports).expect("there are two frames or more")
-    }
-
-    /// Whether a frame was moved.
-    fn is_aligned(&self) -> bool {
-        Align::from(self.args.align) != Align::None
-            && self.fused.motions.iter().any(|m| !m.is_still())
-    }
-
-    /// The mode and the alignment, and why they were chosen.
-    fn mode(&self) -> String {
-        let stack = &self.fused.stack;
-        let why = match stack.mode {
-            Mode::Exposure => format!("brightness differs by {:.0} of 100", stack.brightness),
-            _ => format!("equal brightness, similarity {:.2}", stack.similarity),
-        };
-        let aligned = if self.is_aligned() {
-            let largest = |m: &Motion| m.largest_shift(self.files.extent);
-            let farthest = self.fused.motions.iter().map(largest).fold(0.0, f64::max);
-            format!("aligned by up to {farthest:.1} pixels")
-        } else {
-            "not aligned".into()
-        };
-        format!("{} ({why}), {aligned}", mode_name(stack.mode))
-    }
-
-    /// Fraction of pixels taken from a frame.
-    fn share(&self, number: usize) -> f64 {
-        let own = self.fused.decision.data().iter().filter(|k| **k as usize == number).count();
-        own as f64 / self.fused.decision.data().len() as f64
-    }
-
-    fn json(&self) -> serde_json::Map<String, Value> {
-        let (args, crop) = (self.args, &self.fused.crop);
-        let mut fields = json::report(&self.report(), machine::peak_memory());
-        let name = |path: &Option<std::path::PathBuf>| {
-            path.as_ref().map(|path| path.display().to_string())
-        };
-        fields.extend(json::object(json!({
-            "dictionary": self.chosen.name,
-            "mode": mode_name(self.fused.stack.mode),
-            "similarity": self.fused.stack.similarity,
-            "brightness_difference": self.fused.stack.brightness,
-            "aligned": self.is_aligned(),
-            "scale": args.scale.value(),
-            "output": args.output.display().to_string(),
-            "decision_map": name(&args.decision_map),
-            "depth_map": name(&args.depth_map),
-            "report": name(&args.page.report),
-            "crop": { "top": crop.top, "left": crop.left, "height": crop.height, "width": crop.width },
-        })));
-        self.scores.add_to(&mut fields);
-        let frame = |(i, report): (usize, &Report)| {
+    fn json(&self) -> json::Fuse {
+        let (args, crop, stack) = (self.args, &self.fused.crop, &self.fused.stack);
+        let shape = (self.files.extent, self.files.channels);
+        let image = |(i, report): (usize, &Report)| {
             let motion = &self.fused.motions[i];
-            let mut frame = json::certificate(&report.total);
-            frame.extend(json::object(json!({
-                "file": args.images[i].display().to_string(),
-                "status": report.status.to_string(),
-                "share": self.share(i),
-                "shift": motion.shift,
-                "scale": motion.scale,
-                "angle_degrees": motion.angle.to_degrees(),
-            })));
-            Value::Object(frame)
+            json::FusedImage {
+                image: json::Image::new(&args.images[i], shape),
+                certificate: (&report.total).into(),
+                status: report.status.to_string(),
+                share: self.share(i),
+                shift: motion.shift,
+                scale: motion.scale,
+                angle_degrees: motion.angle.to_degrees(),
+            }
         };
-        fields.insert("images".into(), self.fused.reports.iter().enumerate().map(frame).collect());
-        fields
+        json::Fuse {
+            pursuit: (&self.report()).into(),
+            dictionary: self.chosen.name.clone(),
+            mode: mode_name(stack.mode),
+            similarity: stack.similarity,
+            brightness_difference: stack.brightness,
+            aligned: self.is_aligned(),
+            scale: args.scale.value(),
+            output: json::file(&args.output),
+            decision_map: json::optional_file(&args.decision_map),
+            depth_map: json::optional_file(&args.depth_map),
+            report: json::optional_file(&args.page.report),
+            crop: json::Crop {
+                top: crop.top,
+                left: crop.left,
+                height: crop.height,
+                width: crop.width,
+            },
+            q_abf: self.scores.q_abf,
+            mutual_information: self.scores.mutual_information,
+            scores: self.scores.json(self.files.white.peak(args.scoring.score.peak)),
+            images: self.fused.reports.iter().enumerate().map(image).collect(),
+        }
     }
 
     fn summary(&self) -> String {
@@ -222,6 +192,46 @@ impl Results<'_> {
             }
         }
         table.render()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        warnings::of(&self.report())
+    }
+}
+
+impl Results<'_> {
+    /// The combined report of the pursuits of all frames.
+    fn report(&self) -> Report {
+        Report::together(&self.fused.reports).expect("there are two frames or more")
+    }
+
+    /// Whether a frame was moved.
+    fn is_aligned(&self) -> bool {
+        Align::from(self.args.align) != Align::None
+            && self.fused.motions.iter().any(|m| !m.is_still())
+    }
+
+    /// The mode and the alignment, and why they were chosen.
+    fn mode(&self) -> String {
+        let stack = &self.fused.stack;
+        let why = match stack.mode {
+            Mode::Exposure => format!("brightness differs by {:.0} of 100", stack.brightness),
+            _ => format!("equal brightness, similarity {:.2}", stack.similarity),
+        };
+        let aligned = if self.is_aligned() {
+            let largest = |m: &Motion| m.largest_shift(self.files.extent);
+            let farthest = self.fused.motions.iter().map(largest).fold(0.0, f64::max);
+            format!("aligned by up to {farthest:.1} pixels")
+        } else {
+            "not aligned".into()
+        };
+        format!("{} ({why}), {aligned}", mode_name(stack.mode))
+    }
+
+    /// Fraction of pixels taken from a frame.
+    fn share(&self, number: usize) -> f64 {
+        let own = self.fused.decision.data().iter().filter(|k| **k as usize == number).count();
+        own as f64 / self.fused.decision.data().len() as f64
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::frames::Files;
 use crate::args::FuseArgs;
+use crate::json;
 use crate::score::Score;
 use anyhow::Result;
 use lobcod::{Real, Signal};
@@ -10,7 +11,6 @@ use lobcod_tasks::align::{Align, Crop, warp};
 use lobcod_tasks::colour::lightness;
 use lobcod_tasks::fuse::{Frames, Fused};
 use lobcod_tasks::metrics::{EdgeScore, mutual_information, psnr};
-use serde_json::{Map, Value, json};
 
 /// Border that the paper's authors exclude from their score: everything before this row and column
 /// (counted from 1), and as many at the end.
@@ -82,16 +82,14 @@ impl Scores {
         Ok(scores)
     }
 
-    /// Adds the scores to a JSON report.
-    pub fn add_to(&self, report: &mut Map<String, Value>) {
-        report.insert("q_abf".into(), json!(self.q_abf));
-        report.insert("mutual_information".into(), json!(self.mutual_information));
-        if let Some(score) = &self.fitted {
-            score.add_to(report);
-            report.insert("psnr_output_db".into(), json!(self.written));
-            report.insert("psnr_l_db".into(), json!(self.lightness));
-            report.insert("psnr_authors_db".into(), json!(self.authors));
-        }
+    /// The scores against the reference, for a JSON report.
+    pub fn json(&self, peak: f64) -> Option<json::TaskScores> {
+        Some(json::TaskScores {
+            psnr_output_db: self.written.and_then(json::finite),
+            psnr_l_db: self.lightness.and_then(json::finite),
+            psnr_authors_db: self.authors.and_then(json::finite),
+            ..json::TaskScores::new(peak, self.fitted.as_ref()?)
+        })
     }
 }
 

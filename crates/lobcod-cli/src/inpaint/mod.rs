@@ -1,7 +1,6 @@
 //! `lobcod inpaint`: fills in missing pixels.
 
 mod params;
-mod plan;
 mod results;
 
 use crate::Outcome;
@@ -10,14 +9,17 @@ use crate::batch::{self, OnImages, Parts};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::dictionary::Chosen;
+use crate::dry_run::{Plan, Work};
 use crate::engine;
+use crate::flow::{Job, flow};
 use crate::input::{Input, about, read_inputs, read_options};
-use crate::interrupt;
-use crate::output::paths::{check_answer, check_page, same_file};
+use crate::json;
+use crate::missing::{self, Missing};
+use crate::output::paths::{check_answer, same_file};
+use crate::output::table::{number, plural};
 use crate::progress::Watcher;
-use crate::ranks;
 use crate::score::{References, Score, ScoreRequest};
-use crate::trial::{self, Trial, part_of, part_of_mask};
+use crate::trial::{Trial, part_of, part_of_mask, trial_params};
 use crate::values::{DictionaryChoice, Precision, Preset};
 use crate::white::White;
 use anyhow::{Result, ensure};
@@ -26,7 +28,8 @@ use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
 use lobcod_io::{FileKind, Image};
 use lobcod_tasks::inpaint::Inpaint;
-use plan::Plan;
+#[cfg(test)]
+pub use params::inpaint;
 use results::Results;
 use std::path::Path;
 
@@ -34,6 +37,8 @@ use std::path::Path;
 const WHOLE_COPIES: usize = 4;
 /// Samples of a trial without holes of which one is hidden.
 const SPARSE: usize = 97;
+
+flow!(InpaintArgs, "inpaint");
 
 impl Command for InpaintArgs {
     fn run(&self) -> Result<Outcome> {
@@ -80,7 +85,8 @@ impl OnImages for InpaintArgs {
 }
 
 fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
-    interrupt::listen();
+    let flow = args.flow();
+    flow.begin()?;
     let inpaint = params::inpaint(args)?;
     check_outputs(args)?;
     if !args.plan.dry_run {
@@ -100,10 +106,8 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let mut images =
         read_inputs::<T>(std::slice::from_ref(&args.files.image), &args.input, &args.run)?;
     let Input { image, missing } = images.remove(0);
-    let Image { signal, known, depth: image_depth, axes, sample_rate, metadata } = image;
-    let depth = FileKind::from_path(&args.output)?.nearest_depth(image_depth);
     let files: Vec<_> = args.scoring.reference.iter().cloned().collect();
-    let white = White::of(&signal, known.as_ref(), image_depth, args.input.scale.given);
+    let white = White::of(&image.signal, image.known.as_ref(), image.depth, args.input.scale.given);
     let request = ScoreRequest {
         files: &files,
         peak: args.scoring.score.peak,
@@ -111,55 +115,88 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
         run: &args.run,
         white,
     };
-    let references = References::read(&request, &[(signal.extent(), signal.channels())])?;
-    let chosen = dictionaries::<T>(args, signal.extent())?;
-    let known = known.map_or_else(|| whole(signal.extent()), Ok)?;
-    let atoms: Vec<Dictionary<T>> = chosen.iter().map(|c| c.dictionary.clone()).collect();
-    let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), signal.data());
-    let shape = (signal.extent(), signal.channels());
+    let shape = (image.signal.extent(), image.signal.channels());
+    let references = References::read(&request, &[shape])?;
+    let chosen = dictionaries::<T>(args, shape.0)?;
+    let known = image.known.clone().map_or_else(|| whole(shape.0), Ok)?;
+    let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
     let budget =
         if files.is_empty() { budget } else { budget.with_moment(Score::memory::<T>(shape)) };
     let inpaint = inpaint.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.plan.dry_run {
-        let engine = engine::cpu(&args.run)?;
-        let needed = inpaint.estimate_memory_of(&engine, &signal, &known, &atoms)?;
-        let trial = trial(&engine, &inpaint, &signal, &known, &atoms)?;
-        return Plan {
-            args,
-            signal: &signal,
-            known: &known,
-            chosen: &chosen,
-            needed,
-            budget,
-            trial,
-        }
-        .print(inpaint.params())
-        .map(|()| Outcome::Done);
+    flow.finish(Filling { args, inpaint, image, missing, known, chosen, white, references, budget })
+}
+
+/// An image to fill.
+struct Filling<'a, T> {
+    args: &'a InpaintArgs,
+    inpaint: Inpaint,
+    image: Image<T>,
+    missing: Missing,
+    known: Mask<T>,
+    chosen: Vec<Chosen<T>>,
+    white: White,
+    references: References<T>,
+    budget: Budget,
+}
+
+impl<'a, T: Real> Job for Filling<'a, T> {
+    type Done = Results<'a, T>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        let (signal, params, atoms) = (&self.image.signal, self.inpaint.params(), self.atoms());
+        let engine = engine::cpu(&self.args.run)?;
+        let shape = (signal.extent(), signal.channels());
+        let work = Work {
+            images: std::slice::from_ref(&self.args.files.image),
+            shapes: &[shape],
+            dictionaries: ("dictionary", &self.chosen),
+            output: ("output", Some(&self.args.output)),
+            needed: self.inpaint.estimate_memory_of(&engine, signal, &self.known, &atoms)?,
+            budget: self.budget,
+            trial: trial(&engine, &self.inpaint, signal, &self.known, &atoms)?,
+        };
+        let missing = missing::count(signal, &self.known);
+        let windows = params.windows.iter().map(|w| number(*w)).collect::<Vec<_>>().join(", ");
+        let learnt = if params.learn { ", and learnt dictionaries" } else { "" };
+        let copies = match params.variants {
+            1 => "1 copy".into(),
+            n => format!("{n} copies"),
+        };
+        let rows = vec![
+            ("missing", plural(missing, "sample")),
+            ("averages", format!("{copies} of each dictionary, base windows {windows}{learnt}")),
+            ("penalty", params.penalty.map_or("auto".into(), number)),
+        ];
+        let settings = json::Settings::Inpaint {
+            image: json::file(&self.args.files.image),
+            shape: shape.0.axes().to_vec(),
+            channels: shape.1,
+            missing_samples: missing,
+            learn: if params.learn { "image" } else { "none" },
+            variants: params.variants,
+            windows: params.windows.clone(),
+            density: params.density,
+            held_out: params.held_out,
+        };
+        Ok(work.with(rows, settings))
     }
-    let mut watcher = Watcher::of(&args.console, "inpaint");
-    let answer = inpaint.run(&*engine::open(&args.run)?, &signal, &known, &atoms, &mut watcher);
-    let answer = answer.map_err(budget.refuse()).map_err(about(&args.files.image))?;
-    drop(watcher);
-    if ranks::is_silent() {
-        return Ok(Outcome::Done);
+
+    fn run(self) -> Result<Results<'a, T>> {
+        let mut watcher = Watcher::of(&self.args.console, "inpaint");
+        let (engine, atoms) = (engine::open(&self.args.run)?, self.atoms());
+        let answer =
+            self.inpaint.run(&*engine, &self.image.signal, &self.known, &atoms, &mut watcher);
+        drop(watcher);
+        let answer = answer.map_err(self.budget.refuse()).map_err(about(&self.args.files.image))?;
+        let depth = FileKind::from_path(&self.args.output)?.nearest_depth(self.image.depth);
+        Ok(Results { job: self, answer, depth, scores: None })
     }
-    let interrupted = answer.report.status == Status::Interrupted;
-    Results {
-        args,
-        params: inpaint.params(),
-        signal,
-        known,
-        chosen,
-        answer,
-        depth,
-        axes,
-        sample_rate,
-        metadata,
-        missing,
-        white,
+}
+
+impl<T: Real> Filling<'_, T> {
+    fn atoms(&self) -> Vec<Dictionary<T>> {
+        self.chosen.iter().map(|c| c.dictionary.clone()).collect()
     }
-    .finish(&references)?;
-    Ok(if interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 
 /// Error, before long work, if an output cannot be written.
@@ -178,7 +215,7 @@ fn check_outputs(args: &InpaintArgs) -> Result<()> {
             "{place} is both input and output; choose another file with -o"
         );
     }
-    args.page.report.as_deref().map(check_page).transpose().map(drop)
+    Ok(())
 }
 
 /// The requested dictionaries, or the default ones.
@@ -228,19 +265,10 @@ fn trial<T: Real>(
     }
     let fitted = inpaint.fitted_samples(engine, signal, known, atoms)?;
     let times = fitted as f64 / part.extent().volume() as f64;
-    let inpaint = inpaint
-        .params()
-        .clone()
-        .with(|p| {
-            p.time_limit = Some(trial::LIMIT);
-            p.max_memory = None;
-            p.everywhere = true;
-        })
-        .check()?;
+    let inpaint = trial_params!(inpaint.params()).with(|p| p.everywhere = true).check()?;
     Trial::run(part.extent(), times, || {
         // A crop in which all or no samples are known gives a poor estimate, but is not an error.
-        Ok(inpaint
-            .run(engine, &part, &mask, atoms, &mut ())
-            .map_or(true, |filled| filled.report.status != Status::TimeLimit))
+        let filled = inpaint.run(engine, &part, &mask, atoms, &mut ());
+        Ok(filled.map_or(Status::Converged, |filled| filled.report.status))
     })
 }

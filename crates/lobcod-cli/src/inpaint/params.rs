@@ -1,7 +1,6 @@
 //! Conversion of options to inpainting parameters.
 
 use crate::args::InpaintArgs;
-use crate::engine;
 use crate::params::time_limit;
 use crate::values::{LearnChoice, Preset};
 use anyhow::Result;
@@ -9,7 +8,6 @@ use lobcod_tasks::inpaint::{Inpaint, InpaintParams};
 
 /// The parameters for these options.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
-    engine::check(&args.run)?;
     let (learn, windows, density) = match args.preset {
         Preset::Fast => (LearnChoice::None, vec![1.0], 1.0),
         Preset::Standard => (LearnChoice::None, vec![1.0], 0.5),

@@ -1,53 +1,37 @@
 //! Output of `inpaint`.
 
-use crate::args::InpaintArgs;
-use crate::dictionary::Chosen;
+use super::Filling;
+use crate::flow::Finished;
 use crate::input::read_options;
+use crate::json;
 use crate::machine;
-use crate::missing::{self, Missing};
+use crate::missing;
+use crate::output::summary;
 use crate::output::table::{Table, count, number, plural};
-use crate::output::{json, print, summary, warn};
 use crate::report::{Fact, FilledPage};
-use crate::score::{References, Score};
-use crate::white::White;
+use crate::score::Score;
 use anyhow::Result;
 use lobcod::memory::words;
-use lobcod::{Mask, Real, Signal, Status};
-use lobcod_io::{Axes, Depth, Metadata, WriteOptions, read_image, write_image};
-use lobcod_tasks::inpaint::{AnswerReport, InpaintParams, InpaintReport, Inpainted, PathPoint};
+use lobcod::{Real, Signal, Status};
+use lobcod_io::{Depth, WriteOptions, read_image, write_image};
+use lobcod_tasks::inpaint::{AnswerReport, InpaintReport, Inpainted, PathPoint};
 use lobcod_tasks::metrics;
-use serde_json::{Map, Value, json};
+use std::path::Path;
 
-/// Everything to save and report.
+/// A filled image.
 pub struct Results<'a, T> {
-    /// The options.
-    pub args: &'a InpaintArgs,
-    /// The parameters.
-    pub params: &'a InpaintParams,
     /// The damaged image.
-    pub signal: Signal<T>,
-    /// The mask of its known samples.
-    pub known: Mask<T>,
-    /// The dictionaries.
-    pub chosen: Vec<Chosen<T>>,
+    pub(super) job: Filling<'a, T>,
     /// The filled image and the report.
-    pub answer: Inpainted<T>,
+    pub(super) answer: Inpainted<T>,
     /// Sample type of the output.
-    pub depth: Depth,
-    /// Order of the axes in the file.
-    pub axes: Axes,
-    /// Sample rate, if it is a sound.
-    pub sample_rate: Option<u32>,
-    /// Metadata of the file.
-    pub metadata: Metadata,
-    /// Its missing samples.
-    pub missing: Missing,
-    /// Its white level.
-    pub white: White,
+    pub(super) depth: Depth,
+    /// Scores, if there is a reference.
+    pub(super) scores: Option<Scores>,
 }
 
 /// Scores against the reference.
-struct Scores {
+pub struct Scores {
     /// Of the fit, including known pixels.
     fit: Score,
     /// Of the written file.
@@ -58,178 +42,105 @@ struct Scores {
     ssim: Option<f64>,
 }
 
-impl<T: Real> Results<'_, T> {
-    /// Writes the image and the HTML report, and prints the result.
-    pub fn finish(self, references: &References<T>) -> Result<()> {
-        let written = if self.args.refit_known { &self.answer.fit } else { &self.answer.image };
+impl<T: Real> Finished for Results<'_, T> {
+    type Report = json::Inpaint;
+
+    fn status(&self) -> Status {
+        self.answer.report.status
+    }
+
+    fn save(&mut self) -> Result<()> {
+        let Filling { args, image, white, references, .. } = &self.job;
         let options = WriteOptions {
-            axes: self.axes,
+            axes: image.axes,
             depth: self.depth,
-            scale: self.white.value,
-            sample_rate: self.sample_rate,
-            metadata: self.metadata.clone(),
+            scale: white.value,
+            sample_rate: image.sample_rate,
+            metadata: image.metadata.clone(),
         };
-        if self.depth == Depth::F64 && T::NAME != "f64" && !self.args.refit_known {
-            write_image(&self.args.output, &self.with_known_samples(written)?, &options)?;
+        if self.depth == Depth::F64 && T::NAME != "f64" && !args.refit_known {
+            write_image(&args.output, &self.with_known_samples(self.written())?, &options)?;
         } else {
-            write_image(&self.args.output, written, &options)?;
+            write_image(&args.output, self.written(), &options)?;
         }
-        let scored = !self.args.console.quiet
-            && references.truth(0).is_some()
-            && self.args.scoring.score.peak.is_none();
-        self.white.warn(&self.args.files.image, scored, Some(&self.args.output));
-        let scores =
-            references.truth(0).map(|(truth, peak)| self.scores(truth, peak)).transpose()?;
-        let page = self.args.page.report.as_deref().map(|path| {
-            FilledPage {
-                name: self.args.files.image.display().to_string(),
-                damaged: &self.signal,
-                known: &self.known,
-                filled: written,
-                truth: references.truth(0).map(|(truth, _)| truth),
-                white: matches!(self.depth, Depth::U8 | Depth::U16).then_some(self.white.value),
-                report: &self.answer.report,
-                facts: self.facts(scores.as_ref()),
-            }
-            .write(path)
-        });
-        if self.args.console.json {
-            print(&format!("{:#}", Value::Object(self.json(scores.as_ref()))))?;
-        } else if !self.args.console.quiet {
-            print(&self.summary(scores.as_ref()))?;
-        }
-        if !self.args.console.quiet {
-            self.warnings().iter().for_each(|warning| warn(warning));
-        }
-        page.unwrap_or(Ok(()))
+        let truth = references.truth(0);
+        let scored_without_peak = truth.is_some() && args.scoring.score.peak.is_none();
+        white.warn(&args.files.image, scored_without_peak, Some(&args.output));
+        self.scores = truth.map(|(truth, peak)| self.scores(truth, peak)).transpose()?;
+        Ok(())
     }
 
-    /// The filled image with the known samples exactly as in the file, in double precision.
-    fn with_known_samples(&self, filled: &Signal<T>) -> Result<Signal<f64>> {
-        let mut options = read_options(&self.args.input, &self.args.run);
-        options.axes = Some(self.axes);
-        let mut exact = read_image::<f64>(&self.args.files.image, &options)?.signal;
-        let weights = (0..exact.channels()).flat_map(|c| self.known.channel(c));
-        for ((sample, fill), weight) in exact.data_mut().iter_mut().zip(filled.data()).zip(weights)
-        {
-            if *weight == T::ZERO {
-                *sample = fill.to_f64();
-            }
-        }
-        Ok(exact)
+    fn write_page(&mut self, path: &Path) -> Result<()> {
+        let Filling { args, image, known, white, references, .. } = &self.job;
+        let page = FilledPage {
+            name: json::file(&args.files.image),
+            damaged: &image.signal,
+            known,
+            filled: self.written(),
+            truth: references.truth(0).map(|(truth, _)| truth),
+            white: matches!(self.depth, Depth::U8 | Depth::U16).then_some(white.value),
+            report: &self.answer.report,
+            facts: self.facts(),
+        };
+        page.write(path)
     }
 
-    /// Warnings about results that are correct but probably not intended.
-    fn warnings(&self) -> Vec<&'static str> {
-        let InpaintReport { answers, status, .. } = &self.answer.report;
-        let mut warnings = Vec::new();
-        if answers.is_empty() {
-            warnings.push("no pixel is missing, so the image is written unchanged; mark holes with --holes or --known");
-        } else if self.params.penalty.is_some()
-            && *status == Status::Converged
-            && answers.iter().all(|a| a.nonzeros == 0)
-        {
-            warnings
-                .push("all codes are zero at this penalty, so the holes are filled smoothly; use a smaller --penalty, or auto");
-        }
-        warnings
-    }
-
-    fn scores(&self, truth: &Signal<T>, peak: f64) -> Result<Scores> {
-        let mut options = read_options(&self.args.input, &self.args.run);
-        options.axes = Some(self.axes);
-        let written = read_image::<T>(&self.args.output, &options)?.signal;
-        let mut error = (0.0, 0usize);
-        for c in 0..truth.channels() {
-            let samples =
-                truth.channel(c).iter().zip(written.channel(c)).zip(self.known.channel(c));
-            for ((a, b), _) in samples.filter(|(_, w)| **w == T::ZERO) {
-                error = (error.0 + (a.to_f64() - b.to_f64()).powi(2), error.1 + 1);
-            }
-        }
-        Ok(Scores {
-            fit: Score::of(&self.answer.fit, truth, peak)?,
-            output: metrics::psnr(&written, truth, peak)?,
-            holes: 20.0 * (peak * (error.1 as f64 / error.0).sqrt()).log10(),
-            ssim: metrics::ssim(&written, truth, peak).ok(),
-        })
-    }
-
-    /// Number of filled samples.
-    fn missing_samples(&self) -> usize {
-        missing::count(&self.signal, &self.known)
-    }
-
-    fn json(&self, scores: Option<&Scores>) -> Map<String, Value> {
+    fn json(&self) -> json::Inpaint {
+        let Filling { args, image, inpaint, missing, chosen, .. } = &self.job;
         let report = &self.answer.report;
-        let mut fields = json::object(json!({
-            "status": report.status.to_string(),
-            "pixels": self.signal.extent().volume(),
-            "missing_samples": self.missing_samples(),
-            "held_out_samples": report.held_out,
-            "penalty": report.penalty,
-            "penalty_path": report.path.iter().map(point).collect::<Vec<_>>(),
-            "answers": report.answers.iter().map(|a| self.answer_json(a)).collect::<Vec<_>>(),
-            "nonzeros": report.answers.iter().map(|a| a.nonzeros).sum::<usize>(),
-            "discovery_sweeps": report.discovery_sweeps,
-            "support_sweeps": report.support_sweeps,
-            "seconds": report.seconds,
-            "working_memory_bytes": report.working_memory_bytes,
-            "peak_memory_bytes": machine::peak_memory(),
-            "threads": report.threads,
-            "engine": report.engine,
-            "precision": report.precision,
-            "warnings": self.missing.warnings.iter().map(String::as_str).chain(self.warnings()).collect::<Vec<_>>(),
-            "learn": if self.params.learn { "image" } else { "none" },
-            "refit_known": self.args.refit_known,
-            "depth": self.depth.to_string(),
-            "output": self.args.output.display().to_string(),
-        }));
-        self.missing.add_to(&mut fields);
-        if let Some(page) = &self.args.page.report {
-            fields.insert("report".into(), page.display().to_string().into());
+        json::Inpaint {
+            status: report.status.to_string(),
+            pixels: image.signal.extent().volume(),
+            missing_samples: missing::count(&image.signal, &self.job.known),
+            missing: missing.json(),
+            held_out_samples: report.held_out,
+            penalty: report.penalty,
+            penalty_path: path_json(&report.path),
+            answers: report.answers.iter().map(|a| self.answer_json(a)).collect(),
+            nonzeros: report.answers.iter().map(|a| a.nonzeros).sum(),
+            sweeps: json::Sweeps {
+                discovery_sweeps: report.discovery_sweeps,
+                support_sweeps: report.support_sweeps,
+            },
+            run: json::Run {
+                seconds: report.seconds,
+                working_memory_bytes: Some(report.working_memory_bytes),
+                peak_memory_bytes: machine::peak_memory(),
+                threads: report.threads,
+                engine: report.engine.to_string(),
+                precision: report.precision,
+                warnings: missing.warnings.iter().cloned().chain(self.warnings()).collect(),
+            },
+            dictionary: chosen[0].name.clone(),
+            dictionaries: chosen.iter().map(|c| c.name.clone()).collect(),
+            learn: if inpaint.params().learn { "image" } else { "none" },
+            refit_known: args.refit_known,
+            scale: args.input.scale.value(),
+            depth: self.depth.to_string(),
+            output: json::file(&args.output),
+            report: json::optional_file(&args.page.report),
+            scores: self.scores.as_ref().map(|scores| json::TaskScores {
+                psnr_output_db: json::finite(scores.output),
+                psnr_holes_db: json::finite(scores.holes),
+                ssim: scores.ssim,
+                ..json::TaskScores::new(self.peak(), &scores.fit)
+            }),
+            images: vec![json::Image::new(
+                &args.files.image,
+                (image.signal.extent(), image.signal.channels()),
+            )],
         }
-        if let Some(scores) = scores {
-            fields.insert("peak".into(), json!(self.white.peak(self.args.scoring.score.peak)));
-            fields.insert("psnr_db".into(), json!(scores.fit.psnr_db));
-            fields.insert("psnr_output_db".into(), json!(scores.output));
-            fields.insert("psnr_holes_db".into(), json!(scores.holes));
-            fields.insert("ssim".into(), json!(scores.ssim));
-        }
-        fields
     }
 
-    fn answer_json(&self, answer: &AnswerReport) -> Value {
-        json!({
-            "dictionary": self.dictionary_name(answer),
-            "learnt": answer.learnt,
-            "variant": answer.variant,
-            "window": answer.window,
-            "trust": answer.trust,
-            "weight": answer.weight,
-            "penalty": answer.penalty,
-            "nonzeros": answer.nonzeros,
-            "penalty_path": answer.path.iter().map(point).collect::<Vec<_>>(),
-        })
-    }
-
-    fn dictionary_name(&self, answer: &AnswerReport) -> &str {
-        answer.dictionary.map_or("none", |number| self.chosen[number].name.as_str())
-    }
-
-    fn summary(&self, scores: Option<&Scores>) -> String {
+    fn summary(&self) -> String {
+        let Filling { args, image, chosen, .. } = &self.job;
         let report = &self.answer.report;
         let mut table = Table::default();
-        table.row(
-            "image",
-            format!(
-                "{}, {}",
-                self.args.files.image.display(),
-                summary::shape(self.signal.extent(), self.signal.channels())
-            ),
-        );
-        table.row("missing", self.missing_words());
-        for chosen in &self.chosen {
+        let shape = summary::shape(image.signal.extent(), image.signal.channels());
+        table
+            .row("image", format!("{}, {shape}", args.files.image.display()))
+            .row("missing", self.missing_words());
+        for chosen in chosen {
             table.row("dictionary", chosen.words());
         }
         table.row("penalty", self.penalty_words());
@@ -243,7 +154,7 @@ impl<T: Real> Results<'_, T> {
             count(report.support_sweeps)
         );
         table.row("run", format!("{:.2} s, {sweeps}, {}", report.seconds, self.means()));
-        if let Some(scores) = scores {
+        if let Some(scores) = &self.scores {
             table.row(
                 "PSNR",
                 format!(
@@ -251,19 +162,98 @@ impl<T: Real> Results<'_, T> {
                     scores.output,
                     scores.fit.psnr_db,
                     scores.holes,
-                    number(self.white.peak(self.args.scoring.score.peak))
+                    number(self.peak())
                 ),
             );
             scores.ssim.map(|ssim| table.row("SSIM", format!("{ssim:.4}")));
         }
-        table.row("output", format!("{}, {}", self.args.output.display(), self.depth));
-        if let Some(page) = &self.args.page.report {
+        table.row("output", format!("{}, {}", args.output.display(), self.depth));
+        if let Some(page) = &args.page.report {
             table.row("report", page.display());
         }
         table.render()
     }
 
-    fn facts(&self, scores: Option<&Scores>) -> Vec<Fact> {
+    fn warnings(&self) -> Vec<String> {
+        let InpaintReport { answers, status, .. } = &self.answer.report;
+        let mut warnings = Vec::new();
+        if answers.is_empty() {
+            warnings.push("no pixel is missing, so the image is written unchanged; mark holes with --holes or --known".into());
+        } else if self.job.inpaint.params().penalty.is_some()
+            && *status == Status::Converged
+            && answers.iter().all(|a| a.nonzeros == 0)
+        {
+            warnings.push("all codes are zero at this penalty, so the holes are filled smoothly; use a smaller --penalty, or auto".into());
+        }
+        warnings
+    }
+}
+
+impl<T: Real> Results<'_, T> {
+    /// The image that is written.
+    fn written(&self) -> &Signal<T> {
+        if self.job.args.refit_known { &self.answer.fit } else { &self.answer.image }
+    }
+
+    /// Peak value of the scores.
+    fn peak(&self) -> f64 {
+        self.job.white.peak(self.job.args.scoring.score.peak)
+    }
+
+    /// The filled image with the known samples exactly as in the file, in double precision.
+    fn with_known_samples(&self, filled: &Signal<T>) -> Result<Signal<f64>> {
+        let mut options = read_options(&self.job.args.input, &self.job.args.run);
+        options.axes = Some(self.job.image.axes);
+        let mut exact = read_image::<f64>(&self.job.args.files.image, &options)?.signal;
+        let weights = (0..exact.channels()).flat_map(|c| self.job.known.channel(c));
+        for ((sample, fill), weight) in exact.data_mut().iter_mut().zip(filled.data()).zip(weights)
+        {
+            if *weight == T::ZERO {
+                *sample = fill.to_f64();
+            }
+        }
+        Ok(exact)
+    }
+
+    fn scores(&self, truth: &Signal<T>, peak: f64) -> Result<Scores> {
+        let mut options = read_options(&self.job.args.input, &self.job.args.run);
+        options.axes = Some(self.job.image.axes);
+        let written = read_image::<T>(&self.job.args.output, &options)?.signal;
+        let mut error = (0.0, 0usize);
+        for c in 0..truth.channels() {
+            let samples =
+                truth.channel(c).iter().zip(written.channel(c)).zip(self.job.known.channel(c));
+            for ((a, b), _) in samples.filter(|(_, w)| **w == T::ZERO) {
+                error = (error.0 + (a.to_f64() - b.to_f64()).powi(2), error.1 + 1);
+            }
+        }
+        Ok(Scores {
+            fit: Score::of(&self.answer.fit, truth, peak)?,
+            output: metrics::psnr(&written, truth, peak)?,
+            holes: 20.0 * (peak * (error.1 as f64 / error.0).sqrt()).log10(),
+            ssim: metrics::ssim(&written, truth, peak).ok(),
+        })
+    }
+
+    fn answer_json(&self, answer: &AnswerReport) -> json::AveragedAnswer {
+        json::AveragedAnswer {
+            dictionary: self.dictionary_name(answer).into(),
+            learnt: answer.learnt,
+            variant: answer.variant,
+            window: answer.window,
+            trust: answer.trust,
+            weight: answer.weight,
+            penalty: answer.penalty,
+            nonzeros: answer.nonzeros,
+            penalty_path: path_json(&answer.path),
+        }
+    }
+
+    fn dictionary_name(&self, answer: &AnswerReport) -> &str {
+        answer.dictionary.map_or("none", |number| self.job.chosen[number].name.as_str())
+    }
+
+    fn facts(&self) -> Vec<Fact> {
         let report = &self.answer.report;
         let mut facts = vec![
             Fact::new("status", report.status, ""),
@@ -282,7 +272,7 @@ impl<T: Real> Results<'_, T> {
                 format!("{}, {}", plural(report.threads, "thread"), report.precision),
             ),
         ];
-        if let Some(scores) = scores {
+        if let Some(scores) = &self.scores {
             facts.push(Fact::new(
                 "PSNR",
                 format!("{:.2} dB", scores.output),
@@ -308,12 +298,12 @@ impl<T: Real> Results<'_, T> {
     }
 
     fn missing_words(&self) -> String {
-        self.missing.words(self.signal.extent()).unwrap_or_else(|| "nothing".into())
+        self.job.missing.words(self.job.image.signal.extent()).unwrap_or_else(|| "nothing".into())
     }
 
     fn penalty_words(&self) -> String {
         let penalty = number(self.answer.report.penalty);
-        match self.params.penalty {
+        match self.job.inpaint.params().penalty {
             Some(_) => format!("{penalty}, as given"),
             None => format!(
                 "{penalty}, chosen with {}",
@@ -331,7 +321,7 @@ impl<T: Real> Results<'_, T> {
             let Some(_) = a.dictionary else {
                 return format!("{:.2} smooth interpolation", a.weight);
             };
-            let window = if self.params.windows.len() > 1 {
+            let window = if self.job.inpaint.params().windows.len() > 1 {
                 format!(", window {}", number(a.window))
             } else {
                 String::new()
@@ -352,8 +342,12 @@ impl<T: Real> Results<'_, T> {
     }
 }
 
-fn point(point: &PathPoint) -> Value {
-    json!({ "penalty": point.penalty, "held_out_error": point.held_out_error })
+fn path_json(path: &[PathPoint]) -> Vec<json::PathPoint> {
+    let point = |point: &PathPoint| json::PathPoint {
+        penalty: point.penalty,
+        held_out_error: point.held_out_error,
+    };
+    path.iter().map(point).collect()
 }
 
 /// Describes how the run ended.

@@ -14,29 +14,34 @@ use crate::budget::Budget;
 use crate::checkpoint;
 use crate::closeness::Closeness;
 use crate::command::Command;
-use crate::dry_run::Plan;
+use crate::dry_run::{Plan, Work};
 use crate::engine;
+use crate::flow::{Finished as _, Job, flow};
 use crate::input::{read_inputs, read_options, shape, with_bases};
-use crate::interrupt;
-use crate::output::paths::{check_dictionary, check_page};
+use crate::output::paths::check_dictionary;
 use crate::output::table::{number, plural};
-use crate::output::warnings;
 use crate::progress::Watcher;
 use crate::ranks;
 use crate::score::check_peak;
-use crate::trial::{self, Trial, part_of_observed};
+use crate::trial::{self, Trial, part_of_observed, trial_params};
 use crate::values::Precision;
+use crate::white::White;
 use anyhow::{Result, ensure};
 use details::Details;
 use first::First;
 use lobcod::bands::BandedShape;
 use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::engine::CpuEngine;
-use lobcod::{Dictionary, Extent, LearnParams, Learner, Observed, Real, Status};
+use lobcod::{Dictionary, Extent, LearnParams, Learner, Observed, Real};
 use lobcod_io::{FileKind, Keeper};
+#[cfg(test)]
+pub use params::learner;
 use results::Results;
 use std::path::{Path, PathBuf};
+use stream::Streaming;
 use task::Task;
+
+flow!(LearnArgs, "learn");
 
 impl Command for LearnArgs {
     fn run(&self) -> Result<Outcome> {
@@ -76,96 +81,114 @@ impl Command for LearnArgs {
 }
 
 fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
-    interrupt::listen();
+    let flow = args.flow();
+    flow.begin()?;
     let learner = params::learner(args)?;
-    let images = args.images.clone();
-    check_dictionary(&images, &args.output)?;
-    args.page.report.as_deref().map(check_page).transpose()?;
+    check_dictionary(&args.images, &args.output)?;
     let results: Vec<_> = std::iter::once(&args.output).chain(&args.page.report).cloned().collect();
     let checkpoint: Option<LearnCheckpoint> = checkpoint::open(&args.checkpoints, &results)?;
     if args.learning.stream {
-        return stream::run::<T>(args, &learner, images, checkpoint.as_ref());
+        return flow.finish(Streaming::<T>::read(args, learner, checkpoint)?);
     }
     check_peak(args.score.peak)?;
-    check_memory::<T>(args, &learner, &images)?;
-    let inputs = read_inputs::<T>(&images, &args.input, &args.run)?;
-    let shapes: Vec<_> = inputs.iter().map(shape).collect();
-    let white = inputs[0].white(args.input.scale.given);
-    let first = First::plan(&args.learning, shapes[0].0)?;
-    let details = Details::of(args, &images, inputs, first.extent())?;
-    let observed = &details.observed;
-    let first = first.make(&args.learning, observed, args.run.seed)?;
-    check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
-    if !args.console.quiet {
-        first.warn_if_normalised();
+    flow.finish(Learning::<T>::read(args, learner, checkpoint)?)
+}
+
+/// Images to learn from.
+struct Learning<'a, T> {
+    learner: Learner,
+    checkpoint: Option<LearnCheckpoint>,
+    task: Task<'a, T>,
+    details: Details<T>,
+    shapes: Vec<(Extent, usize)>,
+    white: White,
+    budget: Budget,
+}
+
+impl<'a, T: Real> Learning<'a, T> {
+    fn read(
+        args: &'a LearnArgs,
+        learner: Learner,
+        checkpoint: Option<LearnCheckpoint>,
+    ) -> Result<Self> {
+        check_memory::<T>(args, &learner, &args.images)?;
+        let inputs = read_inputs::<T>(&args.images, &args.input, &args.run)?;
+        let shapes: Vec<_> = inputs.iter().map(shape).collect();
+        let white = inputs[0].white(args.input.scale.given);
+        let first = First::plan(&args.learning, shapes[0].0)?;
+        let details = Details::of(args, &args.images, inputs, first.extent())?;
+        let observed = &details.observed;
+        let first = first.make(&args.learning, observed, args.run.seed)?;
+        check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
+        if !args.console.quiet {
+            first.warn_if_normalised();
+        }
+        let budget =
+            Budget::now(&args.run).with_page(args.page.report.as_ref(), observed[0].signal.data());
+        let budget = with_bases(budget, args.problem.base, observed);
+        let learner = learner.params().clone().with(|p| p.max_memory = budget.room()).check()?;
+        let task = Task { args, images: args.images.clone(), first };
+        Ok(Self { learner, checkpoint, task, details, shapes, white, budget })
     }
-    let budget =
-        Budget::now(&args.run).with_page(args.page.report.as_ref(), observed[0].signal.data());
-    let budget = with_bases(budget, args.problem.base, observed);
-    let learner = learner.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    if args.plan.dry_run {
+}
+
+impl<'a, T: Real> Job for Learning<'a, T> {
+    type Done = Results<'a, T>;
+
+    fn plan(&mut self) -> Result<Plan> {
+        let (args, params) = (self.task.args, self.learner.params());
+        let (observed, atoms) = (&self.details.observed, &self.task.first.dictionary);
         let engine = engine::cpu(&args.run)?;
-        let plan = Plan {
-            images: &images,
-            shapes: &shapes,
-            dictionary: ("initial atoms", &first),
-            base: args.problem.base,
-            until: match args.learning.target_objective {
-                Some(target) => format!(
-                    "objective at most {}, or {}",
-                    number(target),
-                    plural(args.learning.passes(), "pass")
-                ),
-                None => plural(args.learning.passes(), "pass"),
-            },
+        let work = Work {
+            images: &self.task.images,
+            shapes: &self.shapes,
+            dictionaries: ("initial atoms", std::slice::from_ref(&self.task.first)),
             output: ("dictionary", Some(&args.output)),
-            needed: learner.estimate_memory(&engine, observed, &first.dictionary)?,
-            budget,
-            bands: None,
-            trial: trial(&engine, learner.params(), &observed[0], &first.dictionary, &shapes)?,
+            needed: self.learner.estimate_memory(&engine, observed, atoms)?,
+            budget: self.budget,
+            trial: trial(&engine, params, &observed[0], atoms, &self.shapes)?,
         };
-        let params = learner.params();
-        return plan.print(&params.pursuit(params.penalty), &args.console).map(|()| Outcome::Done);
+        let passes = plural(args.learning.passes(), "pass");
+        let until = match args.learning.target_objective {
+            Some(target) => format!("objective at most {}, or {passes}", number(target)),
+            None => passes,
+        };
+        Ok(work.of_pursuit(args.problem.base, &params.pursuit(params.penalty), until))
     }
 
-    let watcher = Watcher::of_learning(&args.console, "pass", args.learning.passes());
-    let file = args.checkpoints.checkpoint.as_deref();
-    let mut keeper = Keeper::<LearnCheckpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
-    let engine = engine::open::<T>(&args.run)?;
-    let learnt = match &checkpoint {
-        Some(checkpoint) => {
-            learner.resume(&*engine, checkpoint, observed, &first.dictionary, &mut keeper)
-        }
-        None => learner.run(&*engine, observed, &first.dictionary, &mut keeper),
-    };
-    let learnt = match learnt {
-        Ok(learnt) => learnt,
-        Err(error) => {
-            keeper.rescue();
-            return Err(budget.refuse()(error).into());
-        }
-    };
-    let closeness = Closeness::new(observed, white.peak(args.score.peak));
-    let work = Results {
-        task: Task { args, images, first },
-        shapes,
-        learnt,
-        closeness,
-        missing: details.missing.clone(),
-    };
-    let kept = keeper.finish(work.status());
-    if ranks::is_silent() {
-        return Ok(Outcome::Done);
+    fn run(self) -> Result<Results<'a, T>> {
+        let (args, observed) = (self.task.args, &self.details.observed);
+        let watcher = Watcher::of_learning(&args.console, "pass", args.learning.passes());
+        let file = args.checkpoints.checkpoint.as_deref();
+        let mut keeper =
+            Keeper::<LearnCheckpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
+        let engine = engine::open::<T>(&args.run)?;
+        let atoms = &self.task.first.dictionary;
+        let learnt = match &self.checkpoint {
+            Some(checkpoint) => {
+                self.learner.resume(&*engine, checkpoint, observed, atoms, &mut keeper)
+            }
+            None => self.learner.run(&*engine, observed, atoms, &mut keeper),
+        };
+        let learnt = match learnt {
+            Ok(learnt) => learnt,
+            Err(error) => {
+                keeper.rescue();
+                return Err(self.budget.refuse()(error).into());
+            }
+        };
+        let closeness = Closeness::new(observed, self.white.peak(args.score.peak));
+        let mut results = Results {
+            task: self.task,
+            shapes: self.shapes,
+            learnt,
+            closeness,
+            details: self.details,
+            kept: Ok(()),
+        };
+        results.kept = keeper.finish(results.status());
+        Ok(results)
     }
-    work.save()?;
-    let shown =
-        args.page.report.as_deref().map_or(Ok(()), |path| page::write(&work, &details, path));
-    work.print()?;
-    warnings::print(&work.learnt.report.pursuit, &args.console);
-    // Dictionary and report are written; now report what could not be written besides.
-    kept?;
-    shown?;
-    Ok(if work.status() == Status::Interrupted { Outcome::Interrupted } else { Outcome::Done })
 }
 
 /// Error, before long work, if the output file cannot store such atoms.
@@ -217,16 +240,9 @@ fn trial<T: Real>(
     let part = part_of_observed(first)?;
     let extent = part.signal.extent();
     let passes = params.passes.min(TRIAL_PASSES);
-    let learner = params
-        .clone()
-        .with(|p| {
-            p.passes = passes;
-            p.time_limit = Some(trial::LIMIT);
-            p.max_memory = None;
-        })
-        .check()?;
+    let learner = trial_params!(params).with(|p| p.passes = passes).check()?;
     let times = trial::parts(extent, shapes) * params.passes as f64 / passes as f64;
     Trial::run(extent, times, || {
-        Ok(learner.run(engine, &[part], dictionary, &mut ())?.report.status != Status::TimeLimit)
+        Ok(learner.run(engine, &[part], dictionary, &mut ())?.report.status)
     })
 }

@@ -1,8 +1,8 @@
 //! The HTML report of a learnt dictionary.
 
-use super::details::Details;
 use super::results::Results;
 use super::task::ending;
+use crate::flow::Finished as _;
 use crate::report::{Fact, ImageRow, LearningPage, View};
 use crate::synthesis::reconstruct;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use maud::Markup;
 use std::path::{Path, PathBuf};
 
 /// Writes the HTML report.
-pub fn write<T: Real>(work: &Results<'_, T>, details: &Details<T>, path: &Path) -> Result<()> {
+pub fn write<T: Real>(work: &Results<'_, T>, path: &Path) -> Result<()> {
     let (task, report) = (&work.task, &work.learnt.report);
     let row = |(i, image): (usize, &PathBuf)| {
         let certificate = report.pursuit.signals[i];
@@ -29,7 +29,7 @@ pub fn write<T: Real>(work: &Results<'_, T>, details: &Details<T>, path: &Path) 
             .iter()
             .map(|point| work.closeness.psnr_db(point.data_term))
             .collect(),
-        shown: first_image(work, details)?,
+        shown: first_image(work)?,
         images: task.images.iter().enumerate().map(row).collect(),
         tolerance: task.args.run.tolerance,
         facts: vec![
@@ -46,7 +46,8 @@ pub fn write<T: Real>(work: &Results<'_, T>, details: &Details<T>, path: &Path) 
 }
 
 /// The first image next to its reconstruction with the learnt atoms.
-fn first_image<T: Real>(work: &Results<'_, T>, details: &Details<T>) -> Result<Markup> {
+fn first_image<T: Real>(work: &Results<'_, T>) -> Result<Markup> {
+    let details = &work.details;
     let (source, observed, needles) =
         (&details.first, &details.observed[0], &work.learnt.needles[0]);
     let base = source.base.as_ref();

@@ -1,7 +1,6 @@
 //! Conversion of options to learning parameters.
 
 use crate::args::{LearnArgs, LearningArgs};
-use crate::engine;
 use crate::params::{penalty, time_limit};
 use crate::values::MethodChoice;
 use anyhow::Result;
@@ -11,7 +10,6 @@ use lobcod::{LearnParams, Learner};
 /// The learner for these options.
 pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
-    engine::check(run)?;
     let mut params = LearnParams::new(penalty(&args.problem.penalty));
     params.border = args.problem.border;
     params.method = method(learning);

@@ -1,18 +1,19 @@
 //! Output of `learn`.
 
+use super::details::Details;
+use super::page;
 use super::task::{Task, ending};
 use crate::closeness::Closeness;
-use crate::machine;
-use crate::missing::Missing;
+use crate::flow::Finished;
+use crate::json;
 use crate::output::table::{Table, count, number, plural};
-use crate::output::{json, summary};
+use crate::output::{summary, warnings};
 use anyhow::Result;
 use lobcod::learn::LearnPoint;
 use lobcod::{Extent, Learnt, Real, Report, Status};
-use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Everything to save and report.
+/// A learnt dictionary.
 pub struct Results<'a, T> {
     /// The options, and the initial dictionary.
     pub task: Task<'a, T>,
@@ -22,13 +23,17 @@ pub struct Results<'a, T> {
     pub learnt: Learnt<T>,
     /// PSNR of the reconstructions.
     pub closeness: Closeness,
-    /// Missing samples of each image.
-    pub missing: Vec<Missing>,
+    /// The images.
+    pub details: Details<T>,
+    /// Whether the last checkpoint could be written.
+    pub kept: lobcod_io::Result<()>,
 }
 
-impl<T: Real> Results<'_, T> {
+impl<T: Real> Finished for Results<'_, T> {
+    type Report = json::Learn;
+
     /// How learning ended; Ctrl-C may also have stopped the final pursuit.
-    pub fn status(&self) -> Status {
+    fn status(&self) -> Status {
         let report = &self.learnt.report;
         if report.pursuit.status == Status::Interrupted {
             Status::Interrupted
@@ -37,45 +42,48 @@ impl<T: Real> Results<'_, T> {
         }
     }
 
-    /// Writes the dictionary and how it was learnt.
-    pub fn save(&self) -> Result<()> {
+    fn save(&mut self) -> Result<()> {
         let report = &self.learnt.report;
         let Report { penalty, total, .. } = &report.pursuit;
         self.task.save(&self.learnt.dictionary, Some(*penalty), report.passes, total.objective)
     }
 
-    /// Prints the result on standard output, as text or JSON.
-    pub fn print(&self) -> Result<()> {
-        self.task.print(|| self.json(), || self.summary())
+    fn write_page(&mut self, path: &Path) -> Result<()> {
+        page::write(self, path)
     }
 
-    fn json(&self) -> Map<String, Value> {
+    fn json(&self) -> json::Learn {
         let report = &self.learnt.report;
-        let mut fields = json::report(&report.pursuit, machine::peak_memory());
+        let pursuit = &report.pursuit;
         let image = |(i, path): (usize, &PathBuf)| {
-            let certificate = &report.pursuit.signals[i];
-            let mut image = json::certificate(certificate);
-            image.insert("file".into(), path.display().to_string().into());
-            self.missing[i].add_to(&mut image);
-            image.insert(
-                "psnr_db".into(),
-                json!(self.closeness.psnr_db_of(i, certificate.data_term)),
-            );
-            Value::Object(image)
+            let certificate = &pursuit.signals[i];
+            json::EncodedImage {
+                image: json::Image::new(path, self.shapes[i]),
+                certificate: certificate.into(),
+                output: None,
+                missing: self.details.missing[i].json(),
+                psnr_db: json::finite(self.closeness.psnr_db_of(i, certificate.data_term)),
+                ssim: None,
+            }
         };
-        fields.extend(self.task.json(&self.learnt.dictionary));
-        fields.extend(json::object(json!({
-            "status": self.status().to_string(),
-            "pursuit_status": report.pursuit.status.to_string(),
-            "seconds": report.seconds,
-            "passes": report.passes,
-            "history": report.history.iter().map(|p| self.point(p)).collect::<Vec<_>>(),
-            "replaced_atoms": report.replaced_atoms,
-            "merged_atoms": report.merged_atoms,
-            "images": self.task.images.iter().enumerate().map(image).collect::<Vec<_>>(),
-            "psnr_db": self.psnr_db(),
-        })));
-        fields
+        json::Learn {
+            common: self.task.json(
+                &self.learnt.dictionary,
+                self.status(),
+                report.passes,
+                report.replaced_atoms,
+            ),
+            pursuit_status: pursuit.status.to_string(),
+            certificate: (&pursuit.total).into(),
+            pixels: pursuit.total.pixels,
+            penalty: pursuit.penalty,
+            sweeps: pursuit.into(),
+            run: json::Run { seconds: report.seconds, ..pursuit.into() },
+            merged_atoms: report.merged_atoms,
+            psnr_db: json::finite(self.psnr_db()),
+            history: report.history.iter().map(|p| self.point(p)).collect(),
+            images: self.task.images.iter().enumerate().map(image).collect(),
+        }
     }
 
     fn summary(&self) -> String {
@@ -94,7 +102,7 @@ impl<T: Real> Results<'_, T> {
         };
         let mut table = Table::default();
         self.task.begin(&mut table, &format!(", {} pixels", count(total.pixels)));
-        if let Some(missing) = self.missing[0].words(self.shapes[0].0) {
+        if let Some(missing) = self.details.missing[0].words(self.shapes[0].0) {
             table.row("missing", missing);
         }
         summary::penalty(&mut table, &report.pursuit);
@@ -120,21 +128,31 @@ impl<T: Real> Results<'_, T> {
         table.render()
     }
 
+    fn warnings(&self) -> Vec<String> {
+        warnings::of(&self.learnt.report.pursuit)
+    }
+
+    fn late_error(&mut self) -> Result<()> {
+        Ok(std::mem::replace(&mut self.kept, Ok(()))?)
+    }
+}
+
+impl<T: Real> Results<'_, T> {
     /// PSNR of the final reconstructions; an infinite PSNR (no error) becomes null in JSON.
     pub fn psnr_db(&self) -> f64 {
         self.closeness.psnr_db(self.learnt.report.pursuit.total.data_term)
     }
 
-    fn point(&self, point: &LearnPoint) -> Value {
-        json!({
-            "seconds": point.seconds,
-            "pass": point.pass,
-            "objective": point.objective,
-            "data_term": point.data_term,
-            "psnr_db": self.closeness.psnr_db(point.data_term),
-            "nonzeros": point.nonzeros,
-            "replaced_atoms": point.replaced_atoms,
-            "merged_atoms": point.merged_atoms,
-        })
+    fn point(&self, point: &LearnPoint) -> json::LearnPoint {
+        json::LearnPoint {
+            seconds: point.seconds,
+            pass: point.pass,
+            objective: point.objective,
+            data_term: point.data_term,
+            psnr_db: json::finite(self.closeness.psnr_db(point.data_term)),
+            nonzeros: point.nonzeros,
+            replaced_atoms: point.replaced_atoms,
+            merged_atoms: point.merged_atoms,
+        }
     }
 }

@@ -3,12 +3,11 @@
 use crate::args::LearnArgs;
 use crate::checkpoint;
 use crate::dictionary::Chosen;
+use crate::json;
 use crate::output::table::{Table, count, plural};
-use crate::output::{json, print};
 use anyhow::Result;
 use lobcod::{Dictionary, Real, Status};
 use lobcod_io::{MetaValue, write_dictionary};
-use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
 /// The options, and the initial dictionary.
@@ -49,40 +48,34 @@ impl<T: Real> Task<'_, T> {
         Ok(write_dictionary(&self.args.output, dictionary, &remarks)?)
     }
 
-    /// Prints the result on standard output, as text or JSON.
-    pub fn print(
-        &self,
-        report: impl Fn() -> Map<String, Value>,
-        summary: impl Fn() -> String,
-    ) -> Result<()> {
-        if self.args.console.json {
-            return print(&format!("{:#}", Value::Object(report())));
-        }
-        if self.args.console.quiet { Ok(()) } else { print(&summary()) }
-    }
-
     /// The report fields that do not depend on the learning method.
-    pub fn json(&self, dictionary: &Dictionary<T>) -> Map<String, Value> {
-        let mut fields = json::object(json!({
-            "method": self.args.learning.method_name(),
-            "normalised_atoms": self.first.normalised(),
-            "dictionary": self.args.output.display().to_string(),
-            "atoms": dictionary.len(),
-            "atom_shape": dictionary.extent().axes(),
-            "channels": dictionary.channels(),
-            "init": self.first.name,
-            "base": self.args.problem.base.to_string(),
-            "border": self.args.problem.border.to_string(),
-            "scale": self.args.input.scale.value(),
-            "seed": self.args.run.seed,
-        }));
-        if self.args.checkpoints.resume.is_some() {
-            fields.insert("resumed".into(), true.into());
+    pub fn json(
+        &self,
+        dictionary: &Dictionary<T>,
+        status: Status,
+        passes: usize,
+        replaced_atoms: usize,
+    ) -> json::LearnCommon {
+        let args = self.args;
+        json::LearnCommon {
+            status: status.to_string(),
+            method: args.learning.method_name(),
+            passes,
+            dictionary: json::file(&args.output),
+            output: json::file(&args.output),
+            atoms: dictionary.len(),
+            atom_shape: dictionary.extent().axes().to_vec(),
+            channels: dictionary.channels(),
+            init: self.first.name.clone(),
+            normalised_atoms: self.first.normalised(),
+            replaced_atoms,
+            base: args.problem.base.to_string(),
+            border: args.problem.border.to_string(),
+            scale: args.input.scale.value(),
+            seed: args.run.seed,
+            report: json::optional_file(&args.page.report),
+            resumed: args.checkpoints.resume.is_some().then_some(true),
         }
-        if let Some(page) = &self.args.page.report {
-            fields.insert("report".into(), page.display().to_string().into());
-        }
-        fields
     }
 
     /// Adds the rows about the input; `more` is appended to the images.

@@ -1,6 +1,5 @@
 //! Console output: reports on standard output, messages on standard error.
 
-pub mod json;
 pub mod paths;
 pub mod summary;
 pub mod table;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub const STDOUT: &str = "-";
 
 /// An existing folder, or one that is created when there is something to put into it.
+#[derive(Clone)]
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -33,6 +34,7 @@ impl Folder {
 }
 
 /// Output files for the codes of several images.
+#[derive(Clone)]
 pub struct CodesFiles {
     folder: Option<Folder>,
     /// One file per image, in input order.

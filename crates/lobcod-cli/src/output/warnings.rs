@@ -1,8 +1,6 @@
 //! Warnings about results that are correct but probably not intended.
 
 use super::table::number;
-use super::warn;
-use crate::args::ConsoleArgs;
 use lobcod::Report;
 
 /// Warnings about the result of a pursuit.
@@ -16,11 +14,4 @@ pub fn of(report: &Report) -> Vec<String> {
         )
     };
     empty.then(words).into_iter().collect()
-}
-
-/// Prints the warnings, unless `--quiet` is given.
-pub fn print(report: &Report, console: &ConsoleArgs) {
-    if !console.quiet {
-        of(report).iter().for_each(|warning| warn(warning));
-    }
 }

@@ -42,6 +42,13 @@ impl Desk {
             .unwrap();
     }
 
+    /// Writes a mask that is 0 at every eleventh pixel and 255 elsewhere.
+    pub fn mask(&self, name: &str, axes: &[usize]) {
+        let extent = Extent::new(axes).unwrap();
+        let samples = (0..extent.volume()).map(|i| if i % 11 == 0 { 0.0 } else { 255.0 }).collect();
+        self.write(name, &Signal::from_planar(extent, 1, samples).unwrap(), Depth::U8);
+    }
+
     /// Writes plain bytes.
     pub fn bytes(&self, name: &str, bytes: &[u8]) {
         std::fs::write(self.path(name), bytes).unwrap();

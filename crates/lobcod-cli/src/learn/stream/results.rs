@@ -1,15 +1,16 @@
 //! Output of `learn --stream`.
 
+use crate::flow::Finished;
+use crate::json;
 use crate::learn::task::{Task, ending};
 use crate::machine;
-use crate::output::json;
 use crate::output::table::{Table, count, number, plural};
 use crate::report::{Fact, StreamPage};
 use anyhow::Result;
 use lobcod::engine::Engine;
 use lobcod::learn::LearnPoint;
 use lobcod::{Real, Status, Stream};
-use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
 
 /// Everything to save and report.
 pub struct StreamWork<'a, T> {
@@ -21,11 +22,18 @@ pub struct StreamWork<'a, T> {
     pub status: Status,
     /// The resources of the run.
     pub engine: Box<dyn Engine<T>>,
+    /// Whether the last checkpoint could be written.
+    pub kept: lobcod_io::Result<()>,
 }
 
-impl<T: Real> StreamWork<'_, T> {
-    /// Writes the dictionary and how it was learnt.
-    pub fn save(&self) -> Result<()> {
+impl<T: Real> Finished for StreamWork<'_, T> {
+    type Report = json::Stream;
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn save(&mut self) -> Result<()> {
         self.task.save(
             self.stream.dictionary(),
             self.stream.penalty(),
@@ -34,79 +42,46 @@ impl<T: Real> StreamWork<'_, T> {
         )
     }
 
-    /// Prints the result on standard output, as text or JSON.
-    pub fn print(&self) -> Result<()> {
-        self.task.print(|| self.json(), || self.summary())
+    fn write_page(&mut self, path: &Path) -> Result<()> {
+        self.page().write(path)
     }
 
-    /// The HTML report.
-    pub fn page(&self) -> StreamPage<'_, T> {
-        let seen = plural(self.history().len(), "image");
-        let unproved = "sum over images, each when last used; without a pursuit over the whole set there is no certified gap";
-        let mut facts = vec![
-            Fact::new("status", self.status, ""),
-            Fact::new("passes", count(self.passes()), format!("{seen} in total")),
-            Fact::new("objective", number(self.sum(|point| point.objective)), unproved),
-            Fact::new("non-zeros", count(self.nonzeros()), "likewise"),
-            Fact::new("replaced atoms", count(self.replaced()), "unused"),
-            Fact::new(
-                "time",
-                format!("{:.2} s", self.seconds()),
-                "learning only, without reading and writing",
-            ),
-            Fact::new("engine", self.engine.name(), self.means()),
-            Fact::new("initial atoms", &self.task.first.name, ""),
-            Fact::new("base", self.task.args.problem.base, "the layer subtracted before learning"),
-        ];
-        facts
-            .extend(self.stream.penalty().map(|penalty| Fact::new("penalty", number(penalty), "")));
-        StreamPage {
-            title: self.task.title(),
-            status: (self.status, ending(self.status)),
-            first: &self.task.first.dictionary,
-            dictionary: self.stream.dictionary(),
-            images: self
-                .history()
-                .iter()
-                .enumerate()
-                .map(|(i, point)| (self.file(i), *point))
-                .collect(),
-            facts,
-        }
-    }
-
-    fn json(&self) -> Map<String, Value> {
-        let mut fields = self.task.json(self.stream.dictionary());
-        let point = |(i, point): (usize, &LearnPoint)| {
-            json!({
-                "seconds": point.seconds,
-                "pass": i / self.task.images.len() + 1,
-                "file": self.file(i),
-                "objective": point.objective,
-                "data_term": point.data_term,
-                "nonzeros": point.nonzeros,
-                "replaced_atoms": point.replaced_atoms,
-            })
+    fn json(&self) -> json::Stream {
+        let point = |(i, point): (usize, &LearnPoint)| json::StreamPoint {
+            seconds: point.seconds,
+            pass: i / self.task.images.len() + 1,
+            file: self.file(i),
+            objective: point.objective,
+            data_term: point.data_term,
+            nonzeros: point.nonzeros,
+            replaced_atoms: point.replaced_atoms,
         };
-        fields.extend(json::object(json!({
-            "status": self.status.to_string(),
-            "passes": self.passes(),
-            "objective": self.sum(|point| point.objective),
-            "data_term": self.sum(|point| point.data_term),
-            "nonzeros": self.nonzeros(),
-            "gap": null,
-            "relative_gap": null,
-            "penalty": self.stream.penalty(),
-            "seconds": self.seconds(),
-            "peak_memory_bytes": machine::peak_memory(),
-            "threads": self.engine.threads(),
-            "engine": self.engine.name(),
-            "precision": T::NAME,
-            "history": self.history().iter().enumerate().map(point).collect::<Vec<_>>(),
-            "replaced_atoms": self.replaced(),
-            "images": self.task.images.iter().map(|path| json!({ "file": path.display().to_string() })).collect::<Vec<_>>(),
-        })));
-        fields
+        let image = |path: &PathBuf| json::StreamImage { file: json::file(path) };
+        json::Stream {
+            common: self.task.json(
+                self.stream.dictionary(),
+                self.status,
+                self.passes(),
+                self.replaced(),
+            ),
+            objective: self.sum(|point| point.objective),
+            data_term: self.sum(|point| point.data_term),
+            nonzeros: self.nonzeros(),
+            gap: None,
+            relative_gap: None,
+            penalty: self.stream.penalty(),
+            run: json::Run {
+                seconds: self.seconds(),
+                working_memory_bytes: None,
+                peak_memory_bytes: machine::peak_memory(),
+                threads: self.engine.threads(),
+                engine: self.engine.name().to_string(),
+                precision: T::NAME,
+                warnings: Vec::new(),
+            },
+            history: self.history().iter().enumerate().map(point).collect(),
+            images: self.task.images.iter().map(image).collect(),
+        }
     }
 
     fn summary(&self) -> String {
@@ -139,6 +114,52 @@ impl<T: Real> StreamWork<'_, T> {
             );
         self.task.end(&mut table, self.status);
         table.render()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn late_error(&mut self) -> Result<()> {
+        Ok(std::mem::replace(&mut self.kept, Ok(()))?)
+    }
+}
+
+impl<T: Real> StreamWork<'_, T> {
+    /// The HTML report.
+    fn page(&self) -> StreamPage<'_, T> {
+        let seen = plural(self.history().len(), "image");
+        let unproved = "sum over images, each when last used; without a pursuit over the whole set there is no certified gap";
+        let mut facts = vec![
+            Fact::new("status", self.status, ""),
+            Fact::new("passes", count(self.passes()), format!("{seen} in total")),
+            Fact::new("objective", number(self.sum(|point| point.objective)), unproved),
+            Fact::new("non-zeros", count(self.nonzeros()), "likewise"),
+            Fact::new("replaced atoms", count(self.replaced()), "unused"),
+            Fact::new(
+                "time",
+                format!("{:.2} s", self.seconds()),
+                "learning only, without reading and writing",
+            ),
+            Fact::new("engine", self.engine.name(), self.means()),
+            Fact::new("initial atoms", &self.task.first.name, ""),
+            Fact::new("base", self.task.args.problem.base, "the layer subtracted before learning"),
+        ];
+        facts
+            .extend(self.stream.penalty().map(|penalty| Fact::new("penalty", number(penalty), "")));
+        StreamPage {
+            title: self.task.title(),
+            status: (self.status, ending(self.status)),
+            first: &self.task.first.dictionary,
+            dictionary: self.stream.dictionary(),
+            images: self
+                .history()
+                .iter()
+                .enumerate()
+                .map(|(i, point)| (self.file(i), *point))
+                .collect(),
+            facts,
+        }
     }
 
     fn history(&self) -> &[LearnPoint] {
