@@ -91,11 +91,11 @@ def version():
     return re.search(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
 
 
-def origin():
-    """Where results come from: command, machine, version, commit and date."""
+def origin(folder="paper"):
+    """Where results come from: the command of a script in that folder, machine, version, commit and date."""
     one = machine()
     return {
-        "command": " ".join(["python", f"paper/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "command": " ".join(["python", f"{folder}/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
         "machine": f"{one['processor']}, {one['cores']} cores, {one['memory_gib']} GiB",
         "version": version(),
         "commit": one["commit"],

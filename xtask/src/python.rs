@@ -36,6 +36,9 @@ pub fn test() -> Result<(), String> {
     run(program(&venv, "ruff")
         .args(["format", "--no-cache", "--check", "--quiet", "."])
         .current_dir(&python))?;
+    run(program(&venv, "ruff")
+        .args(["check", "--no-cache", "paper", "site", "docs/images"])
+        .current_dir(root()))?;
     let cache = folder().join("mypy");
     run(program(&venv, "mypy")
         .args(["package/lobcod", "tests", "examples", "benches", "--cache-dir"])

@@ -1,11 +1,15 @@
 //! Checks before a release: everything that takes too long for every change.
 
-use super::{cargo, cargo_with, docs, instructions, mpi, root};
+use super::{cargo, cargo_with, docs, instructions, mpi, root, site};
 use std::process::Command;
 use std::time::Instant;
 
 /// The revision whose public interface this one is compared with; renewed at each 0.x release.
 const BASELINE: &str = "xtask/semver-baseline.txt";
+
+/// The crates that are published.
+const PUBLISHED: [&str; 6] =
+    ["lobcod", "lobcod-tasks", "lobcod-io", "lobcod-cuda", "lobcod-mpi", "lobcod-cli"];
 
 type Check = fn() -> Result<Outcome, String>;
 
@@ -16,9 +20,13 @@ enum Outcome {
     Skipped(&'static str),
 }
 
-const CHECKS: [(&str, Check); 7] =
+const CHECKS: [(&str, Check); 11] =
     [
         ("documentation", || docs::check().map(|()| Outcome::Passed)),
+        ("site", || site::build().map(|()| Outcome::Passed)),
+        ("age of the results", || docs::fill_tables(&["--stale"]).map(|()| Outcome::Passed)),
+        ("address of the repository", repository),
+        ("packages", packages),
         ("instructions", || instructions::compare(false).map(|()| Outcome::Passed)),
         ("Open MPI", || {
             with("mpirun", "Open MPI is not installed (Debian: libopenmpi-dev openmpi-bin)", || {
@@ -57,6 +65,25 @@ pub fn check() -> Result<(), String> {
     }
     println!("\n{}", lines.join("\n"));
     if failures.is_empty() { Ok(()) } else { Err(format!("failed: {}", failures.join(", "))) }
+}
+
+/// The address that crates and wheel name; nobody can publish without it.
+fn repository() -> Result<Outcome, String> {
+    let path = root().join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    if text.lines().any(|line| line == "repository = \"\"") {
+        return Err(
+            "fill in `repository` in Cargo.toml: the address of the public repository".into()
+        );
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Every published crate, packaged and built as a stranger would get it, dependencies first.
+fn packages() -> Result<Outcome, String> {
+    let mut words = vec!["publish", "--dry-run", "--allow-dirty"];
+    words.extend(PUBLISHED.iter().flat_map(|name| ["--package", *name]));
+    cargo(&words).map(|()| Outcome::Passed)
 }
 
 /// Runs a check where there is a program for it.
