@@ -2,6 +2,7 @@
 formulas."""
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -48,6 +49,7 @@ def without_overloads(tree):
 def on_files(files, config):
     """Add the generated pages."""
     files.append(File.generated(config, "reference/cli.md", content=command_line()))
+    files.append(File.generated(config, "reference/json-fields.md", content=json_fields()))
     files.append(File.generated(config, "reference/python-api.md", content=python_api()))
     files.append(File.generated(config, "changes.md", content=(ROOT / "CHANGELOG.md").read_text()))
     for name in ("site.css", "worker.js"):
@@ -116,6 +118,38 @@ def command_line():
     for name in (name for name in names if name != "help"):
         parts += [f"## lobcod {name}", "", *sections(run(name, "--help"))]
     return "\n".join(parts)
+
+
+def json_fields():
+    """The fields of every report, from the JSON schema: first the commands, then the objects they contain."""
+    definitions = json.loads((ROOT / "docs" / "report.schema.json").read_text())["$defs"]
+    commands = [name for name in definitions if definitions[name]["description"].startswith("Report of")]
+    parts = ["# JSON fields", "This page is generated from the JSON schema of the reports.", ""]
+    for name in [*commands, *(name for name in definitions if name not in commands)]:
+        kept = definitions[name]
+        required = kept.get("required", [])
+        parts += [f"## {name}", "", kept["description"], "", "| field | type | meaning |", "|---|---|---|"]
+        for field, about in kept.get("properties", {}).items():
+            optional = "" if field in required else " (optional)"
+            meaning = about.get("description", "").replace("|", r"\|")
+            parts.append(f"| `{field}` | {kind(about)}{optional} | {meaning} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def kind(about):
+    """The type of a field in words, with links to the objects it contains."""
+    if "$ref" in about:
+        name = about["$ref"].rsplit("/", 1)[1]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in about:
+        return " or ".join(kind(one) for one in about["anyOf"])
+    if "enum" in about:
+        return " or ".join(f"`{value}`" for value in about["enum"])
+    names = about.get("type", "value")
+    names = names if isinstance(names, list) else [names]
+    inner = f" of {kind(about['items'])}" if isinstance(about.get("items"), dict) else ""
+    return " or ".join(f"list{inner}" if name == "array" else name for name in names)
 
 
 def python_api():

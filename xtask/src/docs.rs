@@ -26,7 +26,8 @@ const RUN: [&str; 11] = [
 /// A page that shows the output of its own commands.
 const GALLERY: &str = "docs/tutorials/gallery.md";
 /// Pages that only the site has.
-const GENERATED: [&str; 2] = ["docs/reference/cli.md", "docs/reference/python-api.md"];
+const GENERATED: [&str; 3] =
+    ["docs/reference/cli.md", "docs/reference/json-fields.md", "docs/reference/python-api.md"];
 /// Commands that build or install; these are tested elsewhere.
 const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 
