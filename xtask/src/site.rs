@@ -2,13 +2,13 @@
 //! pages that need no network.
 
 use crate::python::{make_venv, pip, program, run};
-use crate::{build_programs, root};
+use crate::{cargo, root};
 use std::fs;
 use std::path::PathBuf;
 
 /// Builds the site into `target/site/html`; a broken link fails.
 pub fn build() -> Result<(), String> {
-    build_programs()?;
+    cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
     let venv = venv()?;
     let mut mkdocs = program(&venv, "mkdocs");
     mkdocs.args(["build", "--quiet", "--strict", "--clean", "--config-file", "site/mkdocs.yml"]);
