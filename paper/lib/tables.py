@@ -59,9 +59,11 @@ def origin_of_parts(kept):
 
 
 def origin_of(kept):
+    """The same for a file with one command."""
     loads = [row["load_average"] for row in kept["rows"] if "load_average" in row]
     busy = f"{max(loads):.1f}" if loads else None
-    return origin(*(kept[key] for key in ("command", "machine", "version", "commit", "date")), busy)
+    named = (kept[key] for key in ("command", "machine", "version", "commit", "date"))
+    return origin(*named, busy, kept.get("note", ""))
 
 
 def stored(name):
