@@ -11,6 +11,7 @@ program.
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -90,8 +91,10 @@ def waveforms():
 
     signal = electrocardiogram()[: 60 * 360].astype(np.float32)
     np.save(FOLDER / "ecg.npy", signal)
-    lobcod("learn", "ecg.npy", "-o", "/tmp/beats.npz", "--axes", "t", "--atoms", 4, "--size", 180, "--passes", 20)
-    lobcod("show", "/tmp/beats.npz", "-o", "beats.png")
+    with tempfile.TemporaryDirectory() as folder:
+        atoms = Path(folder) / "beats.npz"
+        lobcod("learn", "ecg.npy", "-o", atoms, "--axes", "t", "--atoms", 4, "--size", 180, "--passes", 20)
+        lobcod("show", atoms, "-o", "beats.png")
 
 
 def strip():
