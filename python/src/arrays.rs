@@ -59,7 +59,12 @@ impl Numbers<'_> {
 
     /// A mask for signals with `rank` axes: single-channel, or channels first.
     pub fn mask<T: Real>(&self, rank: usize) -> Result<Mask<T>> {
-        Ok(Mask::new(self.signal(self.shape().len() > rank)?)?)
+        Ok(Mask::new(self.weights(rank)?)?)
+    }
+
+    /// The weights of a mask or of a part of one: single-channel, or channels first.
+    pub fn weights<T: Real>(&self, rank: usize) -> Result<Signal<T>> {
+        self.signal(self.shape().len() > rank)
     }
 
     /// Atoms with `rank` axes: `(m, ...)`, or `(m, c, ...)`.

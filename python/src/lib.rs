@@ -5,6 +5,7 @@
 //! separate thread without holding the interpreter lock.
 
 mod arrays;
+mod bands;
 mod denoise;
 mod dictionaries;
 mod errors;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _lobcod {
     #[pymodule_export]
+    use crate::bands::encode_in_bands;
+    #[pymodule_export]
     use crate::denoise::denoise;
     #[pymodule_export]
     use crate::dictionaries::{
@@ -39,6 +42,8 @@ mod _lobcod {
     use crate::inpaint::inpaint;
     #[pymodule_export]
     use crate::learn::learn;
+    #[pymodule_export]
+    use crate::options::thread_count;
     #[pymodule_export]
     use crate::pursuit::{encode, maps, synthesise};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use crate::errors::{Fault, Result};
 use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
-use lobcod::{Penalty, Real};
+use lobcod::{Penalty, Real, parallel};
 use lobcod_cuda::CudaEngine;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -139,6 +139,13 @@ pub fn word<T: Copy>(name: &str, text: &str, meanings: &[(&str, T)]) -> Result<T
         };
         Fault::value(format!("{name} is {text}, but must be {joint}"))
     })
+}
+
+/// Number of threads for this many samples: 0 chooses by size, -1 means all cores.
+#[pyfunction]
+pub fn thread_count(threads: isize, samples: usize) -> usize {
+    usize::try_from(threads)
+        .map_or_else(|_| parallel::count(0), |threads| parallel::count_for(threads, samples))
 }
 
 /// Calls a generic function in the given precision.

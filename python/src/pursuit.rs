@@ -8,7 +8,7 @@ use crate::supervise::supervise;
 use lobcod::base::Base;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::pursuit::{Local, Schedule, Start};
-use lobcod::{Extent, Mask, Observed, PursuitParams, Real, Signal};
+use lobcod::{Extent, Mask, Observed, Pursuit, PursuitParams, Real, Signal};
 use lobcod_io::{Keeper, Kept};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -28,7 +28,8 @@ pub const LOCAL_SOLVERS: &[(&str, Local)] =
 pub struct PursuitOptions {
     border: String,
     tolerance: f64,
-    base: String,
+    /// The base layer.
+    pub base: String,
     schedule: String,
     local: String,
     nonnegative: bool,
@@ -77,20 +78,7 @@ fn encode_in<'py, T: Real + Element>(
     options: PursuitOptions,
     run: &RunOptions<'py>,
 ) -> Result<Bound<'py, PyDict>> {
-    let mut params = PursuitParams::new(penalty.penalty());
-    params.border = options.border.parse()?;
-    params.tolerance = options.tolerance;
-    params.max_sweeps = options.max_sweeps;
-    params.time_limit = run.time_limit()?;
-    params.schedule = word("the schedule", &options.schedule, SCHEDULES)?;
-    params.local = word("the local solver", &options.local, LOCAL_SOLVERS)?;
-    params.nonnegative = options.nonnegative;
-    params.atom_weights = options.atom_weights;
-    params.max_nonzeros = options.max_nonzeros;
-    params.tile = options.tile;
-    params.seed = options.seed;
-    params.max_memory = run.max_memory;
-    let pursuit = params.check()?;
+    let pursuit = pursuit_of(penalty, &options, run)?;
     let kind: Base = options.base.parse()?;
     let mut signal: Signal<T> = given.image.signal(given.has_channels)?;
     let rank = signal.extent().rank();
@@ -138,6 +126,28 @@ fn encode_in<'py, T: Real + Element>(
     )?;
     fields.set_item("report", report(py, &answer.report)?)?;
     Ok(fields)
+}
+
+/// The pursuit of the options.
+pub fn pursuit_of(
+    penalty: &PenaltyOptions,
+    options: &PursuitOptions,
+    run: &RunOptions<'_>,
+) -> Result<Pursuit> {
+    let mut params = PursuitParams::new(penalty.penalty());
+    params.border = options.border.parse()?;
+    params.tolerance = options.tolerance;
+    params.max_sweeps = options.max_sweeps;
+    params.time_limit = run.time_limit()?;
+    params.schedule = word("the schedule", &options.schedule, SCHEDULES)?;
+    params.local = word("the local solver", &options.local, LOCAL_SOLVERS)?;
+    params.nonnegative = options.nonnegative;
+    params.atom_weights = options.atom_weights.clone();
+    params.max_nonzeros = options.max_nonzeros;
+    params.tile = options.tile;
+    params.seed = options.seed;
+    params.max_memory = run.max_memory;
+    Ok(params.check()?)
 }
 
 /// Subtracts the base layer from a signal and returns it, if there is one; missing samples become

@@ -45,6 +45,16 @@ def test_layouts_do_not_change_the_answer(grey: lobcod.Array) -> None:
         assert np.array_equal(lobcod.encode(view, penalty=20).value, plain.value)
 
 
+def test_unaligned_arrays_are_read(grey: lobcod.Array) -> None:
+    odd = np.zeros(grey.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(grey.shape)
+    odd[:] = grey
+    atoms = lobcod.embedded_dictionary()
+    odd_atoms = np.zeros(atoms.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(atoms.shape)
+    odd_atoms[:] = atoms
+    assert not odd.flags.aligned and not odd_atoms.flags.aligned
+    assert lobcod.encode(odd, odd_atoms, penalty=20) == lobcod.encode(grey, atoms, penalty=20)
+
+
 def test_types_give_the_same_numbers(grey: lobcod.Array) -> None:
     whole = np.rint(grey)
     single = lobcod.encode(whole, penalty=20)

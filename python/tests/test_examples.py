@@ -1,6 +1,7 @@
 """The examples: each runs, and prints the same as its Rust counterpart."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,3 +24,12 @@ def test_an_example_prints_what_its_twin_prints(name: str) -> None:
     if "LOBCOD_EXAMPLES" in os.environ:
         twin = subprocess.run([Path(os.environ["LOBCOD_EXAMPLES"]) / name], check=True, capture_output=True, text=True).stdout
         assert printed == twin
+
+
+def test_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "docs/python.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 2
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), {})

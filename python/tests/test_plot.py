@@ -43,6 +43,19 @@ def test_atoms_of_several_channels_are_curves() -> None:
         lobcod.plot.atoms(atoms, axes="chw")
 
 
+def test_images_share_their_grey_levels(grey: lobcod.Array, colour: lobcod.Array) -> None:
+    missing = np.where(grey > 100, np.nan, grey)
+    figure = lobcod.plot.images(grey, missing, colour.astype(np.uint8), titles=["first", "second"])
+    drawn = [np.asarray(ax.images[0].get_array()) for ax in figure.axes]
+    np.testing.assert_allclose(drawn[0], grey / 255)
+    assert np.array_equal(drawn[1], np.where(grey > 100, 0, drawn[0])) and drawn[2].shape == colour.shape
+    assert [ax.get_title() for ax in figure.axes] == ["first", "second", ""]
+    half = lobcod.plot.images(grey / 510).axes[0].images[0].get_array()
+    np.testing.assert_allclose(np.asarray(half), grey / 510)
+    with pytest.raises(ValueError, match="no images"):
+        lobcod.plot.images()
+
+
 def test_codes_and_history(grey: lobcod.Array) -> None:
     codes = lobcod.encode(grey, penalty=20)
     activity = np.asarray(lobcod.plot.codes(codes).images[0].get_array())

@@ -162,7 +162,8 @@ impl<'a> Job for Denoising<'a> {
 
     fn run(self) -> Result<Clean<'a>> {
         let mut watcher = Watcher::of(&self.args.console, "denoise");
-        let engine = engine::open(&self.args.run)?;
+        let shape = (self.image.signal.extent(), self.image.signal.channels());
+        let engine = engine::open(&self.args.run, &[shape])?;
         let denoised = self
             .denoiser
             .run(&*engine, &self.image.signal, &self.chosen.dictionary, &mut watcher)

@@ -68,7 +68,7 @@ fn run(args: &DoctorArgs) -> Result<()> {
             "vector instructions",
             format!("{level}{}", if level == Level::Portable { PORTABLE } else { "" }),
         )
-        .row("threads", format!("{threads} (all are used unless --threads is given)"))
+        .row("threads", format!("{threads} (large inputs use all unless --threads is given)"))
         .row(
             "memory",
             memory.map_or("unknown".into(), |(all, free)| {

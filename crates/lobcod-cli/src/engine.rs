@@ -6,7 +6,7 @@ use crate::ranks;
 use crate::values::{EngineChoice, Precision};
 use anyhow::{Result, bail};
 use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
-use lobcod::{Error, Real};
+use lobcod::{Error, Extent, Real};
 use lobcod_cuda::CudaEngine;
 use std::sync::OnceLock;
 
@@ -39,20 +39,23 @@ pub fn check(run: &RunArgs) -> Result<()> {
     }
 }
 
-/// Opens the engine.
-pub fn open<T: Real>(run: &RunArgs) -> Result<Box<dyn Engine<T>>> {
+/// Opens the engine for signals of these sizes and numbers of channels; the CPU uses fewer threads
+/// for small ones.
+pub fn open<T: Real>(run: &RunArgs, shapes: &[(Extent, usize)]) -> Result<Box<dyn Engine<T>>> {
     check(run)?;
+    let samples = shapes.iter().map(|(extent, channels)| extent.volume() * channels).sum();
+    let cpu = || CpuEngine::for_samples(run.threads.count, samples).map(Box::new);
     Ok(match run.engine {
         EngineChoice::Cuda => Box::new(cuda()?),
         EngineChoice::Mpi => ranks::engine(run.threads.count)?,
-        EngineChoice::Cpu => Box::new(cpu(run)?),
+        EngineChoice::Cpu => cpu()?,
         EngineChoice::Auto => {
-            Box::new(FallbackEngine::new(Box::new(cuda()?), Box::new(cpu(run)?), continue_on_cpu))
+            Box::new(FallbackEngine::new(Box::new(cuda()?), cpu()?, continue_on_cpu))
         }
     })
 }
 
-/// The CPU engine, also used for estimates.
+/// The CPU engine for signals of any size, used for estimates.
 pub fn cpu(run: &RunArgs) -> lobcod::Result<CpuEngine> {
     CpuEngine::new(run.threads.count)
 }

@@ -146,7 +146,8 @@ impl<'a, T: Real> Job for Separation<'a, T> {
 
     fn run(self) -> Result<Separated<'a, T>> {
         let mut watcher = Watcher::of(&self.args.console, "separate");
-        let engine = engine::open(&self.args.run)?;
+        let shape = (self.image.signal.extent(), self.image.signal.channels());
+        let engine = engine::open(&self.args.run, &[shape])?;
         let atoms = &self.chosen.dictionary;
         let layers = self.separator.run(&*engine, &self.image.signal, atoms, &mut watcher);
         Ok(Separated { layers: layers.map_err(self.budget.refuse())?, job: self })

@@ -16,6 +16,15 @@ pub fn count(threads: usize) -> usize {
     if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads }
 }
 
+/// Number of samples for which a thread is worth its start.
+const SAMPLES_PER_THREAD: usize = 8192;
+
+/// Number of threads for signals with this many samples: the given number, or, where it is 0, one
+/// thread for each 8,192 samples, at least one and at most all cores.
+pub fn count_for(threads: usize, samples: usize) -> usize {
+    if threads > 0 { threads } else { count(0).min(samples / SAMPLES_PER_THREAD).max(1) }
+}
+
 /// Distributes whole groups of items over up to `threads` threads (0: all cores), at least `least`
 /// groups each. Group `g` is `start(g)..start(g + 1)`.
 pub fn groups<T: Send>(

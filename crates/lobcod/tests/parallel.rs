@@ -1,6 +1,7 @@
 //! Distribution of work over threads.
 
-use lobcod::parallel::{Barrier, chunks, groups, team};
+use lobcod::engine::{CpuEngine, Engine};
+use lobcod::parallel::{Barrier, chunks, count, count_for, groups, team};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
@@ -65,4 +66,22 @@ fn a_team_synchronises_at_its_barrier() {
         },
     );
     assert_eq!(missed.into_inner(), 0);
+}
+
+#[test]
+fn small_signals_use_one_thread_and_large_ones_all_cores() {
+    let cores = count(0);
+    for (threads, samples, expected) in [
+        (0, 0, 1),
+        (0, 64, 1),
+        (0, 16383, 1),
+        (0, 2 * 8192, cores.min(2)),
+        (0, usize::MAX, cores),
+        (3, 64, 3),
+        (1, usize::MAX, 1),
+    ] {
+        assert_eq!(count_for(threads, samples), expected, "{threads} {samples}");
+        let engine = CpuEngine::for_samples(threads, samples).unwrap();
+        assert_eq!(Engine::<f32>::threads(&engine), expected);
+    }
 }

@@ -70,6 +70,7 @@ def encode(
     engine: Literal["cpu", "cuda", "auto"] = "cpu",
     time_limit: float | None = None,
     max_memory: int | str | None = None,
+    output: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
     progress: Watcher = None,
@@ -82,6 +83,9 @@ def encode(
 
     by local block coordinate descent. The ``gap`` in the report is an upper bound on the distance to the optimum. A
     :class:`ConvergenceWarning` is issued if `max_sweeps` or `time_limit` stops the solver before `tolerance` is reached.
+
+    Memory maps and arrays of dask, zarr and h5py that are larger than memory, and arrays whose solver exceeds `max_memory`, are
+    read and coded in bands; their codes stay on disk.
 
     Parameters
     ----------
@@ -143,8 +147,12 @@ def encode(
     time_limit : float, optional
         Time limit in seconds.
     max_memory : int or str, optional
-        Memory limit of the solver, in bytes or as in ``"500M"`` or ``"2GB"`` (powers of 1024);
-        ``MemoryError`` if it needs more.
+        Memory limit of the solver, in bytes or as in ``"500M"`` or ``"2GB"`` (powers of 1024). Larger
+        work is done in bands; ``MemoryError`` if that is not possible. Default: none; 80 % of free
+        memory for arrays on disk.
+    output : str or path, optional
+        File (``.npz``) for the codes, which the command line reads too. Codes computed in bands are
+        memory-mapped from it; by default from a temporary file.
     checkpoint : str or path, optional
         File in which to save the state of the run.
     resume : str or path, optional
@@ -194,6 +202,7 @@ def encode(
     engine: Literal["cpu", "cuda", "auto"] = "cpu",
     time_limit: float | None = None,
     max_memory: int | str | None = None,
+    output: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
     progress: Watcher = None,

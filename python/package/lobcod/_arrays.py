@@ -115,8 +115,13 @@ def readable(array: Any, what: str) -> Array:
     if found.dtype.kind not in "buif":
         raise TypeError(f"{what} has dtype {found.dtype}, but must contain real numbers; convert it first")
     if found.dtype in _READ_IN_PLACE and found.dtype.isnative:
-        return found
+        return aligned(found)
     return found.astype(np.float32 if found.dtype.itemsize <= 2 else np.float64)
+
+
+def aligned(array: Array) -> Array:
+    """Return the array, or a copy if its numbers are not at multiples of their size, as in some files mapped into memory."""
+    return np.require(array, requirements="A")
 
 
 def read_image(image: Any, channel_axis: Any, mask: Any = None, *, what: str = "the image", axes_known: bool = False) -> Image:
@@ -131,12 +136,8 @@ def read_image(image: Any, channel_axis: Any, mask: Any = None, *, what: str = "
         raise ValueError(f"{what} is {given.dtype} without axes, but must be an array; use a list for several images")
     if not axes_known:
         warn_of_colour(given.shape, channel_axis, what)
-    channel_axis = None if channel_axis is NOT_GIVEN else channel_axis
+    channel_axis = checked_axis(channel_axis, given.ndim, what)
     array = readable(given, what)
-    if channel_axis is not None:
-        if not -array.ndim <= channel_axis < array.ndim:
-            raise ValueError(f"{what} has {array.ndim} axes, so {channel_axis} is not a valid channel_axis")
-        channel_axis %= array.ndim
     labelled = image if hasattr(image, "dims") and hasattr(image, "coords") else None
     found = Image(_channels_first(array, channel_axis), channel_axis, given.dtype, labelled=labelled)
     known = None if mask is None else _mask(mask, found)
@@ -148,6 +149,15 @@ def read_image(image: Any, channel_axis: Any, mask: Any = None, *, what: str = "
     if missing is not None:
         known = ~missing if known is None else np.where(missing, np.zeros((), known.dtype), known)
     return replace(found, known=known)
+
+
+def checked_axis(channel_axis: Any, ndim: int, what: str) -> int | None:
+    """Return the channel axis counted from the first axis, or ``None``; ``ValueError`` if there is no such axis."""
+    if channel_axis is NOT_GIVEN or channel_axis is None:
+        return None
+    if not -ndim <= channel_axis < ndim:
+        raise ValueError(f"{what} has {ndim} axes, so {channel_axis} is not a valid channel_axis")
+    return int(channel_axis % ndim)
 
 
 def warn_of_colour(shape: tuple[int, ...], channel_axis: Any, what: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import struct
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from . import _lobcod
-from ._arrays import Array, restored
+from ._arrays import Array, aligned, restored
 from ._described import described
 from ._html import atoms_image, objective_curve, panel
 from ._report import Report
@@ -20,6 +22,9 @@ _VALUES = (
     *("position", "atom", "channel", "value", "dictionary", "shape"),
     *("channels", "channel_axis", "border", "penalty", "base", "dtype"),
 )
+_LOCAL_HEADER = 30
+"""Bytes of the header of a file in an archive, whose last four are the lengths of its name and its extra field."""
+_SMALLEST_MAP = 1 << 12
 _DEPTHS = {"uint8": "u8", "uint16": "u16", "float32": "f32", "float64": "f64"}
 
 
@@ -105,15 +110,21 @@ class Codes:
         return tuple(n + h - 1 for n, h in zip(self.shape, atom))
 
     def _fields(self) -> dict[str, Any]:
-        arrays = {name: np.ascontiguousarray(getattr(self, name), np.int32) for name in ("position", "atom", "channel")}
-        return {**arrays, "value": self.value, "shape": list(self.shape), "channels": self.channels, "border": self.border}
+        arrays = {name: aligned(np.asarray(getattr(self, name), np.int32)) for name in ("position", "atom", "channel")}
+        return {
+            **arrays,
+            "value": aligned(self.value),
+            "shape": list(self.shape),
+            "channels": self.channels,
+            "border": self.border,
+        }
 
     def maps(self) -> Array:
         """Dense maps ``(m, H + h - 1, W + w - 1)``, with a leading channel axis if channels are coded separately.
 
         The code at position ``p`` is at ``p + (h - 1, w - 1)`` (at ``p`` if periodic).
         """
-        maps: Array = _lobcod.maps(self._fields(), self.dictionary, self._precision)
+        maps: Array = _lobcod.maps(self._fields(), aligned(self.dictionary), self._precision)
         return maps if self._planes > 1 else np.asarray(maps[0])
 
     def to_scipy(self) -> Any:
@@ -130,7 +141,7 @@ class Codes:
 
     def texture(self) -> Array:
         """Reconstruct the image without the base layer, in the precision of the codes."""
-        planes: Array = _lobcod.synthesise(self._fields(), self.dictionary, self._precision)
+        planes: Array = _lobcod.synthesise(self._fields(), aligned(self.dictionary), self._precision)
         if self.channel_axis is None:
             return np.asarray(planes[0])
         return restored(planes, self.channel_axis, planes.dtype)
@@ -142,21 +153,19 @@ class Codes:
 
     def arrays(self) -> dict[str, Array]:
         """Return everything but the report, as arrays for ``np.savez``; see :meth:`from_arrays`."""
-        axes = _AXES[len(self.shape)]
         shape = list(self.shape)
         if self.channel_axis is not None:
-            at = self.channel_axis
-            axes, shape = axes[:at] + "c" + axes[at:], [*shape[:at], self.channels, *shape[at:]]
+            shape.insert(self.channel_axis, self.channels)
         arrays: dict[str, Any] = {
             "position": self.position.astype(np.int32),
             "atom": self.atom.astype(np.int32),
             "value": self.value,
             "shape": np.array(shape, np.int64),
-            "axes": axes,
+            "axes": file_axes(len(self.shape), self.channel_axis),
             "border": self.border,
             "penalty": float(self.penalty),
-            "scale": 65535.0 if self.dtype == np.uint16 else 255.0,
-            "depth": _DEPTHS.get(self.dtype.name, "f64" if self._precision == "f64" else "f32"),
+            "scale": scale_of(self.dtype),
+            "depth": depth_of(self.dtype, self._precision),
             "dictionary": self.dictionary,
         }
         if self._planes > 1:
@@ -182,7 +191,8 @@ class Codes:
         if missing:
             raise ValueError(f"these are not codes: {', '.join(sorted(missing))} is missing; pass codes made by encode")
         axes, shape = str(arrays["axes"]), [int(n) for n in arrays["shape"]]
-        channel_axis = axes.index("c") if "c" in axes else None
+        # Sequences are "t" with or without channels, which are then the last axis.
+        channel_axis = 1 if axes == "t" and len(shape) == 2 else axes.index("c") if "c" in axes else None
         channels = 1 if channel_axis is None else shape.pop(channel_axis)
         value = np.asarray(arrays["value"])
         depths = {depth: name for name, depth in _DEPTHS.items()}
@@ -208,7 +218,50 @@ class Codes:
             np.savez(file, **self.arrays())  # type: ignore[arg-type]
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Codes:
-        """Read codes from a ``.npz`` file written by :meth:`save` or by ``lobcod encode``."""
+    def load(cls, path: str | os.PathLike[str], mmap_mode: Literal["r", "c"] | None = None) -> Codes:
+        """Read codes from a ``.npz`` file written by :meth:`save` or by ``lobcod encode``.
+
+        With `mmap_mode` (as in :func:`numpy.load`), arrays stay on disk until they are used, for files larger than memory.
+        """
+        if mmap_mode is not None:
+            return cls.from_arrays(mapped_arrays(path, mmap_mode))
         with np.load(path) as arrays:
             return cls.from_arrays(arrays)
+
+
+def file_axes(rank: int, channel_axis: int | None) -> str:
+    """Return the names of the axes of an image in a codes file."""
+    axes = _AXES[rank]
+    if channel_axis is None or (rank == 1 and channel_axis == 1):
+        return axes
+    return axes[:channel_axis] + "c" + axes[channel_axis:]
+
+
+def scale_of(dtype: np.dtype[Any]) -> float:
+    """Return the sample value of white, for a codes file."""
+    return 65535.0 if dtype == np.uint16 else 255.0
+
+
+def depth_of(dtype: np.dtype[Any], precision: str) -> str:
+    """Return the sample type of an image in a codes file; that of the codes if the file format has no name for it."""
+    return _DEPTHS.get(dtype.name, precision)
+
+
+def mapped_arrays(path: str | os.PathLike[str], mode: Literal["r", "c"]) -> dict[str, Array]:
+    """Map the arrays of a ``.npz`` file into memory; small and compressed ones are read."""
+    arrays: dict[str, Array] = {}
+    with np.load(path) as whole, zipfile.ZipFile(path) as archive, open(path, "rb") as file:
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            if member.compress_type != zipfile.ZIP_STORED or member.file_size < _SMALLEST_MAP:
+                arrays[name] = whole[name]
+                continue
+            # The array follows the local header of the archive, its name and its extra field.
+            file.seek(member.header_offset)
+            header = file.read(_LOCAL_HEADER)
+            file.seek(sum(struct.unpack("<HH", header[-4:])), os.SEEK_CUR)
+            version = np.lib.format.read_magic(file)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = read(file)
+            arrays[name] = np.memmap(path, dtype, mode, file.tell(), shape, "F" if fortran else "C")
+    return arrays

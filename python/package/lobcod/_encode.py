@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import _lobcod
-from ._arrays import Array, Image, precision_of, read_image, readable, restored
+from ._arrays import Array, Image, checked_axis, precision_of, read_image, readable, restored, warn_of_colour
+from ._bands import Rows, encode_in_bands, is_lazy
 from ._codes import Codes
 from ._options import atoms_for, set_penalty, threads_for
 from ._progress import watching
@@ -27,6 +28,9 @@ def encode(image: Any, **options: Any) -> Any:
 
     by local block coordinate descent. The ``gap`` in the report is an upper bound on the distance to the optimum. A
     :class:`ConvergenceWarning` is issued if `max_sweeps` or `time_limit` stops the solver before `tolerance` is reached.
+
+    Memory maps and arrays of dask, zarr and h5py that are larger than memory, and arrays whose solver exceeds `max_memory`, are
+    read and coded in bands; their codes stay on disk.
 
     {parameters}
 
@@ -47,8 +51,8 @@ def encode(image: Any, **options: Any) -> Any:
     set_penalty(options)
     several = isinstance(image, (list, tuple))
     images = list(image) if several else [image]
-    if several and (options["checkpoint"] or options["resume"]):
-        raise ValueError("checkpoint and resume work with one image only, but several are given; encode them separately")
+    if several and (options["checkpoint"] or options["resume"] or options["output"]):
+        raise ValueError("checkpoint, resume and output work with one image only, but several are given; encode them separately")
     given = {name: _for_each(options[name], len(images), name, several) for name in ("mask", "start", "penalty_map")}
     dictionaries: dict[tuple[int, str], Array] = {}
     begin, limit = time.monotonic(), options["time_limit"]
@@ -58,12 +62,7 @@ def encode(image: Any, **options: Any) -> Any:
         if limit is not None and number > 0:
             own["time_limit"] = max(0.0, limit - (time.monotonic() - begin))
         what = f"image {number}" if several else "the image"
-        read = read_image(one, own["channel_axis"], own["mask"], what=what, axes_known=own["dictionary"] is not None)
-        own["precision"] = precision_of(own["precision"], read.dtype)
-        key = read.rank, own["precision"]
-        if key not in dictionaries:
-            dictionaries[key] = atoms_for(own["dictionary"], *key)
-        answers.append(_encode_one(read, dictionaries[key], own))
+        answers.append(_encode_one(one, own, what, dictionaries))
     warn_of_convergence(answers)
     return answers if several else answers[0]
 
@@ -77,10 +76,42 @@ def _for_each(value: Any, count: int, name: str, several: bool) -> list[Any]:
     return list(value)
 
 
-def _encode_one(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
-    start, cap, penalty_map = options["start"], options["max_nonzeros"], options["penalty_map"]
+def _encode_one(image: Any, options: dict[str, Any], what: str, dictionaries: dict[tuple[int, str], Array]) -> Codes:
+    """Code one image: in bands if it is too large for the memory limit, otherwise as a whole."""
+    start, axes_known = options["start"], options["dictionary"] is not None
     if not isinstance(start, Codes) and start not in ("zero", "spread"):
         raise ValueError(f"start is {start}, but must be zero, spread or codes")
+
+    def atoms_of(rank: int, dtype: np.dtype[Any]) -> Array:
+        options["precision"] = precision_of(options["precision"], dtype)
+        key = rank, options["precision"]
+        if key not in dictionaries:
+            dictionaries[key] = atoms_for(options["dictionary"], *key)
+        return dictionaries[key]
+
+    codes = None
+    if is_lazy(image) or ((options["max_memory"] is not None or options["engine"] != "cpu") and isinstance(image, np.ndarray)):
+        if not axes_known:
+            warn_of_colour(image.shape, options["channel_axis"], what)
+        rows = Rows(image, options["mask"], checked_axis(options["channel_axis"], image.ndim, what))
+        codes = encode_in_bands(rows, atoms_of(len(rows.shape), np.dtype(image.dtype)), options)
+        axes_known = True
+    if codes is None:
+        whole = read_image(image, options["channel_axis"], options["mask"], what=what, axes_known=axes_known)
+        codes = _encode_whole(whole, atoms_of(whole.rank, whole.dtype), options)
+        if options["output"] is not None:
+            codes.save(options["output"])
+    report = codes.report
+    if report.nonzeros == 0 and report.penalty >= report.penalty_max > 0:
+        warn(
+            f"all codes are zero because the penalty ({report.penalty:g}) is not below penalty_max ({report.penalty_max:g}); "
+            "use a smaller penalty"
+        )
+    return codes
+
+
+def _encode_whole(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
+    start, cap, penalty_map = options["start"], options["max_nonzeros"], options["penalty_map"]
     capped_everywhere = cap is not None and np.ndim(cap) == 0
     signal = {
         **image.fields(),
@@ -94,11 +125,6 @@ def _encode_one(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
     with watching(options["progress"]) as options["callback"]:
         answer = _lobcod.encode(signal, atoms, options)
     report = Report._from(answer["report"])
-    if report.nonzeros == 0 and report.penalty >= report.penalty_max > 0:
-        warn(
-            f"all codes are zero because the penalty ({report.penalty:g}) is not below penalty_max ({report.penalty_max:g}); "
-            "use a smaller penalty"
-        )
     position, atom, channel, value = answer["codes"]
     layer: Array | None = answer["base"]
     return Codes(

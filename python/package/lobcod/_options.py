@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,6 @@ from . import _lobcod
 from ._arrays import Array, readable
 from ._table import DEFAULTS
 from ._warnings import warn
-
-SAMPLES_PER_THREAD = 8192
-"""Samples per thread: with fewer, starting a thread costs more than it saves."""
 
 
 def set_penalty(options: dict[str, Any]) -> None:
@@ -26,10 +22,7 @@ def set_penalty(options: dict[str, Any]) -> None:
 
 def threads_for(threads: int, samples: int) -> int:
     """Return the number of threads for this many samples; 0 chooses by size, -1 uses all cores."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads == -1:
-        return cores
-    return threads if threads else max(1, min(cores, samples // SAMPLES_PER_THREAD))
+    return _lobcod.thread_count(threads, samples)
 
 
 def usual_size(rank: int) -> tuple[int, ...]:

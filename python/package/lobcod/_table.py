@@ -211,7 +211,20 @@ FUNCTIONS = {
             Parameter("max_sweeps", WHOLE, "Maximum number of sweeps over all positions."),
             SEED.but('Seed of the order of layers (schedule ``"layers"``).'),
             PRECISION,
-            *_HARDWARE[:-1],
+            THREAD_COUNT,
+            ENGINE,
+            TIME_LIMIT,
+            MAX_MEMORY.but(
+                'Memory limit of the solver, in bytes or as in ``"500M"`` or ``"2GB"`` (powers of 1024). Larger work is done in '
+                "bands; ``MemoryError`` if that is not possible. Default: none; 80 % of free memory for arrays on disk."
+            ),
+            Parameter(
+                "output",
+                optional(PATH),
+                "File (``.npz``) for the codes, which the command line reads too. Codes computed in bands are memory-mapped from "
+                "it; by default from a temporary file.",
+                None,
+            ),
             CHECKPOINT,
             RESUME,
             PROGRESS_BAR,

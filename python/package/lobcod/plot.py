@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,32 @@ def _draw_curves(dictionary: Array, ax: Axes) -> None:
     for channel in range(dictionary.shape[1]):
         ax.plot(rows[:, channel].T, color=f"C{channel}", linewidth=1)
     ax.set_yticks([])
+
+
+def images(*images: ArrayLike, titles: Sequence[str] = (), data_range: float | None = None, size: float = 3.0) -> Figure:
+    """Draw images ``(h, w)`` or ``(h, w, 3)`` side by side, all with the same grey levels.
+
+    `data_range` is the sample value of white; by default the maximum of an integer type, 1 for floats up to 1, otherwise 255.
+    Missing samples (NaN) are black. `size` is the height of the figure in inches.
+    """
+    if not images:
+        raise ValueError("there are no images to draw")
+    shown = [np.asarray(image) for image in images]
+    width = sum(image.shape[1] / image.shape[0] for image in shown)
+    figure, panels = plt.subplots(1, len(shown), figsize=(size * width, 1.1 * size), squeeze=False)
+    for number, (panel, image) in enumerate(zip(panels[0], shown)):
+        white = _white(image) if data_range is None else data_range
+        panel.imshow(np.clip(np.nan_to_num(image.astype(float)) / white, 0, 1), cmap="gray", vmin=0, vmax=1)
+        panel.set_title(titles[number] if number < len(titles) else "")
+        panel.set_axis_off()
+    figure.tight_layout()
+    return figure
+
+
+def _white(image: Array) -> float:
+    if image.dtype.kind in "ui":
+        return float(np.iinfo(image.dtype).max)
+    return 1.0 if image.dtype.kind == "b" or np.nanmax(image) <= 1 else 255.0
 
 
 def codes(codes: Codes, ax: Axes | None = None) -> Axes:

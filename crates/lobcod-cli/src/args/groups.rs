@@ -285,7 +285,7 @@ pub struct RunArgs {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Solver")]
 pub struct ThreadsArgs {
-    /// Number of threads; 0 uses all cores.
+    /// Number of threads; 0 chooses by the size of the input, up to all cores.
     #[arg(long = "threads", id = "threads", value_name = "N", default_value_t = 0)]
     pub count: usize,
 }

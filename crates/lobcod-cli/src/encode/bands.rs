@@ -1,6 +1,6 @@
 //! Encoding in bands, for images that exceed the memory limit.
 
-use super::details::{Details, refused};
+use super::details::{Details, details, refused};
 use super::results::Results;
 use crate::args::EncodeArgs;
 use crate::budget::Budget;
@@ -51,11 +51,6 @@ impl<'a, T: Real> Banded<'a, T> {
         if unlimited || args.run.engine == EngineChoice::Mpi {
             return Ok(None);
         }
-        let engine = engine::open::<T>(&args.run)?;
-        let own = engine.own_memory();
-        let Some(limit) = own.into_iter().chain(pursuit.params().max_memory).min() else {
-            return Ok(None);
-        };
         if path.as_os_str() == crate::output::paths::STDOUT || !path.exists() {
             return Ok(None);
         }
@@ -63,6 +58,11 @@ impl<'a, T: Real> Banded<'a, T> {
             return Ok(None);
         };
         let (extent, channels) = (RowSource::<T>::extent(&rows), RowSource::<T>::channels(&rows));
+        let engine = engine::open::<T>(&args.run, &[(extent, channels)])?;
+        let own = engine.own_memory();
+        let Some(limit) = own.into_iter().chain(pursuit.params().max_memory).min() else {
+            return Ok(None);
+        };
         let chosen = Chosen::of(&args.dictionary, extent.rank())?;
         chosen.check_fits(extent)?;
         // Samples may be NaN, and pixels transparent.
@@ -87,7 +87,7 @@ impl<'a, T: Real> Banded<'a, T> {
                 path.display()
             );
         }
-        let image = Details::new(args, rows, chosen.dictionary.extent());
+        let image = details(args, rows, chosen.dictionary.extent());
         let budget = if own.is_some() {
             budget
         } else {
@@ -187,16 +187,16 @@ impl<'a, T: Real> Banded<'a, T> {
         )?;
         drop(watcher);
         let BandedShape { extent, channels, .. } = self.shape;
-        let metadata = self.image.rows.metadata();
+        let metadata = self.image.source().metadata();
         if let Some(file) = &file {
             let facts = CodesFacts {
                 extent,
                 channels,
                 border: args.problem.border,
-                axes: self.image.rows.axes(),
+                axes: self.image.source().axes(),
                 penalty: report.penalty,
                 scale: args.input.scale.value(),
-                depth: self.image.rows.depth(),
+                depth: self.image.source().depth(),
                 sample_rate: None,
                 dictionary,
                 metadata: &metadata,
@@ -207,8 +207,8 @@ impl<'a, T: Real> Banded<'a, T> {
         }
         let source = Source {
             path: path.clone(),
-            axes: self.image.rows.axes(),
-            depth: self.image.rows.depth(),
+            axes: self.image.source().axes(),
+            depth: self.image.source().depth(),
             sample_rate: None,
             base: None,
             metadata,

@@ -1,7 +1,7 @@
 //! Images distributed over ranks: each rank reads the rows it works on and writes the codes it
 //! finds, and none holds the whole image.
 
-use super::details::{Details, refused};
+use super::details::{Details, details, refused};
 use super::results::Results;
 use crate::args::EncodeArgs;
 use crate::checkpoint;
@@ -57,7 +57,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         let (extent, channels) = (RowSource::<T>::extent(&rows), RowSource::<T>::channels(&rows));
         let chosen = Chosen::of(&args.dictionary, extent.rank())?;
         chosen.check_fits(extent)?;
-        let image = Details::new(args, rows, chosen.dictionary.extent());
+        let image = details(args, rows, chosen.dictionary.extent());
         let (pursuit, files) = (pursuit.clone(), files.clone());
         Ok(Some(Self { args, image, chosen, extent, channels, pursuit, files }))
     }
@@ -108,15 +108,15 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         } else {
             Some(self.image.split::<T>(own)?.1)
         };
-        let metadata = self.image.rows.metadata();
+        let metadata = self.image.source().metadata();
         let facts = CodesFacts {
             extent: self.extent,
             channels: self.channels,
             border: self.args.problem.border,
-            axes: self.image.rows.axes(),
+            axes: self.image.source().axes(),
             penalty: answer.report.penalty,
             scale: self.args.input.scale.value(),
-            depth: self.image.rows.depth(),
+            depth: self.image.source().depth(),
             sample_rate: None,
             dictionary: &self.chosen.dictionary,
             metadata: &metadata,
@@ -132,7 +132,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         kept: lobcod_io::Result<()>,
     ) -> Result<Results<'a, T>> {
         let (axes, depth, metadata) =
-            (self.image.rows.axes(), self.image.rows.depth(), self.image.rows.metadata());
+            (self.image.source().axes(), self.image.source().depth(), self.image.source().metadata());
         let source = Source {
             path: self.args.images[0].clone(),
             axes,

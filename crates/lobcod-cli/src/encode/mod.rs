@@ -192,7 +192,7 @@ impl<'a, T: Real> Job for Encoding<'a, T> {
         let watcher = Watcher::of(&args.console, "encode");
         let file = args.checkpoints.checkpoint.as_deref();
         let mut keeper = Keeper::<Checkpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
-        let engine = engine::open::<T>(&args.run)?;
+        let engine = engine::open::<T>(&args.run, &self.shapes)?;
         let answer = match &self.checkpoint {
             Some(checkpoint) => {
                 self.pursuit.resume(&*engine, checkpoint, &self.observed, atoms, &mut keeper)

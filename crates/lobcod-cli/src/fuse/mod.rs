@@ -144,7 +144,8 @@ impl<'a> Job for Fusion<'a> {
 
     fn run(mut self) -> Result<Results<'a>> {
         let mut watcher = Watcher::of(&self.args.console, "fuse");
-        let engine = engine::open(&self.args.run)?;
+        let shape = (self.files.extent, self.files.channels);
+        let engine = engine::open(&self.args.run, &[shape])?;
         let atoms = &self.chosen.dictionary;
         let fused = self.fuser.run(&*engine, &mut self.files, atoms, &mut watcher);
         drop(watcher);

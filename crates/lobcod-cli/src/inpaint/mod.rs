@@ -183,7 +183,8 @@ impl<'a, T: Real> Job for Filling<'a, T> {
 
     fn run(self) -> Result<Results<'a, T>> {
         let mut watcher = Watcher::of(&self.args.console, "inpaint");
-        let (engine, atoms) = (engine::open(&self.args.run)?, self.atoms());
+        let shape = (self.image.signal.extent(), self.image.signal.channels());
+        let (engine, atoms) = (engine::open(&self.args.run, &[shape])?, self.atoms());
         let answer =
             self.inpaint.run(&*engine, &self.image.signal, &self.known, &atoms, &mut watcher);
         drop(watcher);

@@ -162,7 +162,7 @@ impl<'a, T: Real> Job for Learning<'a, T> {
         let file = args.checkpoints.checkpoint.as_deref();
         let mut keeper =
             Keeper::<LearnCheckpoint, _>::new(watcher, file, ranks::joined(&args.run)?);
-        let engine = engine::open::<T>(&args.run)?;
+        let engine = engine::open::<T>(&args.run, &self.shapes)?;
         let atoms = &self.task.first.dictionary;
         let learnt = match &self.checkpoint {
             Some(checkpoint) => {

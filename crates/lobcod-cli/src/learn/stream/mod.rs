@@ -93,7 +93,7 @@ impl<'a, T: Real> Job for Streaming<'a, T> {
 
     fn run(self) -> Result<StreamWork<'a, T>> {
         let args = self.task.args;
-        let engine = engine::open::<T>(&args.run)?;
+        let engine = engine::open::<T>(&args.run, &[self.shape])?;
         let budget = Budget::now(&args.run);
         let learner =
             self.learner.params().clone().with(|p| p.max_memory = budget.room()).check()?;

@@ -61,6 +61,23 @@ impl CpuEngine {
         })
     }
 
+    /// Creates an engine for signals with this many samples in total, channels counted. Where
+    /// `threads` is 0, the size decides: see [`parallel::count_for`].
+    ///
+    /// Starting and synchronising threads takes longer than coding a small signal, so use this
+    /// instead of `CpuEngine::new(0)` where signals may be small. The answer is the same.
+    ///
+    /// ```
+    /// use lobcod::engine::{CpuEngine, Engine};
+    ///
+    /// let small = CpuEngine::for_samples(0, 8 * 8)?;
+    /// assert_eq!(Engine::<f32>::threads(&small), 1);
+    /// # Ok::<(), lobcod::Error>(())
+    /// ```
+    pub fn for_samples(threads: usize, samples: usize) -> Result<Self> {
+        Self::new(parallel::count_for(threads, samples))
+    }
+
     /// The same engine with other vector instructions. Answers of different levels agree to
     /// rounding only.
     #[doc(hidden)]

@@ -28,6 +28,7 @@
 //! between; after a pass, zones near changes are measured again, which certifies the gap of the
 //! whole signal. Bands whose surroundings changed are solved again until it is small enough.
 
+mod detail;
 mod layout;
 mod lower;
 mod memory;
@@ -38,6 +39,7 @@ mod whole;
 mod window;
 mod zones;
 
+pub use detail::DetailRows;
 pub use memory::BandedShape;
 pub use store::{CodeStore, RowSource, Strip};
 
