@@ -27,9 +27,9 @@ def test_an_example_prints_what_its_twin_prints(name: str) -> None:
 
 
 def test_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (Path(__file__).parents[2] / "docs/python.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/reference/python.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 2
     monkeypatch.chdir(tmp_path)
     for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), {})
+        exec(compile(block, "docs/reference/python.md", "exec"), {})

@@ -41,11 +41,12 @@ def atoms(dictionary: ArrayLike, columns: int | None = None, ax: Axes | None = N
     dictionary = np.asarray(dictionary, dtype=float)
     ax = _axes(ax)
     count = len(dictionary)
+    named = "1 atom" if count == 1 else f"{count} atoms"
     if axes in ("mt", "mct") or (axes is None and looks_one_dimensional(dictionary.shape)):
         if dictionary.ndim not in (2, 3):
             raise ValueError(f"atoms of shape {dictionary.shape} do not have the axes {axes}")
         _draw_curves(dictionary.reshape(count, -1, dictionary.shape[-1]), ax)
-        ax.set_title(f"{count} atoms of {dictionary.shape[-1]}")
+        ax.set_title(f"{named} of {dictionary.shape[-1]}")
         return ax
     if axes not in (None, "mhw", "mchw"):
         raise ValueError(f'axes is {axes!r}, but must be "mt", "mct", "mhw" or "mchw"')
@@ -55,7 +56,7 @@ def atoms(dictionary: ArrayLike, columns: int | None = None, ax: Axes | None = N
         )
     ax.imshow(mosaic(dictionary, columns), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set_axis_off()
-    ax.set_title(f"{count} atoms of {dictionary.shape[-2]}x{dictionary.shape[-1]}")
+    ax.set_title(f"{named} of {dictionary.shape[-2]}x{dictionary.shape[-1]}")
     return ax
 
 
@@ -68,7 +69,7 @@ def _draw_curves(dictionary: Array, ax: Axes) -> None:
     ax.set_yticks([])
 
 
-def images(*images: ArrayLike, titles: Sequence[str] = (), data_range: float | None = None, size: float = 3.0) -> Figure:
+def images(*images: ArrayLike, titles: Sequence[str] = (), data_range: float | None = None, size: float = 2.0) -> Figure:
     """Draw images ``(h, w)`` or ``(h, w, 3)`` side by side, all with the same grey levels.
 
     `data_range` is the sample value of white; by default the maximum of an integer type, 1 for floats up to 1, otherwise 255.
