@@ -131,8 +131,11 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         files: Option<CodesFiles>,
         kept: lobcod_io::Result<()>,
     ) -> Result<Results<'a, T>> {
-        let (axes, depth, metadata) =
-            (self.image.source().axes(), self.image.source().depth(), self.image.source().metadata());
+        let (axes, depth, metadata) = (
+            self.image.source().axes(),
+            self.image.source().depth(),
+            self.image.source().metadata(),
+        );
         let source = Source {
             path: self.args.images[0].clone(),
             axes,
