@@ -1,6 +1,7 @@
 //! An engine around another one, with a hook at every call of its sessions: to inject faults,
 //! limits or measurements.
 
+use lobcod::dictionary::Constraints;
 use lobcod::engine::{
     Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, PlaneLayer,
     Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support, Sweep,
@@ -178,8 +179,8 @@ impl<T: Real> Learning<T> for HookedSession<T> {
     fn take_back(&mut self) -> Result<()> {
         self.call(Call::Learn, |session| session.learning().take_back())
     }
-    fn improve_atoms(&mut self, context: &Context) -> Result<f64> {
-        self.call(Call::Learn, |session| session.learning().improve_atoms(context))
+    fn improve_atoms(&mut self, constraints: &Constraints, context: &Context) -> Result<f64> {
+        self.call(Call::Learn, |session| session.learning().improve_atoms(constraints, context))
     }
     fn layers(&mut self, plane: usize) -> usize {
         self.session.learning().layers(plane)

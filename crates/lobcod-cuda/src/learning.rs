@@ -4,9 +4,10 @@ use crate::buffers::OwnedBuffers;
 use crate::kernel_args::{AtomPassArgs, CodePosition};
 use crate::session::{CudaSession, Standing, launch};
 use cudarc::driver::CudaSlice;
+use lobcod::dictionary::Constraints;
 use lobcod::engine::{Context, Learning, PlaneLayer, Session, State};
 use lobcod::geometry::volume;
-use lobcod::{Dictionary, Result};
+use lobcod::{Dictionary, Error, Result};
 
 /// Numbers that a block of the scan adds.
 const SCAN_PART: usize = 4096;
@@ -185,7 +186,13 @@ impl Learning<f32> for CudaSession {
         taken
     }
 
-    fn improve_atoms(&mut self, _: &Context) -> Result<f64> {
+    fn improve_atoms(&mut self, constraints: &Constraints, _: &Context) -> Result<f64> {
+        if !constraints.is_none() {
+            return Err(Error::Unavailable(
+                "the CUDA engine learns atom by atom without constraints on the atoms; use the CPU engine or the batch method"
+                    .into(),
+            ));
+        }
         self.follow()?;
         let mut sorted = self.sort_codes()?;
         self.add_up()?;

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{at_once, engine};
+use lobcod::dictionary::Constraints;
 use lobcod::engine::{
     Context, CpuEngine, Discovery, Engine, Measure, Plane, Problem, Session, Share, Support, Visit,
 };
@@ -199,7 +200,7 @@ fn a_pass_over_the_atoms_lowers_the_objective() {
                     session.support(&sweep, &Context::default()).unwrap();
                     for _ in 0..3 {
                         let before = objective(&mut *session, Measure::Progress);
-                        let moved = session.learning().improve_atoms(&Context::default()).unwrap();
+                        let moved = session.learning().improve_atoms(&Constraints::default(), &Context::default()).unwrap();
                         assert!(moved > 0.0, "{name}: no atom moved");
                         let after = objective(&mut *session, Measure::Progress);
                         assert!(
@@ -234,7 +235,7 @@ fn a_pass_over_the_atoms_agrees_with_the_cpu() {
     let mut device = learning(&engine, Border::Free, true, &[40, 33], &[5, 4]);
     device.restore(&processor.state(Share::All).unwrap()).unwrap();
     for session in [&mut processor, &mut device] {
-        session.learning().improve_atoms(&Context::default()).unwrap();
+        session.learning().improve_atoms(&Constraints::default(), &Context::default()).unwrap();
     }
     let far = processor
         .dictionary()
@@ -261,7 +262,7 @@ fn states_round_trip() {
         // Saved codes and atoms are restored.
         other.learning().remember().unwrap();
         discover(&mut *other, 0.5, 1e-3);
-        other.learning().improve_atoms(&Context::default()).unwrap();
+        other.learning().improve_atoms(&Constraints::default(), &Context::default()).unwrap();
         other.learning().take_back().unwrap();
         assert_eq!(state.codes, other.state(Share::All).unwrap().codes, "{border}");
         assert_eq!(other.dictionary(), session.dictionary(), "{border}");

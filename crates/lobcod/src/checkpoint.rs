@@ -173,11 +173,18 @@ fn learning_settings(params: &LearnParams) -> String {
     let LearnParams {
         penalty,
         border,
+        nonnegative,
+        zero_mean,
+        window,
+        rank_one,
+        frozen,
+        grow,
+        sort: _,
         method,
         rounds,
         stream_memory,
         seed,
-        passes: _,
+        passes,
         target_objective: _,
         time_limit: _,
         tolerance: _,
@@ -191,6 +198,13 @@ fn learning_settings(params: &LearnParams) -> String {
         Method::Batch => "batch".into(),
         Method::Stochastic { step, decay } => format!("stochastic,{},{decay}", step_words(*step)),
     };
+    settings.add("nonnegative", nonnegative, false);
+    settings.add("zero_mean", zero_mean, false);
+    settings.add("window", window.map_or(String::new(), |window| window.to_string()), "");
+    settings.add("rank_one", rank_one, false);
+    settings.add("frozen", frozen, 0);
+    // The number of passes decides when atoms are added.
+    settings.add("grow", if *grow { *passes } else { 0 }, 0);
     settings.add("method", method, "atomwise");
     settings.add("rounds", rounds, 6);
     settings.add("stream_memory", stream_memory, 32);

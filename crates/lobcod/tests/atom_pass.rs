@@ -1,6 +1,7 @@
 //! A pass over the atoms lowers the objective, preserves unit norms, and updates the residual
 //! consistently.
 
+use lobcod::dictionary::Constraints;
 use lobcod::engine::{
     Context, CpuEngine, Discovery, Engine, Measure, Plane, Problem, Session, Support, Visit,
 };
@@ -80,7 +81,8 @@ where
             .unwrap();
         for _ in 0..3 {
             let before = objective(&mut *session, Measure::Progress, penalty);
-            let moved = session.learning().improve_atoms(&context).unwrap();
+            let moved =
+                session.learning().improve_atoms(&Constraints::default(), &context).unwrap();
             let after = objective(&mut *session, Measure::Progress, penalty);
             assert!(moved > 0.0, "{name}: no atom moved");
             assert!(

@@ -1,5 +1,6 @@
 //! Learning is bit-identical for any number of ranks.
 
+use lobcod::dictionary::Constraints;
 use lobcod::engine::ranks::RankEngine;
 use lobcod::engine::{
     Context, CpuEngine, Discovery, Engine, Measure, Plane, Problem as EngineProblem, Session,
@@ -134,7 +135,10 @@ fn improve(engine: &dyn Engine<f32>, problem: EngineProblem<f32>) -> (Vec<f32>, 
         };
         let now = objective(&mut *session, Measure::Objective);
         assert!(now < before, "codes did not lower the objective");
-        assert!(session.learning().improve_atoms(&context).expect("a pass") > 0.0);
+        assert!(
+            session.learning().improve_atoms(&Constraints::default(), &context).expect("a pass")
+                > 0.0
+        );
         let followed = objective(&mut *session, Measure::Progress);
         before = objective(&mut *session, Measure::Objective);
         assert!(

@@ -1,5 +1,6 @@
 //! An engine that records the duration of every session call.
 
+use lobcod::dictionary::Constraints;
 use lobcod::engine::{
     Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, PlaneLayer, Problem,
     ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support, Sweep, Visit,
@@ -141,8 +142,9 @@ impl Learning<f32> for TimedSession {
     fn take_back(&mut self) -> Result<()> {
         timed(&self.log, "take back", || self.session.learning().take_back(), |()| 0)
     }
-    fn improve_atoms(&mut self, context: &Context) -> Result<f64> {
-        timed(&self.log, "atoms", || self.session.learning().improve_atoms(context), |_| 0)
+    fn improve_atoms(&mut self, constraints: &Constraints, context: &Context) -> Result<f64> {
+        let improve = || self.session.learning().improve_atoms(constraints, context);
+        timed(&self.log, "atoms", improve, |_| 0)
     }
     fn layers(&mut self, plane: usize) -> usize {
         self.session.learning().layers(plane)

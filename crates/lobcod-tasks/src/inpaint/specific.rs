@@ -7,6 +7,7 @@
 use super::fit::{Fit, problem};
 use super::path::falling_to;
 use super::scene::{Scene, Use};
+use lobcod::dictionary::Constraints;
 use lobcod::engine::{Engine, Problem};
 use lobcod::run::Run;
 use lobcod::{Dictionary, Real, Result, Signal};
@@ -37,7 +38,7 @@ pub fn learn<T: Real>(
             if run.is_over() {
                 break;
             }
-            fit.session.learning().improve_atoms(run.context())?;
+            fit.session.learning().improve_atoms(&Constraints::default(), run.context())?;
             fit.support(stage * detail, run)?;
         }
         if run.is_over() {

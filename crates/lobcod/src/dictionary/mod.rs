@@ -12,10 +12,17 @@
 //! # Ok::<(), lobcod::Error>(())
 //! ```
 
+mod constraints;
 mod embedded;
 mod init;
+mod rank_one;
+mod window;
 
+pub(crate) use constraints::AtomStatistics;
+pub use constraints::Constraints;
 pub use embedded::Embedded;
+pub use rank_one::Factors;
+pub use window::Window;
 
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -125,6 +132,25 @@ impl<T: Real> Dictionary<T> {
         moved
     }
 
+    /// The atoms of this dictionary, followed by those of another one of the same shape.
+    pub fn followed_by(&self, other: &Self) -> Result<Self> {
+        if (self.extent, self.channels) != (other.extent, other.channels) {
+            return Err(Error::Shape(format!(
+                "atoms of {} with {} channels and of {} with {} channels cannot be in one dictionary",
+                self.extent, self.channels, other.extent, other.channels
+            )));
+        }
+        let data = [&self.data[..], &other.data].concat();
+        let normalised = self.normalised + other.normalised;
+        Ok(Self { atoms: self.atoms + other.atoms, data, normalised, ..*self })
+    }
+
+    /// The atoms with these indices, in their order.
+    pub(crate) fn selected(&self, order: impl IntoIterator<Item = usize>) -> Self {
+        let data: Vec<T> = order.into_iter().flat_map(|k| self.atom(k).iter().copied()).collect();
+        Self { atoms: data.len() / self.atom_len(), data, ..*self }
+    }
+
     /// All atoms, consecutively.
     pub fn data(&self) -> &[T] {
         &self.data
@@ -210,17 +236,4 @@ pub(crate) fn energy(numbers: &[f64]) -> f64 {
         }
     }
     chains.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
-}
-
-/// Minimiser of `f(d) - <g, d' - d> + L/2 ||d' - d||^2` on the unit sphere: `normalise(d + g / L)`;
-/// `None` where numbers overflow.
-pub(crate) fn lowest_point(
-    atom: impl Iterator<Item = f64>,
-    gradient: impl Fn(usize) -> f64,
-    bound: f64,
-) -> Option<Vec<f64>> {
-    let mut lowest: Vec<f64> = atom.enumerate().map(|(i, d)| d + gradient(i) / bound).collect();
-    let norm = squares(&lowest).sqrt();
-    lowest.iter_mut().for_each(|x| *x /= norm);
-    (norm.is_finite() && norm > 0.0).then_some(lowest)
 }

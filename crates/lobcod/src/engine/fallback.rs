@@ -4,7 +4,7 @@ use super::{
     Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, PlaneLayer,
     Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support, Sweep,
 };
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Constraints, Dictionary};
 use crate::error::{Error, Result};
 use crate::geometry::{InSignal, Region};
 use crate::real::Real;
@@ -123,7 +123,7 @@ impl<T: Real> FallbackSession<T> {
     fn call<R>(&mut self, call: impl Fn(&mut dyn Session<T>) -> Result<R>) -> Result<R> {
         let result = call(&mut *self.session);
         let Err(error) = &result else { return result };
-        if !matches!(error, Error::Device(_)) {
+        if !matches!(error, Error::Device(_) | Error::Unavailable(_)) {
             return result;
         }
         let Some((problem, positions)) = self.spare.take() else { return result };
@@ -251,8 +251,8 @@ impl<T: Real> Learning<T> for FallbackSession<T> {
         self.call(|session| session.learning().take_back())
     }
 
-    fn improve_atoms(&mut self, context: &Context) -> Result<f64> {
-        self.call(|session| session.learning().improve_atoms(context))
+    fn improve_atoms(&mut self, constraints: &Constraints, context: &Context) -> Result<f64> {
+        self.call(|session| session.learning().improve_atoms(constraints, context))
     }
 
     fn layers(&mut self, plane: usize) -> usize {

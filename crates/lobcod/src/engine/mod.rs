@@ -23,7 +23,7 @@ pub use measurement::{Measurement, ScaledSums};
 pub use scales::{Lattice, ScaleField, Scaling};
 
 use crate::border::Border;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Constraints, Dictionary};
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::geometry::{InSignal, Region};
@@ -311,9 +311,10 @@ pub trait Learning<T> {
     fn remember(&mut self) -> Result<()>;
     /// Restores the codes and the dictionary saved last.
     fn take_back(&mut self) -> Result<()>;
-    /// One pass over the atoms: optimises each atom with codes fixed. The objective does not
-    /// increase. Returns the largest change. Only in a session opened for learning.
-    fn improve_atoms(&mut self, context: &Context) -> Result<f64>;
+    /// One pass over the atoms: optimises each atom with codes fixed, within the constraints. The
+    /// objective does not increase. Returns the largest change. Only in a session opened for
+    /// learning.
+    fn improve_atoms(&mut self, constraints: &Constraints, context: &Context) -> Result<f64>;
     /// Number of layers of a plane.
     fn layers(&mut self, plane: usize) -> usize;
     /// Gradient of the data term in the dictionary, eq. (11): `- sum_i P_i R a_i^T` over the

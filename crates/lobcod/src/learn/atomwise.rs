@@ -58,7 +58,10 @@ impl<T: Real> Atomwise<T> {
             now.data().iter().zip(self.before.data()).map(|(&d, &b)| d + carry * (d - b)).collect();
         // An atom that reversed its direction may vanish; then nothing is extrapolated.
         match Dictionary::new(now.extent(), now.channels(), data) {
-            Ok(carried) => pass.atoms().set_dictionary(carried),
+            Ok(carried) => {
+                let carried = pass.constraints.returned(carried, now);
+                pass.atoms().set_dictionary(carried)
+            }
             Err(_) => Ok(()),
         }
     }
@@ -107,6 +110,11 @@ impl<T: Real> PassMethod<T> for Atomwise<T> {
         Ok(renewed.counted(self.best))
     }
 
+    fn grown(&mut self, dictionary: &Dictionary<T>) {
+        self.before.clone_from(dictionary);
+        self.carry = 0.0;
+    }
+
     fn remember(&self) -> LearnerState {
         let LearnPoint { objective, data_term, nonzeros, .. } = self.best;
         let before = self.before.data().iter().map(|x| x.to_f64()).collect();
@@ -148,7 +156,7 @@ fn sweep_and_improve<T: Real>(pass: &mut Pass<'_, '_, T>, stage: f64) -> Result<
         Support { penalty, sweeps: 1, rounds: SUPPORT_ROUNDS, tolerance: SUPPORT_TOLERANCE };
     for _ in 0..pass.params.rounds {
         pass.session.support(&sweep, pass.run.context())?;
-        pass.session.learning().improve_atoms(pass.run.context())?;
+        pass.session.learning().improve_atoms(pass.constraints, pass.run.context())?;
         pass.pause()?;
     }
     Ok(())

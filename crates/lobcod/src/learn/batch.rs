@@ -103,19 +103,29 @@ fn one_step<T: Real>(pass: &mut Pass<'_, '_, T>, from: LearnPoint) -> Result<Opt
     let before = pass.session.dictionary().clone();
     let mut across = pass.atoms().gradient(None)?;
     let (n, mut bend) = (before.atom_len(), 0.0);
+    let constraints = pass.constraints;
+    let mut along = Vec::with_capacity(before.len());
     for (k, g) in across.chunks_exact_mut(n).enumerate() {
-        let along: f64 = g.iter().zip(before.atom(k)).map(|(g, d)| g * d.to_f64()).sum();
-        g.iter_mut().zip(before.atom(k)).for_each(|(g, d)| *g -= along * d.to_f64());
+        along.push(g.iter().zip(before.atom(k)).map(|(g, d)| g * d.to_f64()).sum::<f64>());
+        g.iter_mut().zip(before.atom(k)).for_each(|(g, d)| *g -= along[k] * d.to_f64());
+    }
+    let mut slope = energy(&across);
+    if !constraints.is_none() {
+        let gradient = across.clone();
+        constraints.direction(&before, &mut across);
+        slope = gradient.iter().zip(&across).map(|(g, x)| g * x).sum();
+    }
+    for (g, along) in across.chunks_exact(n).zip(&along) {
         // Atoms that would shrink could only lengthen the step.
         bend -= energy(g) * along.min(0.0);
     }
     bend += pass.atoms().energy_along(&across)?;
-    let slope = energy(&across);
     let mut step = slope / bend;
     // Without codes, or at a minimum, there is no step.
     let tries = if step.is_finite() && step > 0.0 { MOST_HALVINGS } else { 0 };
     for _ in 0..tries {
-        pass.atoms().set_dictionary(before.stepped(step, &across))?;
+        let moved = constraints.returned(before.stepped(step, &across), &before);
+        pass.atoms().set_dictionary(moved)?;
         let standing = pass.measure()?;
         if standing.objective < from.objective {
             return Ok(Some(standing));

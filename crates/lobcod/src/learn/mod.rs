@@ -27,6 +27,7 @@ mod params;
 mod recentre;
 mod replace;
 mod solver;
+mod sort;
 mod statistics;
 mod step;
 mod stochastic;
@@ -208,8 +209,19 @@ impl Learner {
         let params = &self.params;
         let problem = self.problem(signals, first)?;
         check_memory(engine, &problem, params.max_memory)?;
+        let extents = problem.planes.iter().map(|p| p.extent).collect();
+        drop(problem);
         let fingerprint = learning_fingerprint(params, signals, first);
-        let mut solver = LearnSolver::open(params, engine, problem, fingerprint, observer)?;
+        let open =
+            |dictionary: Dictionary<T>| engine.open(self.problem(signals, &dictionary)?, None);
+        let mut solver = LearnSolver::open(
+            params,
+            engine.agreement(),
+            &open,
+            (first, extents),
+            fingerprint,
+            observer,
+        )?;
         if let Some(checkpoint) = checkpoint {
             check_fingerprint(checkpoint.fingerprint, fingerprint)?;
             check_codes(&params.pursuit(params.penalty), signals, first, &checkpoint.codes)?;

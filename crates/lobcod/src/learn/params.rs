@@ -2,8 +2,10 @@
 
 use super::{Decay, Learner, Step};
 use crate::border::Border;
+use crate::dictionary::{Constraints, Dictionary, Window};
 use crate::error::{Error, Result};
 use crate::pursuit::{Penalty, PursuitParams, Schedule};
+use crate::real::Real;
 use std::time::Duration;
 
 /// Learning method.
@@ -35,6 +37,13 @@ impl Method {
 /// |---|---|---|---|
 /// | `penalty` | required | > 0 | weight of the l1 norm, absolute or relative to penalty_max of the first dictionary |
 /// | `border` | free | | border condition |
+/// | `nonnegative` | false | | codes >= 0 |
+/// | `zero_mean` | false | | every channel of an atom has mean zero |
+/// | `window` | none | | atoms are tapered towards the ends of their box |
+/// | `rank_one` | false | several channels | atoms are `u` over the channels times `v` over the box |
+/// | `frozen` | 0 | below the number of atoms | leading atoms of the first dictionary that stay as they are |
+/// | `grow` | false | atomwise, batch | starts with one atom and adds the others one at a time |
+/// | `sort` | false | not a stream | orders the learnt atoms by the variance they explain |
 /// | `method` | atomwise | | learning method |
 /// | `passes` | 40 | >= 1 | discovery sweeps over the whole set, each with the method's update of the atoms |
 /// | `rounds` | 6 | >= 1 | alternations of support sweeps and passes over the atoms in a pass (atomwise) |
@@ -51,6 +60,20 @@ pub struct LearnParams {
     pub penalty: Penalty,
     /// Border condition.
     pub border: Border,
+    /// Whether codes must be non-negative.
+    pub nonnegative: bool,
+    /// Whether every channel of an atom has mean zero.
+    pub zero_mean: bool,
+    /// Window of the atoms.
+    pub window: Option<Window>,
+    /// Whether atoms have rank 1: `u` over the channels times `v` over the box.
+    pub rank_one: bool,
+    /// Number of leading atoms of the first dictionary that stay as they are.
+    pub frozen: usize,
+    /// Whether atoms are added one at a time, each as the worst represented patch.
+    pub grow: bool,
+    /// Whether the learnt atoms are ordered by the variance they explain, after the frozen ones.
+    pub sort: bool,
     /// Learning method.
     pub method: Method,
     /// Passes over the whole set.
@@ -89,6 +112,13 @@ impl LearnParams {
         Self {
             penalty,
             border: Border::Free,
+            nonnegative: false,
+            zero_mean: false,
+            window: None,
+            rank_one: false,
+            frozen: 0,
+            grow: false,
+            sort: false,
             method: Method::Atomwise,
             passes: 40,
             rounds: 6,
@@ -115,7 +145,15 @@ impl LearnParams {
         if let Method::Stochastic { step, decay } = self.method {
             step.check()?;
             decay.check()?;
+            if self.grow {
+                return Err(Error::parameter(
+                    "the method",
+                    "stochastic",
+                    "atomwise or batch where atoms are added one at a time",
+                ));
+            }
         }
+        self.window.map_or(Ok(()), Window::check)?;
         self.pursuit(self.penalty).check()?;
         Ok(Learner { params: self })
     }
@@ -135,7 +173,28 @@ impl LearnParams {
         PursuitParams {
             border: self.border,
             tolerance: self.tolerance,
+            nonnegative: self.nonnegative,
             ..PursuitParams::new(penalty)
         }
+    }
+
+    /// The constraints on atoms of the shape of this dictionary.
+    pub(super) fn constraints<T: Real>(&self, first: &Dictionary<T>) -> Result<Constraints> {
+        Constraints::new(
+            first.extent(),
+            first.channels(),
+            self.frozen,
+            (self.zero_mean, self.rank_one),
+            self.window,
+        )
+    }
+
+    /// Number of atoms in this pass of a learning that ends with `atoms`.
+    pub(super) fn atoms_in_pass(&self, pass: usize, atoms: usize) -> usize {
+        let learnt = atoms - self.frozen;
+        if !self.grow {
+            return atoms;
+        }
+        self.frozen + learnt.min(1 + (pass - 1) / (self.passes / learnt).max(1))
     }
 }

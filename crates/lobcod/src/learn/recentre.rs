@@ -27,9 +27,13 @@ pub fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<usize> {
     let mut shifts = vec![[0i32; 3]; dictionary.len()];
     for (k, shift) in shifts.iter_mut().enumerate() {
         let (best, atom) = patterns.best_box(k);
-        if best != [0; 3] {
+        if best == [0; 3] || k < pass.constraints.frozen {
+            continue;
+        }
+        let atom: Vec<T> = atom.into_iter().map(T::from_f64).collect();
+        if let Some(atom) = pass.constraints.new_atom(&atom) {
             *shift = best;
-            data[k * n..(k + 1) * n].iter_mut().zip(atom).for_each(|(d, x)| *d = T::from_f64(x));
+            data[k * n..(k + 1) * n].copy_from_slice(&atom);
         }
     }
     let moved = shifts.iter().filter(|s| **s != [0; 3]).count();

@@ -1,9 +1,9 @@
 //! Replaces unused and duplicate atoms by the worst represented patches.
 
-use super::LearnPoint;
 use super::solver::Pass;
+use super::{LearnParams, LearnPoint};
 use crate::dictionary::{Dictionary, squares};
-use crate::engine::{Share, State};
+use crate::engine::{Session, Share, State};
 use crate::error::Result;
 use crate::extent::Extent;
 use crate::needles::Code;
@@ -47,7 +47,7 @@ pub fn renew_atoms<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<Renewed> {
     if pass.number % RENEW_EVERY != 1 || pass.number == 1 {
         return Ok(renewed);
     }
-    let twins = twins(pass.session.dictionary());
+    let twins = twins(pass.session.dictionary(), pass.params);
     let mut codes = pass.session.state(Share::All)?.codes;
     let handing = twins.iter().filter(|t| codes.iter().flatten().any(|c| c.atom == t.atom)).count();
     if handing > 0 {
@@ -57,7 +57,7 @@ pub fn renew_atoms<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<Renewed> {
     }
     let mut used = vec![false; pass.session.dictionary().len()];
     codes.iter().flatten().for_each(|c| used[c.atom as usize] = true);
-    let unused: Vec<usize> = (0..used.len()).filter(|&k| !used[k]).collect();
+    let unused: Vec<usize> = (pass.params.frozen..used.len()).filter(|&k| !used[k]).collect();
     if !unused.is_empty() {
         renewed.replaced = replace(pass, &unused)?;
     }
@@ -71,12 +71,15 @@ struct Twin {
     same_sign: bool,
 }
 
-fn twins<T: Real>(dictionary: &Dictionary<T>) -> Vec<Twin> {
+fn twins<T: Real>(dictionary: &Dictionary<T>, params: &LearnParams) -> Vec<Twin> {
     let (m, gram) = (dictionary.len(), dictionary.gram());
     let mut found: Vec<Twin> = Vec::new();
-    for k in 1..m {
+    for k in params.frozen.max(1)..m {
         let is_twin = |l: &usize| {
-            gram[k * m + l].to_f64().abs() > TWINS && found.iter().all(|t| t.atom as usize != *l)
+            let product = gram[k * m + l].to_f64();
+            // A code of opposite sign could not be handed over.
+            (if params.nonnegative { product } else { product.abs() }) > TWINS
+                && found.iter().all(|t| t.atom as usize != *l)
         };
         if let Some(l) = (0..k).find(is_twin) {
             found.push(Twin { atom: k as u32, of: l as u32, same_sign: gram[k * m + l] > T::ZERO });
@@ -120,9 +123,9 @@ fn replace<T: Real>(pass: &mut Pass<'_, '_, T>, unused: &[usize]) -> Result<usiz
             residuals[plane] = Some(residual_of(pass, plane)?);
         }
         let residual = residuals[plane].as_ref();
-        if let Some(patch) =
-            residual.and_then(|residual| worst_patch(residual, dictionary.extent(), &mut rng))
-        {
+        let patch =
+            residual.and_then(|residual| worst_patch(residual, dictionary.extent(), &mut rng));
+        if let Some(patch) = patch.and_then(|patch| pass.constraints.new_atom(&patch)) {
             data[k * n..(k + 1) * n].copy_from_slice(&patch);
             replaced += 1;
         }
@@ -140,6 +143,23 @@ fn replace<T: Real>(pass: &mut Pass<'_, '_, T>, unused: &[usize]) -> Result<usiz
 pub fn residual_of<T: Real>(pass: &mut Pass<'_, '_, T>, plane: usize) -> Result<Signal<T>> {
     let channels = pass.session.dictionary().channels();
     Signal::from_planar(pass.extents[plane], channels, pass.session.residual(plane)?)
+}
+
+/// The random patch of any plane with the most energy; `None` if there is none.
+pub fn worst_of_all<T: Real>(
+    session: &mut dyn Session<T>,
+    extents: &[Extent],
+    seed: u64,
+) -> Result<Option<Vec<T>>> {
+    let (extent, channels) = (session.dictionary().extent(), session.dictionary().channels());
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut worst: Option<Vec<T>> = None;
+    for (plane, &of) in extents.iter().enumerate() {
+        let residual = Signal::from_planar(of, channels, session.residual(plane)?)?;
+        let patch = worst_patch(&residual, extent, &mut rng);
+        worst = patch.into_iter().chain(worst).max_by(|a, b| squares(a).total_cmp(&squares(b)));
+    }
+    Ok(worst)
 }
 
 /// The random patch with the most energy; `None` if there is none.

@@ -1,12 +1,15 @@
 //! Runs the passes of a learning method.
 
 use super::params::LearnParams;
+use super::replace::worst_of_all;
+use super::sort::by_variance;
 use super::{LearnPoint, absolute, pass_method};
 use crate::checkpoint::{LearnCheckpoint, LearnerState, damaged};
-use crate::dictionary::Dictionary;
-use crate::engine::{Engine, Learning, Measure, Measurement, Problem, Session, Share, State};
+use crate::dictionary::{Constraints, Dictionary};
+use crate::engine::{Agreement, Learning, Measure, Measurement, Session, Share, State};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use crate::needles::Code;
 use crate::observe::{Observer, Progress};
 use crate::pursuit::check_objective;
 use crate::real::Real;
@@ -21,6 +24,8 @@ pub const LEARNING: f64 = 0.95;
 pub trait PassMethod<T> {
     /// Runs one pass over all signals; returns its result, except for pass and seconds.
     fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<LearnPoint, Stopped>;
+    /// Called when atoms were added at the end of the dictionary.
+    fn grown(&mut self, _: &Dictionary<T>) {}
     /// State needed to resume after a pass, besides dictionary and codes.
     fn remember(&self) -> LearnerState;
     /// Restores saved state; `None` if it does not belong to this method.
@@ -57,6 +62,7 @@ impl LearnPoint {
 pub struct Pass<'c, 'o, T> {
     pub session: &'c mut dyn Session<T>,
     pub params: &'c LearnParams,
+    pub constraints: &'c Constraints,
     pub penalty: f64,
     /// Size of every plane.
     pub extents: &'c [Extent],
@@ -87,9 +93,16 @@ impl<T: Real> Pass<'_, '_, T> {
     }
 }
 
+/// Opens a session for a dictionary.
+pub type Opener<'a, T> = &'a dyn Fn(Dictionary<T>) -> Result<Box<dyn Session<T>>>;
+
 /// State of a learning run.
 pub struct LearnSolver<'a, T> {
     params: &'a LearnParams,
+    constraints: Constraints,
+    open: Opener<'a, T>,
+    /// The initial dictionary, within the constraints.
+    first: Dictionary<T>,
     session: Box<dyn Session<T>>,
     extents: Vec<Extent>,
     method: Box<dyn PassMethod<T>>,
@@ -102,19 +115,35 @@ pub struct LearnSolver<'a, T> {
 impl<'a, T: Real> LearnSolver<'a, T> {
     pub fn open(
         params: &'a LearnParams,
-        engine: &dyn Engine<T>,
-        problem: Problem<T>,
+        agreement: Agreement,
+        open: Opener<'a, T>,
+        (first, extents): (&Dictionary<T>, Vec<Extent>),
         fingerprint: u64,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
         let limits = Limits { time: params.time_limit, memory: None };
-        let run = Run::begin(limits, engine.agreement(), observer);
-        let extents = problem.planes.iter().map(|p| p.extent).collect();
-        let method = pass_method(params, &problem.dictionary);
-        let mut session = engine.open(problem, None)?;
+        let run = Run::begin(limits, agreement, observer);
+        let constraints = params.constraints(first)?;
+        let first = constraints.first(first)?;
+        if params.grow && params.passes < first.len() - params.frozen {
+            return Err(Error::parameter(
+                "the number of passes",
+                params.passes,
+                "at least the number of atoms to learn where they are added one at a time",
+            ));
+        }
+        let mut session = open(first.clone())?;
         let penalty = absolute(params.penalty, &mut *session, &run.untimed_context())?;
+        let begun = params.atoms_in_pass(1, first.len());
+        if begun < first.len() {
+            session = open(first.selected(0..begun))?;
+        }
+        let method = pass_method(params, session.dictionary());
         Ok(Self {
             params,
+            constraints,
+            open,
+            first,
             session,
             extents,
             method,
@@ -127,9 +156,17 @@ impl<'a, T: Real> LearnSolver<'a, T> {
 
     /// Resumes from a checkpoint of the same run.
     pub fn resume_from(&mut self, checkpoint: &LearnCheckpoint) -> Result<()> {
-        let now = self.session.dictionary();
+        let atoms = checkpoint.dictionary.len() / self.first.atom_len();
+        let known = |codes: &Vec<Code<f64>>| codes.iter().all(|code| (code.atom as usize) < atoms);
+        if atoms > self.first.len() || !checkpoint.codes.iter().all(known) {
+            return Err(damaged());
+        }
         let data = checkpoint.dictionary.iter().map(|&x| T::from_f64(x)).collect();
-        let dictionary = now.with_data(data).ok_or_else(damaged)?;
+        let dictionary = self.first.selected(0..atoms).with_data(data).ok_or_else(damaged)?;
+        if atoms != self.session.dictionary().len() {
+            self.session = (self.open)(dictionary.clone())?;
+            self.method.grown(&dictionary);
+        }
         self.method.recall(&checkpoint.memory).ok_or_else(damaged)?;
         self.session.learning().set_dictionary(dictionary)?;
         self.session.restore(&State::of_codes(checkpoint.codes.clone()).cast())?;
@@ -177,11 +214,13 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             ..Progress::default()
         };
         self.run.advance(LEARNING * (number - 1) as f64 / self.params.passes as f64);
+        self.grow(number)?;
         self.session.learning().remember()?;
         let before = self.session.dictionary().clone();
         let mut pass = Pass {
             session: &mut *self.session,
             params: self.params,
+            constraints: &self.constraints,
             penalty: self.penalty,
             extents: &self.extents,
             number,
@@ -206,6 +245,32 @@ impl<'a, T: Real> LearnSolver<'a, T> {
                 Ok(point.objective)
             }
         }
+    }
+
+    /// Adds the atoms that this pass begins with: the worst represented patches.
+    fn grow(&mut self, number: usize) -> Result<()> {
+        let (now, atoms) =
+            (self.session.dictionary().len(), self.params.atoms_in_pass(number, self.first.len()));
+        if atoms <= now {
+            return Ok(());
+        }
+        let mut dictionary = self.session.dictionary().clone();
+        let seed = self.params.seed.wrapping_add(number as u64);
+        for k in now..atoms {
+            let patch = worst_of_all(&mut *self.session, &self.extents, seed)?;
+            // Where nothing is left to represent, the initial atom does.
+            let atom = patch.and_then(|patch| {
+                let atom = self.constraints.new_atom(&patch)?;
+                Dictionary::new(dictionary.extent(), dictionary.channels(), atom).ok()
+            });
+            let atom = atom.unwrap_or_else(|| self.first.selected([k]));
+            dictionary = dictionary.followed_by(&atom)?;
+        }
+        let state = self.session.state(Share::All)?;
+        self.session = (self.open)(dictionary.clone())?;
+        self.session.restore(&State::of_codes(state.codes))?;
+        self.method.grown(&dictionary);
+        Ok(())
     }
 
     /// Seconds elapsed, and the remaining time limit.
@@ -233,8 +298,18 @@ impl<'a, T: Real> LearnSolver<'a, T> {
     /// Returns the current dictionary and codes.
     pub fn finish(mut self) -> Result<(Dictionary<T>, State<T>, Vec<LearnPoint>)> {
         let dictionary = self.session.dictionary();
-        let learnt =
+        let mut learnt =
             dictionary.with_data(dictionary.data().to_vec()).expect("the atoms have unit norm");
-        Ok((learnt, self.session.state(self.run.agreement().answers())?, self.history))
+        let mut state = self.session.state(self.run.agreement().answers())?;
+        if self.params.sort {
+            let all = self.session.state(Share::All)?;
+            let order = by_variance(self.params, &learnt, &self.extents, &all.codes)?;
+            learnt = learnt.selected(order.iter().copied());
+            let mut place = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place_of, &k)| place[k] = place_of as u32);
+            let codes = state.codes.iter_mut().flatten();
+            codes.for_each(|code| code.atom = place[code.atom as usize]);
+        }
+        Ok((learnt, state, self.history))
     }
 }

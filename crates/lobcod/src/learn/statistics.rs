@@ -8,7 +8,7 @@
 
 use crate::border::Border;
 use crate::checkpoint::LearnerState;
-use crate::dictionary::{Dictionary, lowest_point};
+use crate::dictionary::{AtomStatistics, Constraints, Dictionary};
 use crate::extent::Extent;
 use crate::geometry::{InSignal, Raster, Region, index};
 use crate::needles::Code;
@@ -145,14 +145,17 @@ impl Statistics {
     }
 
     /// One pass over the atoms, which never increases the quadratic. Atoms without codes are kept.
-    pub fn improve<T: Real>(&self, dictionary: &Dictionary<T>) -> Dictionary<T> {
+    pub fn improve<T: Real>(
+        &self,
+        dictionary: &Dictionary<T>,
+        constraints: &Constraints,
+    ) -> Dictionary<T> {
         let n = dictionary.atom_len();
         let mut atoms: Vec<f64> = dictionary.data().iter().map(|x| x.to_f64()).collect();
         let mut seen = vec![0.0; n];
-        for k in 0..self.atoms {
+        for k in constraints.frozen..self.atoms {
             let own = &self.products[(k * self.atoms + k) * self.shifts()..][..self.shifts()];
-            let bound: f64 = own.iter().map(|c| c.abs()).sum();
-            if bound == 0.0 {
+            if own.iter().all(|c| *c == 0.0) {
                 continue;
             }
             seen.fill(0.0);
@@ -161,8 +164,12 @@ impl Statistics {
             }
             let atom = &mut atoms[k * n..(k + 1) * n];
             let pulls = &self.pulls[k * n..(k + 1) * n];
-            if let Some(lowest) = lowest_point(atom.iter().copied(), |i| pulls[i] - seen[i], bound)
-            {
+            let statistics = AtomStatistics {
+                gradient: pulls.iter().zip(&seen).map(|(pull, seen)| pull - seen).collect(),
+                autocorrelation: own.to_vec(),
+                size: self.size,
+            };
+            if let Some(lowest) = constraints.best_atom(atom.to_vec(), &statistics) {
                 atom.copy_from_slice(&lowest);
             }
         }
@@ -351,7 +358,7 @@ mod tests {
         let (residual, state) = (session.residual(0).unwrap(), session.state(Share::All).unwrap());
         let plane = Coded { extent, border, residual: &residual, codes: &state.codes[0] };
         statistics.gather(&plane, session.dictionary());
-        statistics.improve(session.dictionary())
+        statistics.improve(session.dictionary(), &Constraints::default())
     }
 
     #[test]
@@ -374,7 +381,10 @@ mod tests {
                     let before = objective(&mut *session);
                     let by_statistics = improved(&mut *session, Extent::new(axes).unwrap(), border);
                     let first = session.dictionary().clone();
-                    session.learning().improve_atoms(&Context::default()).unwrap();
+                    session
+                        .learning()
+                        .improve_atoms(&Constraints::default(), &Context::default())
+                        .unwrap();
                     if border != Border::Free && !masked {
                         for (a, b) in by_statistics.data().iter().zip(session.dictionary().data()) {
                             assert!(

@@ -91,7 +91,11 @@ impl<T: Real> PassMethod<T> for Stochastic {
                 pass.session.discover(&sweep, pass.run.context())?;
                 let mut change = pass.atoms().gradient(Some(of))?;
                 self.optimiser.step(pass.number, factor, &mut change);
-                let moved = pass.session.dictionary().stepped(1.0, &change);
+                let now = pass.session.dictionary();
+                if !pass.constraints.is_none() {
+                    pass.constraints.direction(now, &mut change);
+                }
+                let moved = pass.constraints.returned(now.stepped(1.0, &change), now);
                 pass.atoms().step_dictionary(moved)?;
                 pass.pause()?;
             }

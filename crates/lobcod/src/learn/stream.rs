@@ -6,7 +6,7 @@ use super::statistics::{Coded, Statistics};
 use super::{LearnPoint, absolute};
 use crate::border::Border;
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, damaged, learning_fingerprint};
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Constraints, Dictionary};
 use crate::engine::{Discovery, Engine, Measure, Session, Share, Support, Visit};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -44,6 +44,7 @@ const IDLE: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub struct Stream<T> {
     params: LearnParams,
+    constraints: Constraints,
     first: Dictionary<T>,
     dictionary: Dictionary<T>,
     statistics: Statistics,
@@ -56,10 +57,19 @@ pub struct Stream<T> {
 impl<T: Real> Stream<T> {
     pub(super) fn new(params: &LearnParams, first: &Dictionary<T>) -> Result<Self> {
         memory::check(COPIES * Statistics::bytes(first), params.max_memory)?;
+        for (given, what) in [(params.grow, "adds atoms"), (params.sort, "orders atoms")] {
+            if given {
+                return Err(Error::Unavailable(format!(
+                    "a stream never {what}, because it keeps no signals; learn from all signals at once"
+                )));
+            }
+        }
+        let constraints = params.constraints(first)?;
         Ok(Self {
             params: params.clone(),
             first: first.clone(),
-            dictionary: first.clone(),
+            dictionary: constraints.first(first)?,
+            constraints,
             statistics: Statistics::new(first),
             penalty: None,
             seconds: 0.0,
@@ -144,7 +154,7 @@ impl<T: Real> Stream<T> {
                 }
                 all.copy(&past);
                 gather(&mut *session, &extents, self.params.border, &mut all)?;
-                let improved = all.improve(session.dictionary());
+                let improved = all.improve(session.dictionary(), &self.constraints);
                 session.learning().set_dictionary(improved)?;
                 run.progress.stage_penalty = penalty;
                 if run.pause().is_some() {
@@ -178,14 +188,16 @@ impl<T: Real> Stream<T> {
             ChaCha8Rng::seed_from_u64(self.params.seed.wrapping_add(self.history.len() as u64));
         let (n, mut data) = (self.dictionary.atom_len(), self.dictionary.data().to_vec());
         let mut replaced = 0;
-        for (i, k) in (0..energies.len()).filter(|&k| energies[k] <= IDLE * mean).enumerate() {
+        let idle = |k: &usize| energies[*k] <= IDLE * mean;
+        for (i, k) in (self.params.frozen..energies.len()).filter(idle).enumerate() {
             let plane = i % extents.len();
             let residual = Signal::from_planar(
                 extents[plane],
                 self.dictionary.channels(),
                 session.residual(plane)?,
             )?;
-            if let Some(patch) = worst_patch(&residual, self.dictionary.extent(), &mut rng) {
+            let patch = worst_patch(&residual, self.dictionary.extent(), &mut rng);
+            if let Some(patch) = patch.and_then(|patch| self.constraints.new_atom(&patch)) {
                 data[k * n..(k + 1) * n].copy_from_slice(&patch);
                 statistics.forget(k);
                 replaced += 1;

@@ -7,10 +7,11 @@
 //! ```
 //!
 //! for any mask and border, which can only remove energy. The minimiser of the bound on the unit
-//! sphere is `normalise(L d + g)`, so the objective cannot increase. Updating the residual costs
-//! `2 n` multiply-adds per code.
+//! sphere is `normalise(L d + g)`, so the objective cannot increase; under [`Constraints`] it is the
+//! minimiser among the atoms that satisfy them. Updating the residual costs `2 n` multiply-adds per
+//! code.
 
-use crate::dictionary::{Dictionary, lowest_point, squares};
+use crate::dictionary::{AtomStatistics, Constraints, Dictionary, squares};
 use crate::engine::Context;
 use crate::engine::cpu::data::plane::PlaneState;
 use crate::engine::cpu::data::tile::TileState;
@@ -25,6 +26,7 @@ use crate::simd::AtomRows;
 pub fn improve_atoms<T: Real>(
     session: &mut CpuSession<T>,
     dictionary: &mut Dictionary<T>,
+    constraints: &Constraints,
     context: &Context,
 ) -> f64 {
     let CpuSession { canvases, planes, residuals, tiles, team, level, exchange, .. } = session;
@@ -55,7 +57,7 @@ pub fn improve_atoms<T: Real>(
     let mut used: Vec<f64> =
         (0..m).map(|k| f64::from(u8::from(work.iter().any(|w| w.canvas.uses(k))))).collect();
     exchange.reduce(&mut [], &mut used);
-    let used: Vec<usize> = (0..m).filter(|&k| used[k] > 0.0).collect();
+    let used: Vec<usize> = (constraints.frozen..m).filter(|&k| used[k] > 0.0).collect();
     let mut moved: Option<(usize, AtomRows<T>)> = None;
     let mut largest = 0.0f64;
     for next in used.into_iter().take_while(|_| !stop.is_due()).map(Some).chain([None]) {
@@ -69,7 +71,7 @@ pub fn improve_atoms<T: Real>(
         );
         // An atom whose statistics are incomplete is left unchanged.
         let Some(k) = next.filter(|_| !stop.is_due()) else { break };
-        let change = best_move(dictionary, k, &Seen::gather(&work, exchange));
+        let change = best_move(dictionary, k, constraints, &Seen::gather(&work, exchange));
         dictionary.move_atom(k, &change);
         largest = largest.max(squares(&change).sqrt());
         moved = Some((
@@ -145,13 +147,24 @@ impl Seen {
 }
 
 /// Update of atom `k`, in its own precision.
-fn best_move<T: Real>(dictionary: &Dictionary<T>, k: usize, seen: &Seen) -> Vec<T> {
-    let bound: f64 = (0..seen.shifts).map(|shift| seen.sum(shift).abs()).sum();
-    let width = dictionary.extent().padded()[2];
+fn best_move<T: Real>(
+    dictionary: &Dictionary<T>,
+    k: usize,
+    constraints: &Constraints,
+    seen: &Seen,
+) -> Vec<T> {
+    let size = dictionary.extent().padded();
+    let width = size[2];
     let padded = (seen.planes[0].len() - seen.shifts) / (dictionary.atom_len() / width);
     let before = dictionary.atom(k);
     let gradient = |i: usize| seen.sum(seen.shifts + i / width * padded + i % width);
-    let Some(after) = lowest_point(before.iter().map(|d| d.to_f64()), gradient, bound) else {
+    let statistics = AtomStatistics {
+        gradient: (0..before.len()).map(gradient).collect(),
+        autocorrelation: (0..seen.shifts).map(|shift| seen.sum(shift)).collect(),
+        size,
+    };
+    let atom = before.iter().map(|d| d.to_f64()).collect();
+    let Some(after) = constraints.best_atom(atom, &statistics) else {
         return vec![T::ZERO; before.len()];
     };
     // The residual must match the rounded atom.

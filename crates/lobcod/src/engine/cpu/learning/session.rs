@@ -1,6 +1,6 @@
 //! Learning operations on the CPU.
 
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Constraints, Dictionary};
 use crate::engine::cpu::learning::atom_pass::improve_atoms;
 use crate::engine::cpu::learning::gradient::{InUnits, Parts, Survey};
 use crate::engine::cpu::session::{CpuSession, Remembered, Standing};
@@ -47,11 +47,11 @@ impl<T: Real> Learning<T> for CpuSession<T> {
         Ok(())
     }
 
-    fn improve_atoms(&mut self, context: &Context) -> Result<f64> {
+    fn improve_atoms(&mut self, constraints: &Constraints, context: &Context) -> Result<f64> {
         assert!(self.learning, "the session was opened for learning");
         self.follow();
         let mut dictionary = self.atoms.dictionary.clone();
-        let moved = improve_atoms(self, &mut dictionary, context);
+        let moved = improve_atoms(self, &mut dictionary, constraints, context);
         self.replace_atoms(dictionary, Standing::Swept);
         Ok(moved)
     }
