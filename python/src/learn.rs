@@ -46,7 +46,43 @@ struct SetOptions {
     target_objective: Option<f64>,
     tolerance: f64,
     seed: u64,
+    grow: bool,
+    sort: Option<String>,
 }
+
+/// Constraints on codes and atoms.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct ModelOptions {
+    nonnegative: bool,
+    zero_mean: bool,
+    window: Option<String>,
+    rank: Option<usize>,
+    frozen: usize,
+}
+
+impl ModelOptions {
+    /// Adds the constraints to parameters.
+    pub fn set(&self, params: &mut LearnParams) -> Result<()> {
+        params.nonnegative = self.nonnegative;
+        params.zero_mean = self.zero_mean;
+        params.window = self.window.as_deref().map(str::parse).transpose()?;
+        params.rank_one = match self.rank {
+            None => false,
+            Some(1) => true,
+            Some(rank) => {
+                return Err(Fault::value(format!(
+                    "the rank is {rank}, but must be 1, or None for atoms of any rank"
+                )));
+            }
+        };
+        params.frozen = self.frozen;
+        Ok(())
+    }
+}
+
+/// Orders of the learnt atoms by name.
+pub const ORDERS: &[(&str, bool)] = &[("variance", true)];
 
 impl SetOptions {
     fn method(&self) -> Result<Method> {
@@ -80,6 +116,9 @@ fn params(options: &Bound<'_, PyDict>, run: &RunOptions<'_>) -> Result<LearnPara
     params.tolerance = set.tolerance;
     params.seed = set.seed;
     params.max_memory = run.max_memory;
+    params.grow = set.grow;
+    params.sort = set.sort.as_deref().map_or(Ok(false), |sort| word("sort", sort, ORDERS))?;
+    options.extract::<ModelOptions>()?.set(&mut params)?;
     Ok(params)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arrays::{Numbers, array, atoms_array};
 use crate::errors::Result;
-use crate::learn::{GivenImage, details};
+use crate::learn::{GivenImage, ModelOptions, details};
 use crate::options::{EngineChoice, PenaltyOptions, RunOptions};
 use crate::reports::{learn_point, list};
 use crate::supervise::supervise;
@@ -54,12 +54,14 @@ impl Stream {
     fn new(first: Numbers<'_>, rank: usize, options: &Bound<'_, PyDict>) -> Result<Self> {
         let (penalty, run): (PenaltyOptions, RunOptions<'_>) =
             (options.extract()?, options.extract()?);
+        let model: ModelOptions = options.extract()?;
         let options: StreamOptions = options.extract()?;
         let mut params = LearnParams::new(penalty.penalty());
         params.border = options.border.parse()?;
         params.stream_memory = options.stream_memory;
         params.seed = options.seed;
         params.max_memory = run.max_memory;
+        model.set(&mut params)?;
         let learner = params.check()?;
         let model = match run.precision.as_str() {
             "f64" => Model::F64(learner.stream(&first.dictionary(rank)?)?),

@@ -4,7 +4,7 @@ use crate::args::DictionaryArgs;
 use crate::output::table::plural;
 use crate::output::warn;
 use crate::values::{DictionaryChoice, Size};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use lobcod::dictionary::Embedded;
 use lobcod::{Dictionary, Extent, Real};
 use lobcod_io::{dictionary_penalty, read_dictionary};
@@ -18,7 +18,11 @@ pub struct Chosen<T> {
     pub name: String,
     /// Penalty it was learnt with, if the file records it.
     pub penalty: Option<f64>,
+    /// Number of its leading atoms that learning keeps as they are.
+    pub frozen: usize,
     read: bool,
+    /// Number of atoms in a file that did not have unit norm.
+    normalised: usize,
 }
 
 impl<T: Real> Chosen<T> {
@@ -56,17 +60,36 @@ impl<T: Real> Chosen<T> {
 
     /// A generated dictionary and the name of its kind.
     pub fn made(dictionary: Dictionary<T>, name: &str) -> Self {
-        Self { dictionary, name: name.into(), penalty: None, read: false }
+        let name = name.into();
+        Self { dictionary, name, penalty: None, frozen: 0, read: false, normalised: 0 }
     }
 
     /// Reads a dictionary from a file.
     pub fn read(path: &Path) -> Result<Self> {
-        let dictionary = read_dictionary(path)?;
+        let dictionary: Dictionary<T> = read_dictionary(path)?;
         Ok(Self {
+            normalised: dictionary.normalised(),
+            frozen: 0,
             dictionary,
             name: path.display().to_string(),
             penalty: dictionary_penalty(path)?,
             read: true,
+        })
+    }
+
+    /// These atoms after those of a file, which learning keeps as they are.
+    pub fn after(self, frozen: &Path) -> Result<Self> {
+        let frozen = Self::read(frozen)?;
+        let dictionary = frozen.dictionary.followed_by(&self.dictionary).map_err(|error| {
+            anyhow!("{error}; give the --size of the frozen atoms, {}", frozen.dictionary.extent())
+        })?;
+        Ok(Self {
+            dictionary,
+            name: format!("{} and {}", frozen.name, self.name),
+            penalty: self.penalty,
+            frozen: frozen.dictionary.len(),
+            read: true,
+            normalised: frozen.normalised + self.normalised,
         })
     }
 
@@ -92,8 +115,8 @@ impl<T: Real> Chosen<T> {
 
     /// Warns if atoms had to be normalised.
     pub fn warn_if_normalised(&self) {
-        let (changed, all) = (self.dictionary.normalised(), self.dictionary.len());
-        if self.read && changed > 0 {
+        let (changed, all) = (self.normalised, self.dictionary.len());
+        if changed > 0 {
             warn(&format!(
                 "{changed} of the {} of {} did not have unit norm and were normalised",
                 plural(all, "atom"),
@@ -104,7 +127,7 @@ impl<T: Real> Chosen<T> {
 
     /// Number of atoms in a file without unit norm; generated atoms are always normalised.
     pub fn normalised(&self) -> usize {
-        if self.read { self.dictionary.normalised() } else { 0 }
+        self.normalised
     }
 
     /// `dct, 81 atoms of 8x8`.

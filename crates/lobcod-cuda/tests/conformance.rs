@@ -200,7 +200,10 @@ fn a_pass_over_the_atoms_lowers_the_objective() {
                     session.support(&sweep, &Context::default()).unwrap();
                     for _ in 0..3 {
                         let before = objective(&mut *session, Measure::Progress);
-                        let moved = session.learning().improve_atoms(&Constraints::default(), &Context::default()).unwrap();
+                        let moved = session
+                            .learning()
+                            .improve_atoms(&Constraints::default(), &Context::default())
+                            .unwrap();
                         assert!(moved > 0.0, "{name}: no atom moved");
                         let after = objective(&mut *session, Measure::Progress);
                         assert!(

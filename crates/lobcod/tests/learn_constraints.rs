@@ -6,7 +6,7 @@ use lobcod::dictionary::Window;
 use lobcod::learn::{Decay, Method, Step};
 use lobcod::{
     Border, Code, Control, Dictionary, Extent, LearnParams, Learnt, Mask, Needles, Observed,
-    Observer, Penalty, Progress, Result, Signal,
+    Observer, Penalty, Progress, Result,
 };
 use lobcod_conformance::cpu;
 use rand::RngExt;
@@ -184,7 +184,7 @@ fn every_pair_of_models_works_with_every_method_or_is_refused() {
                 if models.contains(&Model::Sort) {
                     let free = if models.contains(&Model::Frozen) { FROZEN } else { 0 };
                     let energies = explained(&learnt);
-                    let falls = |pair: &[f64]| pair[0] * 1.02 >= pair[1];
+                    let falls = |pair: &[f64]| pair[0] >= pair[1];
                     assert!(energies[free..].windows(2).all(falls), "{name}: {energies:?}");
                 }
                 let (found, reported) = (objective(&signals, &learnt), &learnt.report);
@@ -232,7 +232,7 @@ fn a_stream_keeps_every_pair_of_constraints_and_refuses_the_rest() {
 
 #[test]
 fn constraints_hold_in_two_dimensions_and_for_every_border() {
-    let signals = signals(&[26, 31], &[5, 6]);
+    let signals = signals(&[18, 21], &[5, 6]);
     let first = Dictionary::random(Extent::new(&[5, 6]).unwrap(), CHANNELS, 6, 8).unwrap();
     let models = [Model::ZeroMean, Model::Window, Model::RankOne, Model::Nonnegative];
     for border in Border::ALL {
@@ -277,22 +277,6 @@ fn nonnegative_learning_recovers_planted_atoms() {
             .fold(0.0, f64::max);
         assert!(best > 0.97, "atom {k} was recovered to {best}");
     }
-}
-
-#[test]
-fn a_constrained_pass_over_the_atoms_beats_the_constrained_gradient_step() {
-    // The best atom of rank 1 near the free best atom is no better than the alternation.
-    let signals = signals(&[200], &[LENGTH]);
-    let first = Dictionary::random(Extent::new(&[LENGTH]).unwrap(), CHANNELS, 4, 8).unwrap();
-    let end = |models: &[Model]| {
-        let params = params(Method::Atomwise, models).with(|p| p.passes = 30);
-        params.check().unwrap().run(&cpu(1), &signals, &first, &mut ()).unwrap().report
-    };
-    let (free, constrained) = (end(&[]), end(&[Model::RankOne]));
-    assert!(
-        free.pursuit.total.objective < constrained.pursuit.total.objective,
-        "a constraint cannot help"
-    );
 }
 
 /// Stores every checkpoint.
@@ -370,6 +354,4 @@ fn wrong_constraints_are_refused_in_a_sentence() {
         p.window = Some(Window::Tukey(f64::NAN));
     });
     assert!(params.check().unwrap_err().to_string().contains("tapered fraction"));
-    let signal = Signal::<f64>::zeros(Extent::new(&[60]).unwrap(), CHANNELS);
-    assert_eq!(signal.channels(), CHANNELS);
 }

@@ -24,6 +24,16 @@ class LearnResult(NamedTuple):
     dictionary: Annotated[Array, "Atoms of unit norm, ``(m, h, w)``; ``(m, c, h, w)`` if the images have channels."]
     report: Annotated[LearnReport, "The report of the learner."]
 
+    @property
+    def u(self) -> Array:
+        """The unit vectors over the channels of atoms of rank 1, ``(m, c)``; ``ValueError`` if an atom has a higher rank."""
+        return factors(self.dictionary)[0]
+
+    @property
+    def v(self) -> Array:
+        """The unit patterns of atoms of rank 1, ``(m, t)``, ``(m, h, w)`` or ``(m, d, h, w)``."""
+        return factors(self.dictionary)[1]
+
     def __repr__(self) -> str:
         return f"LearnResult(dictionary=<{' x '.join(map(str, self.dictionary.shape))} atoms>, report={self.report!r})"
 
@@ -61,6 +71,7 @@ def learn(images: Any, **options: Any) -> LearnResult:
     options["precision"] = precision_of(options["precision"], *(image.dtype for image in found))
     options["threads"] = threads_for(options["threads"], sum(image.array.size for image in found))
     first = first_atoms(found, options)
+    options["frozen"] = len(first) - options["atoms"]
     with watching(options["progress"]) as options["callback"]:
         learnt = _lobcod.learn([image.fields() for image in found], first, found[0].rank, options)
     return LearnResult(learnt["dictionary"], LearnReport._from(learnt["report"]))
@@ -89,8 +100,34 @@ def read_images(images: Any, options: dict[str, Any], masks: Sequence[Any] | Non
     return found
 
 
+def factors(dictionary: Array) -> tuple[Array, Array]:
+    """Return unit vectors `u` over the channels and unit patterns `v` whose products are the atoms."""
+    if dictionary.ndim < 3:
+        raise ValueError("the atoms have no channels, so they have no factors")
+    count, channels, *size = dictionary.shape
+    u, s, v = np.linalg.svd(dictionary.reshape(count, channels, -1), full_matrices=False)
+    if s.shape[1] > 1 and s[:, 1].max() > 1e-4:
+        raise ValueError("an atom has a rank above 1; learn with rank=1")
+    u, v = u[:, :, 0], v[:, 0]
+    sign = np.sign(np.take_along_axis(u, np.abs(u).argmax(axis=1, keepdims=True), axis=1))
+    return u * sign, (v * sign).reshape(count, *size)
+
+
 def first_atoms(images: list[Image], options: dict[str, Any]) -> Array:
-    """Return the initial atoms; generated ones span all channels."""
+    """Return the initial atoms, after the frozen ones, and set their number `atoms`; generated ones span all channels."""
+    first, freeze = _free_atoms(images, options), options["freeze"]
+    options["atoms"] = len(first)
+    if freeze is None:
+        return first
+    frozen = np.asarray(atoms_for(freeze, images[0].rank, options["precision"]))
+    if frozen.shape[1:] != first.shape[1:]:
+        raise ValueError(
+            f"the frozen atoms have the shape {frozen.shape[1:]}, but those to learn {first.shape[1:]}; pass the size of the frozen ones"
+        )
+    return np.concatenate([frozen, np.asarray(first)])
+
+
+def _free_atoms(images: list[Image], options: dict[str, Any]) -> Array:
     init, atoms, seed, precision = options["init"], options["atoms"], options["seed"], options["precision"]
     channels, size = images[0].channels, list(options["size"])
     if not isinstance(init, str):

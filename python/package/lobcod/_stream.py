@@ -51,6 +51,7 @@ class Stream:
             self._options["precision"] = precision_of(self._options["precision"], found[0].dtype)
             self._options["threads"] = threads_for(self._options["threads"], found[0].array.size)
             self._first = first_atoms(found, self._options)
+            self._options["frozen"] = len(self._first) - self._options["atoms"]
             self._open()
         assert self._model is not None
         with watching(progress) as callback:

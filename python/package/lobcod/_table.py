@@ -166,6 +166,30 @@ _INIT = Parameter(
     "Initial atoms; an array determines their number and size, and `size` only their number of axes.",
     "random",
 )
+_NONNEGATIVE = Parameter("nonnegative", FLAG, "Require non-negative codes.")
+_MODEL = (
+    _NONNEGATIVE,
+    Parameter("zero_mean", FLAG, "Learn atoms whose mean is zero in every channel."),
+    Parameter(
+        "window",
+        optional(TEXT),
+        'Taper atoms towards the ends of their box: ``"tukey:ALPHA"``, where ``ALPHA`` is the tapered fraction of each axis.',
+        None,
+    ),
+    Parameter(
+        "rank",
+        optional(WHOLE),
+        "1 learns atoms that are one vector over the channels times one pattern (see ``u`` and ``v`` of the result). Default: "
+        "any rank.",
+        None,
+    ),
+    Parameter(
+        "freeze",
+        optional(_or_words(_DICTIONARY_NAMES[:-1], ATOMS)),
+        "Atoms that stay as they are; the learnt ones follow them in the dictionary.",
+        None,
+    ),
+)
 _MASK = "True or 1 = observed, False or 0 = missing, between = weights; same shape as the image, with or without channels."
 
 FUNCTIONS = {
@@ -188,7 +212,7 @@ FUNCTIONS = {
                 "Initial codes; for several images a list of codes, or one name for all.",
                 "zero",
             ),
-            Parameter("nonnegative", FLAG, "Require non-negative codes."),
+            _NONNEGATIVE,
             Parameter("atom_weights", optional(WEIGHTS), "Penalty weight of each atom."),
             Parameter(
                 "penalty_map",
@@ -254,6 +278,18 @@ FUNCTIONS = {
                 "masks", optional(Kind("Sequence[ArrayLike | None]", "a list of masks")), f"A mask for each image. {_MASK}", None
             ),
             _INIT,
+            *_MODEL,
+            Parameter(
+                "grow",
+                FLAG,
+                "Start with one atom and add the others one at a time, each as the patch that is represented worst.",
+            ),
+            Parameter(
+                "sort",
+                optional(words("order")),
+                "Order of the learnt atoms: by the variance they explain, largest first. Default: that of learning.",
+                None,
+            ),
             Parameter("passes", WHOLE, "Number of passes over all images."),
             Parameter("step", optional(words("step")), 'Step rule of method ``"stochastic"``.', None),
             Parameter("step_size", optional(NUMBER), 'Step size of method ``"stochastic"``.', None),
@@ -281,6 +317,7 @@ FUNCTIONS = {
         (
             RELATIVE_PENALTY,
             _INIT,
+            *_MODEL,
             Parameter("stream_memory", WHOLE, "Maximum effective number of images remembered."),
             BASE,
             BORDER,

@@ -42,7 +42,8 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         Number of atoms.
     size : sequence of int, optional
         Size of an atom. Default: 16, (8, 8) or (5, 5, 5), depending on the number of axes.
-    penalty, relative_penalty, method, init, base, border, tolerance, channel_axis, stream_memory, engine
+    penalty, relative_penalty, method, init, base, border, tolerance, channel_axis, stream_memory, engine, nonnegative,
+    zero_mean, window, rank, grow
         As for :func:`lobcod.learn` and :class:`lobcod.Stream`; `channel_axis` counts the axes of a sample, and `base` is
         ``"none"`` by default, so that the codes alone represent the samples.
     random_state : int, RandomState or None
@@ -98,6 +99,11 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         channel_axis: int | None = None,
         sample_shape: Sequence[int] | None = None,
         stream_memory: int = 32,
+        nonnegative: bool = False,
+        zero_mean: bool = False,
+        window: str | None = None,
+        rank: int | None = None,
+        grow: bool = False,
         n_jobs: int | None = None,
         engine: Literal["cpu", "cuda", "auto"] = "cpu",
         atoms: int | None = None,
@@ -119,6 +125,11 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         self.channel_axis = channel_axis
         self.sample_shape = sample_shape
         self.stream_memory = stream_memory
+        self.nonnegative = nonnegative
+        self.zero_mean = zero_mean
+        self.window = window
+        self.rank = rank
+        self.grow = grow
         self.n_jobs = n_jobs
         self.engine = engine
         self.atoms = atoms
@@ -137,6 +148,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
             relative_penalty=self.relative_penalty,
             passes=self._named("max_iter"),
             tolerance=self.tolerance,
+            grow=self.grow,
             **self._model_options(samples),
         )
         self.penalty_, self.n_iter_ = self.report_.penalty, self.report_.passes
@@ -145,6 +157,8 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
 
     def partial_fit(self, X: Any, y: Any = None) -> ConvolutionalDictionaryLearning:
         """Learn from more samples, one at a time, starting from the atoms of `fit` if it was called. `y` is ignored."""
+        if self.grow:
+            raise ValueError("partial_fit never adds atoms; call fit, or set grow=False")
         samples = self._samples(X, reset=not hasattr(self, "components_"))
         if not hasattr(self, "stream_"):
             fitted = hasattr(self, "components_")
@@ -263,6 +277,10 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
             "channel_axis": self.channel_axis,
             "threads": self._threads(),
             "engine": self.engine,
+            "nonnegative": self.nonnegative,
+            "zero_mean": self.zero_mean,
+            "window": self.window,
+            "rank": self.rank,
         }
 
     def _threads(self) -> int:
@@ -275,6 +293,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
             self.components_,
             self.penalty_,
             border=self.border,
+            nonnegative=self.nonnegative,
             tolerance=self.tolerance,
             base=self.base,
             channel_axis=self.channel_axis,

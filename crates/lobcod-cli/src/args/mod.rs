@@ -7,10 +7,12 @@ mod groups;
 mod help;
 mod inpaint;
 mod manual;
+mod models;
 mod tasks;
 
 pub use inpaint::InpaintArgs;
 pub use manual::{CompletionsArgs, ManualArgs};
+pub use models::ModelArgs;
 
 pub use groups::{
     CheckpointArgs, CodesArgs, ConsoleArgs, DictionaryArgs, ImagesArgs, InputArgs, LearningArgs,
@@ -176,7 +178,9 @@ const LEARN_EXAMPLES: &str = "Examples:
   lobcod learn photos/ -o atoms.npz --report report.html
   lobcod learn photos/ -o atoms.npz --checkpoint run.checkpoint
   lobcod learn photos/ -o atoms.npz --resume run.checkpoint --passes 80
-  lobcod learn archive/ -o atoms.npz --stream     # one image in memory at a time";
+  lobcod learn archive/ -o atoms.npz --stream     # one image in memory at a time
+  lobcod learn ecg.npy --axes t -o beats.npz --nonnegative --atoms 3 --size 300
+  lobcod learn photo.png -o more.npz --freeze atoms.npz --atoms 20";
 
 const DECODE_SCALE: &str =
     "Signal value of the full range of integer images [default: as stored in the codes]";
@@ -279,6 +283,9 @@ pub struct LearnArgs {
     /// How the dictionary is learnt.
     #[command(flatten)]
     pub learning: LearningArgs,
+    /// Constraints on codes and atoms.
+    #[command(flatten)]
+    pub model: ModelArgs,
     /// The optimization problem.
     #[command(flatten)]
     pub problem: ProblemArgs,
@@ -315,6 +322,8 @@ impl LearnArgs {
         let whole_set_only = [
             ("--target-objective", learning.target_objective.is_some()),
             ("--peak", self.score.peak.is_some()),
+            ("--grow", self.model.grow),
+            ("--sort", self.model.sort.is_some()),
         ];
         if let Some((option, _)) =
             whole_set_only.iter().find(|(_, given)| *given && learning.stream)

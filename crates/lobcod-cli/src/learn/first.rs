@@ -1,6 +1,6 @@
 //! The initial dictionary.
 
-use crate::args::LearningArgs;
+use crate::args::{LearnArgs, LearningArgs};
 use crate::dictionary::{Chosen, check_axes, check_size, usual_size};
 use crate::output::table::plural;
 use crate::values::InitChoice;
@@ -73,8 +73,16 @@ impl<T: Real> First<T> {
         })
     }
 
-    /// The atoms; generated ones span all channels of the signals.
-    pub fn make(
+    /// The atoms, after the frozen ones; generated ones span all channels of the signals.
+    pub fn make(self, args: &LearnArgs, observed: &[Observed<T>]) -> Result<Chosen<T>> {
+        let made = self.make_free(&args.learning, observed, args.run.seed)?;
+        match &args.model.freeze {
+            Some(frozen) => made.after(frozen),
+            None => Ok(made),
+        }
+    }
+
+    fn make_free(
         self,
         args: &LearningArgs,
         observed: &[Observed<T>],

@@ -118,7 +118,8 @@ impl<'a, T: Real> Learning<'a, T> {
         let first = First::plan(&args.learning, shapes[0].0)?;
         let details = Details::of(args, &args.images, inputs, first.extent())?;
         let observed = &details.observed;
-        let first = first.make(&args.learning, observed, args.run.seed)?;
+        let first = first.make(args, observed)?;
+        let learner = learner.params().clone().with(|p| p.frozen = first.frozen).check()?;
         check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
         if !args.console.quiet {
             first.warn_if_normalised();

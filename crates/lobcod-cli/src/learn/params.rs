@@ -12,6 +12,12 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let (learning, run) = (&args.learning, &args.run);
     let mut params = LearnParams::new(penalty(&args.problem.penalty));
     params.border = args.problem.border;
+    params.nonnegative = args.model.nonnegative;
+    params.zero_mean = args.model.zero_mean;
+    params.window = args.model.window;
+    params.rank_one = args.model.rank.is_some();
+    params.grow = args.model.grow;
+    params.sort = args.model.sort.is_some();
     params.method = method(learning);
     params.passes = learning.passes();
     params.target_objective = learning.target_objective;

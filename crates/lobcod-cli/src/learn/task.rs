@@ -35,6 +35,7 @@ impl<T: Real> Task<'_, T> {
         let mut remarks = vec![
             ("method", text(&self.args.learning.method_name())),
             ("init", text(&self.first.name)),
+            ("model", text(&self.args.model.words().join(", "))),
             ("images", MetaValue::Integer(self.images.len() as i64)),
             ("base", text(&problem.base)),
             ("border", text(&problem.border)),
@@ -83,6 +84,7 @@ impl<T: Real> Task<'_, T> {
         table
             .row(plural(self.images.len(), "image"), self.images() + more)
             .row("initial atoms", self.first.words())
+            .row("model", self.model())
             .row(
                 "base, border",
                 format!("{}, {}", self.args.problem.base, self.args.problem.border),
@@ -106,6 +108,13 @@ impl<T: Real> Task<'_, T> {
     /// Title of the HTML report.
     pub fn title(&self) -> String {
         format!("lobcod learn: {}", self.images())
+    }
+
+    fn model(&self) -> String {
+        match self.args.model.words() {
+            words if words.is_empty() => "atoms of unit norm".into(),
+            words => words.join(", "),
+        }
     }
 
     fn images(&self) -> String {

@@ -21,15 +21,15 @@ impl<T: Real> Dictionary<T> {
     /// The factors of atoms of several channels that all have rank 1, up to rounding; the largest
     /// entry of every `u` is positive.
     pub fn factors(&self) -> Option<Factors<T>> {
-        let (channels, samples) = (self.channels(), self.extent().volume());
+        let channels = self.channels();
         if channels == 1 {
             return None;
         }
-        let tolerance = (8.0 * T::EPSILON.to_f64()).powi(2) * self.atom_len() as f64;
+        let tolerance = (8.0 * T::EPSILON.to_f64()).powi(2);
         let (mut u, mut v) = (Vec::new(), Vec::new());
         for k in 0..self.len() {
             let atom: Vec<f64> = self.atom(k).iter().map(|x| x.to_f64()).collect();
-            let factor = Factor::nearest(&atom, channels)?;
+            let factor = Factor::after(&atom, channels, 2)?;
             let rest = factor.product();
             let off: f64 = atom.iter().zip(&rest).map(|(a, b)| (a - b) * (a - b)).sum();
             if off > tolerance {
@@ -38,7 +38,6 @@ impl<T: Real> Dictionary<T> {
             u.extend(factor.u.into_iter().map(T::from_f64));
             v.extend(factor.v.into_iter().map(T::from_f64));
         }
-        debug_assert_eq!(v.len(), samples * self.len());
         Some(Factors { u, v })
     }
 }
@@ -53,6 +52,11 @@ impl Factor {
     /// The atom of rank 1 nearest to this one in direction: its leading singular vectors. `None` if
     /// it is zero or not finite.
     pub fn nearest(atom: &[f64], channels: usize) -> Option<Self> {
+        Self::after(atom, channels, MOST_ITERATIONS)
+    }
+
+    /// What this many power iterations find; two find the factors of an atom of rank 1.
+    fn after(atom: &[f64], channels: usize, iterations: usize) -> Option<Self> {
         let samples = atom.len() / channels;
         let strongest = atom
             .chunks_exact(samples)
@@ -60,7 +64,7 @@ impl Factor {
             .expect("an atom has a channel");
         let mut v = unit(strongest.to_vec())?;
         let mut u = unit(along_box(atom, &v))?;
-        for _ in 0..MOST_ITERATIONS {
+        for _ in 0..iterations {
             v = unit(along_channels(atom, &u))?;
             let next = unit(along_box(atom, &v))?;
             let moved: f64 = u.iter().zip(&next).map(|(a, b)| (a - b) * (a - b)).sum();

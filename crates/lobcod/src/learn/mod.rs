@@ -40,7 +40,7 @@ pub use stream::Stream;
 
 use crate::checkpoint::{LearnCheckpoint, check_fingerprint, learning_fingerprint};
 use crate::dictionary::Dictionary;
-use crate::engine::{Context, Engine, Measure, Problem, Session};
+use crate::engine::{Context, Engine, Measure, Problem, Session, Share};
 use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::{Control, Observer, Progress, Stop};
@@ -53,6 +53,7 @@ use crate::report::{Report, Status};
 use atomwise::Atomwise;
 use batch::Batch;
 use solver::{LEARNING, LearnSolver, PassMethod};
+use sort::sort_by_variance;
 use stochastic::Stochastic;
 
 /// A learner with validated parameters.
@@ -207,6 +208,12 @@ impl Learner {
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
         let params = &self.params;
+        if params.sort && engine.agreement().answers() == Share::Own {
+            return Err(Error::Unavailable(
+                "atoms are ordered by variance only where one rank has all codes; learn without the order"
+                    .into(),
+            ));
+        }
         let problem = self.problem(signals, first)?;
         check_memory(engine, &problem, params.max_memory)?;
         let extents = problem.planes.iter().map(|p| p.extent).collect();
@@ -229,7 +236,7 @@ impl Learner {
         }
         let status = solver.run()?;
         let (penalty, (seconds, time_left)) = (solver.penalty, solver.time());
-        let (dictionary, state, history) = solver.finish()?;
+        let (mut dictionary, state, history) = solver.finish()?;
         // The final pursuit starts from the needles of the learning.
         let needles = gather_needles(signals, first.channels(), params.border, state.codes);
         let warm = |(s, needles): (&Observed<T>, _)| Observed {
@@ -239,8 +246,11 @@ impl Learner {
         let warm: Vec<Observed<T>> = signals.iter().zip(needles).map(warm).collect();
         let mut pursuit = params.pursuit(Penalty::Absolute(penalty));
         pursuit.time_limit = time_left;
-        let answer =
+        let mut answer =
             pursuit.check()?.run(engine, &warm, &dictionary, &mut WithoutCheckpoints(observer))?;
+        if params.sort {
+            sort_by_variance(&mut dictionary, &mut answer.needles, params.frozen)?;
+        }
         let report = LearnReport {
             status,
             passes: history.len(),

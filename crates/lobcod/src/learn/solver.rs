@@ -2,7 +2,6 @@
 
 use super::params::LearnParams;
 use super::replace::worst_of_all;
-use super::sort::by_variance;
 use super::{LearnPoint, absolute, pass_method};
 use crate::checkpoint::{LearnCheckpoint, LearnerState, damaged};
 use crate::dictionary::{Constraints, Dictionary};
@@ -298,18 +297,8 @@ impl<'a, T: Real> LearnSolver<'a, T> {
     /// Returns the current dictionary and codes.
     pub fn finish(mut self) -> Result<(Dictionary<T>, State<T>, Vec<LearnPoint>)> {
         let dictionary = self.session.dictionary();
-        let mut learnt =
+        let learnt =
             dictionary.with_data(dictionary.data().to_vec()).expect("the atoms have unit norm");
-        let mut state = self.session.state(self.run.agreement().answers())?;
-        if self.params.sort {
-            let all = self.session.state(Share::All)?;
-            let order = by_variance(self.params, &learnt, &self.extents, &all.codes)?;
-            learnt = learnt.selected(order.iter().copied());
-            let mut place = vec![0; order.len()];
-            order.iter().enumerate().for_each(|(place_of, &k)| place[k] = place_of as u32);
-            let codes = state.codes.iter_mut().flatten();
-            codes.for_each(|code| code.atom = place[code.atom as usize]);
-        }
-        Ok((learnt, state, self.history))
+        Ok((learnt, self.session.state(self.run.agreement().answers())?, self.history))
     }
 }

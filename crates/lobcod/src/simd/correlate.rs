@@ -76,6 +76,11 @@ impl<T: Real> PackedAtoms<T> {
         }
     }
 
+    /// Numbers in a vector.
+    pub fn lanes(&self) -> usize {
+        self.level.lanes::<T>()
+    }
+
     pub fn bytes(&self) -> usize {
         size_of_val(&self.numbers[..])
     }
@@ -141,6 +146,16 @@ pub struct ReachRule<'a, T> {
     /// `1 / weight` of every atom, 0 in the padding.
     pub inverse_weights: &'a [T],
     pub nonnegative: bool,
+}
+
+impl<T: Real> ReachRule<'_, T> {
+    /// The largest of these correlations.
+    pub fn largest(&self, correlations: &[T]) -> T {
+        let each = correlations.iter().zip(self.inverse_weights);
+        each.fold(T::ZERO, |most, (&c, &w)| {
+            most.max((if self.nonnegative { c } else { c.abs() }) * w)
+        })
+    }
 }
 
 /// Splits `units` short vectors of atoms into even panels; `per_wide` make a wide vector.

@@ -13,6 +13,7 @@ mod level;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod patch;
+mod project;
 mod vector;
 
 pub(crate) use aligned::Aligned;
@@ -22,6 +23,7 @@ pub(crate) use patch::{
     AtomRows, PatchRows, add_atom, add_shifted, dot_atom, gather_patch, patch_energy,
     weighted_energy,
 };
+pub(crate) use project::project;
 pub use vector::Vector;
 
 /// A computation written against any vector type.

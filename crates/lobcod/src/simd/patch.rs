@@ -72,6 +72,11 @@ impl PatchRows {
         let last = offsets.iter().copied().max().unwrap_or(0) as usize + width - 1;
         Self { offsets, last }
     }
+
+    /// The last sample that a padded row touches, from the start of the patch.
+    pub fn reach(&self) -> usize {
+        self.reach
+    }
 }
 
 macro_rules! for_vectors {

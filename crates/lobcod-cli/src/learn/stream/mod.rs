@@ -46,7 +46,8 @@ impl<'a, T: Real> Streaming<'a, T> {
         let shape = shape(&image);
         let first = First::plan(&args.learning, shape.0)?;
         let observed = [detail(args, &args.images[0], image, first.extent())?.0];
-        let first = first.make(&args.learning, &observed, args.run.seed)?;
+        let first = first.make(args, &observed)?;
+        let learner = learner.params().clone().with(|p| p.frozen = first.frozen).check()?;
         check_holds(args, first.dictionary.extent(), first.dictionary.channels())?;
         if !args.console.quiet {
             first.warn_if_normalised();

@@ -2,13 +2,18 @@
 
 use crate::dictionary::Dictionary;
 use crate::engine::cpu::data::footprint::Layout;
+use crate::engine::cpu::data::rank_one::{Projected, RankOne};
 use crate::lasso::Columns;
 use crate::real::Real;
-use crate::simd::{Aligned, AtomRows, Level, PackedAtoms, PatchSamples, Vector, weighted_energy};
+use crate::simd::{
+    Aligned, AtomRows, Level, PackedAtoms, PatchSamples, ReachRule, Vector, weighted_energy,
+};
 
 pub struct Atoms<T> {
     pub packed: PackedAtoms<T>,
     pub rows: AtomRows<T>,
+    /// Their factors, if they have rank 1.
+    pub rank_one: Option<RankOne<T>>,
     /// Penalty weight of every atom, infinite in the padding.
     pub weights: Vec<T>,
     /// `1 / weights`, 0 in the padding.
@@ -38,6 +43,7 @@ impl<T: Real> Atoms<T> {
         let rows = AtomRows::new(&dictionary, lanes);
         Self {
             rows,
+            rank_one: RankOne::of(&dictionary, lanes),
             weights: pad(&|w| w, T::INFINITY),
             largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
             rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
@@ -54,6 +60,7 @@ impl<T: Real> Atoms<T> {
     pub fn replace(&mut self, dictionary: Dictionary<T>) {
         self.packed.fill(&dictionary);
         self.rows.fill(dictionary.data());
+        self.rank_one = RankOne::of(&dictionary, self.packed.lanes());
         self.dictionary = dictionary;
         self.version += 1;
     }
@@ -73,8 +80,54 @@ impl<T: Real> Atoms<T> {
         }
     }
 
+    /// Correlates the patches at these offsets with all atoms, as [`PackedAtoms::correlate`] does.
+    #[inline(always)]
+    pub fn correlate<V: Vector<Elem = T>>(
+        &self,
+        layout: &Layout,
+        field: &[T],
+        projected: &mut Projected<T>,
+        offsets: &[u32],
+        out: &mut [T],
+    ) {
+        match &self.rank_one {
+            Some(rank_one) if rank_one.takes::<V>(offsets.len(), layout, field, projected) => {
+                rank_one.correlate::<V>(layout, projected, offsets, self.packed.stride, out);
+            }
+            _ => self.packed.correlate(field, &layout.patch, offsets, out),
+        }
+    }
+
+    /// Largest correlation of each patch, as [`PackedAtoms::reach`] finds it.
+    #[inline(always)]
+    pub fn reach<V: Vector<Elem = T>>(
+        &self,
+        layout: &Layout,
+        field: &[T],
+        projected: &mut Projected<T>,
+        offsets: &[u32],
+        nonnegative: bool,
+        out: &mut [T],
+    ) {
+        let rule = ReachRule { inverse_weights: &self.inverse_weights, nonnegative };
+        match &self.rank_one {
+            Some(rank_one) if rank_one.takes::<V>(offsets.len(), layout, field, projected) => {
+                let width = self.packed.stride;
+                let mut all = vec![T::ZERO; offsets.len() * width];
+                rank_one.correlate::<V>(layout, projected, offsets, width, &mut all);
+                for (largest, c) in out.iter_mut().zip(all.chunks_exact(width)) {
+                    *largest = rule.largest(c);
+                }
+            }
+            _ => self.packed.reach(field, &layout.patch, offsets, rule, out),
+        }
+    }
+
     pub fn bytes(&self) -> usize {
-        self.packed.bytes() + self.rows.bytes() + size_of_val(self.dictionary.data())
+        self.packed.bytes()
+            + self.rows.bytes()
+            + size_of_val(self.dictionary.data())
+            + self.rank_one.as_ref().map_or(0, RankOne::bytes)
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Layout {
     pub patch: PatchSamples,
     /// Offsets of the rows of a patch.
     pub rows: PatchRows,
+    /// The same in one channel.
+    pub channel_rows: PatchRows,
     /// Length of a footprint buffer.
     pub len: usize,
 }
@@ -42,8 +44,10 @@ impl Layout {
         let patch = PatchSamples::new(
             starts.iter().flat_map(|&s| (0..atom[2] as u32).map(move |x| s + x)).collect(),
         );
+        let channel_rows = PatchRows::new(starts[..atom[0] * atom[1]].to_vec(), row_width);
         let rows = PatchRows::new(starts, row_width);
-        Ok(Self { strides: [row, slice, channel], channels, patch, rows, len: channels * channel })
+        let (strides, len) = ([row, slice, channel], channels * channel);
+        Ok(Self { strides, channels, patch, rows, channel_rows, len })
     }
 
     #[inline(always)]

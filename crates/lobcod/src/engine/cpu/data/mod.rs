@@ -5,6 +5,7 @@ pub mod changes;
 pub mod field;
 pub mod footprint;
 pub mod plane;
+pub mod rank_one;
 pub mod scratch;
 pub mod state;
 pub mod tile;

@@ -3,6 +3,7 @@
 use crate::engine::Sweep;
 use crate::engine::cpu::data::atoms::{ColumnStore, GramStore};
 use crate::engine::cpu::data::footprint::Footprint;
+use crate::engine::cpu::data::rank_one::Projected;
 use crate::engine::cpu::data::tile::{Candidate, LocalCode};
 use crate::engine::cpu::sweep::bounds::Bounds;
 use crate::lasso::ActiveCode;
@@ -14,6 +15,8 @@ pub struct Scratch<T> {
     /// The residual of the last measurement over the footprint.
     pub measured: Vec<T>,
     pub bounds: Bounds<T>,
+    /// Projections of the footprint, for atoms of rank 1.
+    pub projected: Projected<T>,
     /// Correlations of a batch.
     pub correlations: Aligned<T>,
     /// Offsets of the needles of a layer.
@@ -38,6 +41,7 @@ impl<T: Real> Scratch<T> {
             footprint: Footprint::new(footprint),
             measured: vec![T::ZERO; footprint],
             bounds: Bounds::new(),
+            projected: Projected::new(),
             correlations: Aligned::new(BATCH * stride),
             needles: Vec::new(),
             active: Vec::new(),
@@ -58,6 +62,7 @@ impl<T: Real> Scratch<T> {
     pub fn bytes(&self) -> usize {
         self.footprint.bytes()
             + self.bounds.bytes()
+            + self.projected.bytes()
             + self.gram.bytes()
             + self.measured.len() * size_of::<T>()
             + self.correlations.len() * size_of::<T>()

@@ -8,7 +8,7 @@ use crate::engine::cpu::sweep::bounds::BoundRequest;
 use crate::engine::cpu::sweep::discovery::count_at;
 use crate::grid::Layers;
 use crate::real::Real;
-use crate::simd::{BATCH, Kernel, ReachRule, Vector};
+use crate::simd::{BATCH, Kernel, Vector};
 
 /// Computes the largest correlation, relative to the weights, of each needle of a tile; changes
 /// neither codes nor residual.
@@ -48,6 +48,7 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
             self;
         let layout = &plane.layout;
         plane.load(&state.tile, residual, &mut scratch.footprint);
+        scratch.projected.begin();
         let known = !state.reaches.is_empty();
         if known && changed {
             plane.load_measured(&state.tile, &mut scratch.measured);
@@ -81,13 +82,12 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
                 }
             }
             if wanted.count == BATCH || i + 1 == scratch.needles.len() {
-                let rule = ReachRule { inverse_weights: &atoms.inverse_weights, nonnegative };
-                let field = &scratch.footprint.residual;
-                atoms.packed.reach(
-                    field,
-                    &layout.patch,
+                atoms.reach::<V>(
+                    layout,
+                    &scratch.footprint.residual,
+                    &mut scratch.projected,
                     wanted.offsets(),
-                    rule,
+                    nonnegative,
                     &mut scratch.correlations,
                 );
                 most = most.max(wanted.record(&scratch.correlations, plane, state));

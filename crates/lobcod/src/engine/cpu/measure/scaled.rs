@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::geometry::{self, InSignal, Region};
 use crate::grid::Layers;
 use crate::real::Real;
-use crate::simd::{BATCH, Kernel, Level, ReachRule, Vector};
+use crate::simd::{BATCH, Kernel, Level, Vector};
 use std::array::from_fn;
 
 /// Parameters of a query on a plane.
@@ -156,14 +156,14 @@ impl<T: Real> Kernel<T> for ScaledTile<'_, '_, T> {
             (bound * atoms.rounding > penalty).then_some(offset)
         };
         let wanted: Vec<u32> = scratch.needles.iter().enumerate().filter_map(may_exceed).collect();
-        let rule =
-            ReachRule { inverse_weights: &atoms.inverse_weights, nonnegative: request.nonnegative };
+        scratch.projected.begin();
         for batch in wanted.chunks(BATCH) {
-            atoms.packed.reach(
+            atoms.reach::<V>(
+                layout,
                 &scratch.footprint.residual,
-                &layout.patch,
+                &mut scratch.projected,
                 batch,
-                rule,
+                request.nonnegative,
                 &mut scratch.correlations,
             );
             for (&offset, &reach) in batch.iter().zip(&scratch.correlations[..]) {

@@ -3,6 +3,7 @@
 use crate::engine::cpu::data::atoms::{Atoms, MaskedColumns, PlainColumns};
 use crate::engine::cpu::data::field::TileField;
 use crate::engine::cpu::data::plane::PlaneState;
+use crate::engine::cpu::data::rank_one::Change;
 use crate::engine::cpu::data::scratch::Scratch;
 use crate::engine::cpu::data::tile::{Candidate, LocalCode, TileState};
 use crate::engine::cpu::sweep::bounds::BoundRequest;
@@ -38,6 +39,7 @@ impl<T: Real> Kernel<T> for DiscoverTile<'_, T> {
         self.field.load(&mut self.scratch.footprint);
         self.find_bounds::<V>();
         self.scratch.gram.belong_to(self.atoms);
+        self.scratch.projected.begin();
         match self.sweep.visit {
             Visit::Candidates => {
                 std::mem::swap(&mut self.scratch.visits, &mut self.state.candidates)
@@ -158,12 +160,13 @@ impl<T: Real> DiscoverTile<'_, T> {
                 }
                 needles.clear();
                 needles.extend(awake.iter().map(|&number| visits[number].offset));
-                let field = &self.scratch.footprint.residual;
-                self.atoms.packed.correlate(
-                    field,
-                    &self.plane.layout.patch,
+                let scratch = &mut *self.scratch;
+                self.atoms.correlate::<V>(
+                    &self.plane.layout,
+                    &scratch.footprint.residual,
+                    &mut scratch.projected,
                     needles,
-                    &mut self.scratch.correlations,
+                    &mut scratch.correlations,
                 );
                 for (j, &number) in awake.iter().enumerate() {
                     let first = self.scratch.codes.len() as u32;
@@ -279,12 +282,22 @@ impl<T: Real> DiscoverTile<'_, T> {
                 self.state.largest_change = self.state.largest_change.max(change);
                 self.state.last_change = self.state.largest_change;
                 moved = true;
+                if let Some(rank_one) = &self.atoms.rank_one {
+                    let change = Change { atom: k, offset: at, back, clipped };
+                    rank_one.follow::<V>(
+                        layout,
+                        &footprint.residual,
+                        &mut scratch.projected,
+                        change,
+                    );
+                }
             }
         }
         if moved {
             scratch.bounds.disturb(plane, self.state, at);
         }
         if moved && plane.grid.wraps != [false; 3] {
+            scratch.projected.begin();
             layout.repeat_wrapped(
                 &plane.grid,
                 &self.state.tile,
