@@ -220,6 +220,13 @@ def learn(
     relative_penalty: float | None = None,
     masks: Sequence[ArrayLike | None] | None = None,
     init: Literal["random", "patches", "dct"] | SupportsArray = "random",
+    nonnegative: bool = False,
+    zero_mean: bool = False,
+    window: str | None = None,
+    rank: int | None = None,
+    freeze: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96"] | SupportsArray | None = None,
+    grow: bool = False,
+    sort: Literal["variance"] | None = None,
     passes: int = 40,
     step: Literal["paper", "sgd", "momentum", "adagrad", "adadelta", "adam"] | None = None,
     step_size: float | None = None,
@@ -266,6 +273,24 @@ def learn(
         as the image, with or without channels.
     init : {"random", "patches", "dct"} or array, optional
         Initial atoms; an array determines their number and size, and `size` only their number of axes.
+    nonnegative : bool, optional
+        Require non-negative codes.
+    zero_mean : bool, optional
+        Learn atoms whose mean is zero in every channel.
+    window : str, optional
+        Taper atoms towards the ends of their box: ``"tukey:ALPHA"``, where ``ALPHA`` is the tapered
+        fraction of each axis.
+    rank : int, optional
+        1 learns atoms that are one vector over the channels times one pattern (see ``u`` and ``v`` of
+        the result). Default: any rank.
+    freeze : {"natural", "natural-12x12-128", "natural-rgb-8x8-96"} or array, optional
+        Atoms that stay as they are; the learnt ones follow them in the dictionary.
+    grow : bool, optional
+        Start with one atom and add the others one at a time, each as the patch that is represented
+        worst.
+    sort : {"variance"}, optional
+        Order of the learnt atoms: by the variance they explain, largest first. Default: that of
+        learning.
     passes : int, optional
         Number of passes over all images.
     step : {"paper", "sgd", "momentum", "adagrad", "adadelta", "adam"}, optional
@@ -345,6 +370,18 @@ class Stream:
         Default: 0.05.
     init : {"random", "patches", "dct"} or array, optional
         Initial atoms; an array determines their number and size, and `size` only their number of axes.
+    nonnegative : bool, optional
+        Require non-negative codes.
+    zero_mean : bool, optional
+        Learn atoms whose mean is zero in every channel.
+    window : str, optional
+        Taper atoms towards the ends of their box: ``"tukey:ALPHA"``, where ``ALPHA`` is the tapered
+        fraction of each axis.
+    rank : int, optional
+        1 learns atoms that are one vector over the channels times one pattern (see ``u`` and ``v`` of
+        the result). Default: any rank.
+    freeze : {"natural", "natural-12x12-128", "natural-rgb-8x8-96"} or array, optional
+        Atoms that stay as they are; the learnt ones follow them in the dictionary.
     stream_memory : int, optional
         Maximum effective number of images remembered.
     base : str, optional
@@ -386,6 +423,11 @@ class Stream:
         *,
         relative_penalty: float | None = None,
         init: Literal["random", "patches", "dct"] | SupportsArray = "random",
+        nonnegative: bool = False,
+        zero_mean: bool = False,
+        window: str | None = None,
+        rank: int | None = None,
+        freeze: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96"] | SupportsArray | None = None,
         stream_memory: int = 32,
         base: str = "local-mean",
         border: Literal["free", "zero", "periodic"] = "free",

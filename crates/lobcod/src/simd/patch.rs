@@ -74,8 +74,8 @@ impl PatchRows {
     }
 
     /// The last sample that a padded row touches, from the start of the patch.
-    pub fn reach(&self) -> usize {
-        self.reach
+    pub fn last(&self) -> usize {
+        self.last
     }
 }
 

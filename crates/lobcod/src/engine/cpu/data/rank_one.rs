@@ -127,8 +127,7 @@ impl<T: Real> RankOne<T> {
             return;
         }
         if change.clipped {
-            let range =
-                change.offset..(change.offset + layout.channel_rows.reach() + 1).min(stride);
+            let range = change.offset..(change.offset + layout.channel_rows.last() + 1).min(stride);
             let into = &mut projected.field;
             return project::<V>(&self.u, self.channels, residual, into, stride, range);
         }
