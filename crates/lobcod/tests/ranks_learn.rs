@@ -1,6 +1,6 @@
 //! Learning is bit-identical for any number of ranks.
 
-use lobcod::dictionary::Constraints;
+use lobcod::dictionary::{Constraints, Window};
 use lobcod::engine::ranks::RankEngine;
 use lobcod::engine::{
     Context, CpuEngine, Discovery, Engine, Measure, Plane, Problem as EngineProblem, Session,
@@ -32,7 +32,7 @@ fn bits(learnt: &Learnt<f32>) -> Vec<u64> {
 }
 
 fn ranks_change_nothing(
-    method: Method,
+    set: impl Fn(&mut LearnParams),
     sizes: &[[usize; 2]],
     layouts: &[(usize, Option<[usize; 3]>)],
 ) {
@@ -54,10 +54,11 @@ fn ranks_change_nothing(
         let observed: Vec<_> = problems.iter().map(Problem::observed::<f32>).collect();
         let first = problems[0].dictionary.cast();
         let params = LearnParams::new(Penalty::Relative(0.1)).with(|p| {
-            p.method = method;
             p.border = border;
             p.passes = 3;
+            set(p);
         });
+        let named = format!("{:?}", params.method);
         let learner = params.check().expect("valid parameters");
         let alone = bits(&learner.run(&cpu(1), &observed, &first, &mut ()).expect("a dictionary"));
         for &(ranks, grid) in layouts {
@@ -69,7 +70,7 @@ fn ranks_change_nothing(
             });
             assert!(
                 answers.iter().all(|answer| *answer == alone),
-                "{method:?}, {ranks} ranks, blocks {grid:?}, border {border}"
+                "{named}, {ranks} ranks, blocks {grid:?}, border {border}"
             );
         }
     }
@@ -79,7 +80,20 @@ const SIZES: [[usize; 2]; 4] = [[37, 41], [12, 60], [19, 9], [25, 25]];
 
 #[test]
 fn learning_from_images_on_several_ranks_is_bit_identical() {
-    ranks_change_nothing(Method::Atomwise, &SIZES, &[(2, None), (3, None), (6, None)]);
+    ranks_change_nothing(|_| {}, &SIZES, &[(2, None), (3, None), (6, None)]);
+}
+
+#[test]
+fn constrained_and_growing_atoms_on_several_ranks_are_the_same() {
+    let set = |p: &mut LearnParams| {
+        p.nonnegative = true;
+        p.zero_mean = true;
+        p.window = Some(Window::Tukey(0.8));
+        p.frozen = 3;
+        p.grow = true;
+        p.sort = true;
+    };
+    ranks_change_nothing(set, &SIZES[..2], &[(2, None), (4, Some([1, 2, 2]))]);
 }
 
 #[test]
@@ -87,7 +101,7 @@ fn gradients_of_planes_that_are_cut_are_the_same() {
     let stochastic = Method::Stochastic { step: Step::ADAM, decay: Default::default() };
     for method in [stochastic, Method::Batch] {
         ranks_change_nothing(
-            method,
+            |p| p.method = method,
             &SIZES[..2],
             &[(2, None), (4, Some([1, 2, 2])), (3, Some([1, 1, 3]))],
         );
