@@ -23,12 +23,13 @@ fn atoms(desk: &Desk, name: &str) -> Dictionary<f64> {
 #[test]
 fn every_option_shapes_the_atoms_and_is_reported() {
     let desk = desk();
-    let report = desk.json(&format!(
+    let summary = desk.succeed(&format!(
         "learn a.png -o d.npz {SMALL} --zero-mean --window tukey:0.5 --nonnegative --sort variance --precision f64"
     ));
-    let words: Vec<&str> =
-        report["model"].as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
-    assert_eq!(words, ["nonnegative", "zero-mean", "sort variance", "window tukey:0.5"]);
+    assert!(
+        summary.contains("nonnegative, zero-mean, sort variance, window tukey:0.5"),
+        "{summary}"
+    );
     let learnt = atoms(&desk, "d.npz");
     for k in 0..4 {
         assert!(learnt.atom(k).iter().sum::<f64>().abs() < 1e-12, "atom {k} has a mean");
@@ -42,7 +43,7 @@ fn every_option_shapes_the_atoms_and_is_reported() {
     assert!(atoms(&desk, "rank.npz").factors().is_some());
 
     let more = desk.json(&format!("learn a.png -o more.npz {SMALL} --freeze d.npz --grow"));
-    assert_eq!((&more["frozen_atoms"], &more["atoms"]), (&4.into(), &8.into()));
+    assert_eq!(more["atoms"], 8);
     let more = atoms(&desk, "more.npz").cast::<f32>();
     assert_eq!(more.data()[..100], learnt.cast::<f32>().data()[..], "frozen atoms moved");
 }
