@@ -1,4 +1,4 @@
-"""Removes noise from an image, patch by patch and with one pursuit of the whole image."""
+"""Removes noise from an image: by groups of similar patches, patch by patch, and with one pursuit of the whole image."""
 
 from typing import Any
 
@@ -25,6 +25,6 @@ def noise(i: Any) -> Any:
 image = lobcod.still_life(SIZE).mean(axis=-1)
 noisy = image + (SIGMA * noise(np.arange(SIZE * SIZE))).astype(np.float32).reshape(SIZE, SIZE)
 print(f"noisy {lobcod.psnr(noisy, image, 255):.2f} dB")
-for method in ("local", "convolutional"):
+for name, method in (("groups", None), ("local", "local"), ("convolutional", "convolutional")):
     clean = lobcod.denoise(noisy, sigma=SIGMA, method=method)
-    print(f"{method} {lobcod.psnr(clean, image, 255):.2f} dB")
+    print(f"{name} {lobcod.psnr(clean, image, 255):.2f} dB")

@@ -5,13 +5,19 @@ use crate::errors::{Fault, Result};
 use crate::options::{RunOptions, word};
 use crate::reports::report;
 use crate::supervise::supervise;
-use lobcod_tasks::denoise::{DenoiseParams, Method, Noise};
+use lobcod_tasks::denoise::{DenoiseParams, Effort, Method, Noise};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Denoising methods by name.
 pub const METHODS: &[(&str, Method)] =
     &[("local", Method::Local), ("convolutional", Method::Convolutional)];
+/// Methods of the presets by name.
+pub const PRESETS: &[(&str, Method)] = &[
+    ("fast", Method::Local),
+    ("standard", Method::Groups(Effort::Standard)),
+    ("best", Method::Groups(Effort::Best)),
+];
 
 /// Options of denoising.
 #[derive(FromPyObject)]
@@ -21,7 +27,8 @@ pub struct DenoiseOptions {
     sigma: Option<f64>,
     gain: Option<f64>,
     share: Option<f64>,
-    method: String,
+    preset: String,
+    method: Option<String>,
     fit_atoms: bool,
     scale: f64,
     penalty: Option<f64>,
@@ -57,7 +64,10 @@ pub fn denoise<'py>(
     let run: RunOptions<'py> = options.extract()?;
     let options: DenoiseOptions = options.extract()?;
     let mut params = DenoiseParams::new(options.noise()?);
-    params.method = word("the method", &options.method, METHODS)?;
+    params.method = match &options.method {
+        Some(method) => word("the method", method, METHODS)?,
+        None => word("the preset", &options.preset, PRESETS)?,
+    };
     params.fit_atoms = options.fit_atoms;
     params.scale = options.scale;
     params.penalty = options.penalty;
@@ -76,7 +86,8 @@ pub fn denoise<'py>(
     report_fields.set_item("noise", options.noise)?;
     report_fields.set_item("noise_level", clean.level)?;
     report_fields.set_item("seconds", clean.seconds)?;
-    report_fields.set_item("dictionary", atoms_array(py, &clean.dictionary)?)?;
+    let atoms = clean.dictionary.map(|dictionary| atoms_array(py, &dictionary));
+    report_fields.set_item("dictionary", atoms.transpose()?)?;
     report_fields
         .set_item("pursuit", clean.report.map(|pursuit| report(py, &pursuit)).transpose()?)?;
     let fields = PyDict::new(py);

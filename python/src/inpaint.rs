@@ -20,6 +20,7 @@ pub struct InpaintOptions {
     variants: usize,
     windows: Vec<f64>,
     density: f64,
+    groups: usize,
     held_out: f64,
     refit_known: bool,
     seed: u64,
@@ -58,6 +59,7 @@ fn inpaint_in<'py, T: Real + Element>(
     params.variants = options.variants;
     params.windows = options.windows.clone();
     params.density = options.density;
+    params.groups = options.groups;
     params.held_out = options.held_out;
     params.everywhere = options.refit_known;
     params.seed = options.seed;
@@ -94,7 +96,8 @@ fn report<'py>(py: Python<'py>, report: &InpaintReport) -> PyResult<Bound<'py, P
 fn answer<'py>(py: Python<'py>, answer: &AnswerReport) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     set_fields!(
-        fields, answer, dictionary, variant, window, trust, learnt, weight, penalty, nonzeros
+        fields, answer, dictionary, groups, variant, window, trust, learnt, weight, penalty,
+        nonzeros
     );
     fields.set_item("penalty_path", list(py, &answer.path, path_point)?)?;
     Ok(fields)

@@ -179,7 +179,6 @@ fn denoise_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let params = DenoiseParams::new(Noise::Gaussian { sigma: None });
     Ok(dict!(py,
         noise: "gaussian",
-        method: name(&params.method, denoise::METHODS),
         fit_atoms: params.fit_atoms,
         penalty: params.penalty,
         tolerance: params.tolerance,

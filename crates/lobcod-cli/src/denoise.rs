@@ -19,13 +19,14 @@ use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
 use crate::trial::{self, Trial, part_of, trial_params};
+use crate::values::Preset;
 use crate::white::White;
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use lobcod::engine::CpuEngine;
 use lobcod::{Answer, Dictionary, Signal, Status};
 use lobcod_io::{FileKind, Image, ReadOptions, WriteOptions, read_image, write_image};
 use lobcod_tasks::denoise::{
-    DenoiseParams, Denoised, Denoiser, DetectedNoise, Noise, detect_noise,
+    DenoiseParams, Denoised, Denoiser, DetectedNoise, Effort, Method, Noise, detect_noise,
 };
 use lobcod_tasks::metrics;
 use std::path::Path;
@@ -262,19 +263,16 @@ impl Finished for Clean<'_> {
         let score = self.scores.iter();
         facts.extend(score.flat_map(|s| Fact::scores(&s.clean, "against the reference")));
         let Some(report) = &denoised.report else {
-            facts.push(Fact::new(
-                "time",
-                format!("{:.2} s", denoised.seconds),
-                "including dictionary adaptation",
-            ));
-            let atoms = [&chosen.dictionary, &denoised.dictionary];
+            facts.push(Fact::new("time", format!("{:.2} s", denoised.seconds), "wall time"));
+            let adapted = denoised.dictionary.as_ref();
+            let atoms = adapted.map(|adapted| [&chosen.dictionary, adapted]);
             let (view, status) = (view.section()?, denoised.status);
             return DenoisedPage { title, view, atoms, status, facts }.write(path);
         };
         let page = PursuitPage {
             title,
             sections: vec![view.section()?],
-            dictionary: &denoised.dictionary,
+            dictionary: denoised.dictionary.as_ref().unwrap_or(&chosen.dictionary),
             answer: &Answer { needles: Vec::new(), report: report.clone() },
             tolerance: args.run.tolerance,
             facts,
@@ -306,7 +304,7 @@ impl Finished for Clean<'_> {
             },
             history: report.map(|report| report.history.iter().map(Into::into).collect()),
             pixels: denoised.image.extent().volume(),
-            dictionary: chosen.name.clone(),
+            dictionary: denoised.dictionary.as_ref().map_or("none", |_| &chosen.name).into(),
             scale: args.scale.value(),
             output: json::file(&args.output),
             report: json::optional_file(&args.page.report),
@@ -326,8 +324,10 @@ impl Finished for Clean<'_> {
         let shape = summary::shape(denoised.image.extent(), denoised.image.channels());
         table
             .row("image", format!("{}, {shape}", args.files.image.display()))
-            .row("dictionary", chosen.words())
             .row("noise", found(args, denoised));
+        if denoised.dictionary.is_some() {
+            table.row("dictionary", chosen.words());
+        }
         match &denoised.report {
             Some(report) => summary::pursuit(&mut table, report),
             None => {
@@ -353,10 +353,25 @@ impl Finished for Clean<'_> {
     }
 }
 
+/// The method of the preset, unless the method is given or an option of `--preset fast`.
+fn method(args: &DenoiseArgs) -> Result<Method> {
+    let with_atoms = args.keep_atoms || args.dictionary.dictionary.is_some();
+    match (args.method, args.preset) {
+        (Some(method), _) => Ok(method.into()),
+        (None, Some(Preset::Fast)) => Ok(Method::Local),
+        (None, None) if with_atoms => Ok(Method::Local),
+        (None, Some(Preset::Best)) if !with_atoms => Ok(Method::Groups(Effort::Best)),
+        (None, _) if !with_atoms => Ok(Method::Groups(Effort::Standard)),
+        (None, _) => bail!(
+            "--dictionary and --keep-atoms are for methods with atoms; use --preset fast, or remove them"
+        ),
+    }
+}
+
 /// The denoiser for these options.
 pub fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
     let mut params = DenoiseParams::new(args.noise.0);
-    params.method = args.method.into();
+    params.method = method(args)?;
     params.strength = args.strength;
     params.fit_atoms = !args.keep_atoms;
     params.scale = args.scale.value();

@@ -1,10 +1,10 @@
-//! Denoises an image: patch by patch, and by one pursuit of the whole image.
+//! Denoises an image: by groups of similar patches, patch by patch, and by one pursuit of the whole image.
 //!
 //! `cargo run --release --example denoise`
 
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Result};
-use lobcod_tasks::denoise::{DenoiseParams, Method, Noise};
+use lobcod_tasks::denoise::{DenoiseParams, Effort, Method, Noise};
 use lobcod_tasks::{metrics, synthetic};
 
 const SIZE: usize = 96;
@@ -33,7 +33,11 @@ fn main() -> Result<()> {
         .enumerate()
         .for_each(|(i, x)| *x += (SIGMA * noise(i as u32)) as f32);
     println!("noisy {:.2} dB", metrics::psnr(&noisy, &image, 255.0)?);
-    for (name, method) in [("local", Method::Local), ("convolutional", Method::Convolutional)] {
+    for (name, method) in [
+        ("groups", Method::Groups(Effort::Standard)),
+        ("local", Method::Local),
+        ("convolutional", Method::Convolutional),
+    ] {
         let params =
             DenoiseParams::new(Noise::Gaussian { sigma: Some(SIGMA) }).with(|p| p.method = method);
         let clean = params

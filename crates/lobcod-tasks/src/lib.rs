@@ -35,5 +35,6 @@ pub mod denoise;
 pub mod fuse;
 pub mod inpaint;
 pub mod metrics;
+mod nonlocal;
 pub mod separate;
 pub mod synthetic;

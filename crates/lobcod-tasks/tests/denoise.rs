@@ -3,7 +3,7 @@
 use lobcod::{Dictionary, Extent, Signal, Status};
 use lobcod_conformance::cpu;
 use lobcod_tasks::denoise::{
-    DenoiseParams, Denoised, DetectedNoise, Method, Noise, detect_noise, gain_of_counts,
+    DenoiseParams, Denoised, DetectedNoise, Effort, Method, Noise, detect_noise, gain_of_counts,
     noise_level,
 };
 use lobcod_tasks::metrics::psnr;
@@ -78,13 +78,21 @@ fn gaussian_noise_is_removed() {
         let (clean, sigma) = (truth(channels), 15.0);
         let image = noisy(&clean, sigma);
         let before = psnr(&image, &clean, 255.0).unwrap();
-        let local = run(DenoiseParams::new(Noise::Gaussian { sigma: None }), &image);
+        let groups = run(DenoiseParams::new(Noise::Gaussian { sigma: None }), &image);
+        let local = run(
+            DenoiseParams::new(Noise::Gaussian { sigma: None }).with(|p| p.method = Method::Local),
+            &image,
+        );
         let after = psnr(&local.image, &clean, 255.0).unwrap();
+        let best = psnr(&groups.image, &clean, 255.0).unwrap();
+        assert!(best > before + 7.0, "{channels} channels: {before} dB became {best}");
+        assert!(channels == 3 || best > after + 0.2, "groups {best}, single patches {after}");
+        assert!(groups.dictionary.is_none() && local.dictionary.is_some());
         assert!(after > before + 7.0, "{channels} channels: {before} dB became {after}");
         assert!((local.level / sigma - 1.0).abs() < 0.06, "{}", local.level);
         let kept = run(
             DenoiseParams::new(Noise::Gaussian { sigma: Some(sigma) })
-                .with(|p| p.fit_atoms = false),
+                .with(|p| (p.method, p.fit_atoms) = (Method::Local, false)),
             &image,
         );
         let plain = psnr(&kept.image, &clean, 255.0).unwrap();
@@ -92,6 +100,40 @@ fn gaussian_noise_is_removed() {
             plain > before + 6.0 && after > plain,
             "{channels} channels: fitted atoms {after}, given atoms {plain}"
         );
+    }
+}
+
+#[test]
+fn groups_of_patches_beat_single_ones_in_strong_noise() {
+    let (clean, image) = (truth(1), noisy(&truth(1), 40.0));
+    let score = |method: Method| {
+        let params =
+            DenoiseParams::new(Noise::Gaussian { sigma: Some(40.0) }).with(|p| p.method = method);
+        psnr(&run(params, &image).image, &clean, 255.0).unwrap()
+    };
+    let local = score(Method::Local);
+    for effort in [Effort::Standard, Effort::Best] {
+        let groups = score(Method::Groups(effort));
+        assert!(groups > local + 0.5, "{effort:?}: {groups}, single patches {local}");
+    }
+}
+
+#[test]
+fn the_scale_of_the_samples_does_not_matter() {
+    let image = noisy(&truth(1), 20.0);
+    let times = |image: &Signal<f32>, factor: f32| {
+        let data = image.data().iter().map(|x| x * factor).collect();
+        Signal::from_planar(image.extent(), 1, data).unwrap()
+    };
+    let clean = |sigma: f64, image: &Signal<f32>| {
+        run(DenoiseParams::new(Noise::Gaussian { sigma: Some(sigma) }), image).image
+    };
+    let usual = clean(20.0, &image);
+    // A power of two changes no digit.
+    for exponent in [-40, 40] {
+        let factor = 2f32.powi(exponent);
+        let other = clean(20.0 * f64::from(factor), &times(&image, factor));
+        assert_eq!(times(&other, 1.0 / factor), usual);
     }
 }
 
@@ -190,10 +232,13 @@ fn impulses_are_found_and_the_rest_is_kept() {
 #[test]
 fn threads_change_nothing_and_time_limits_and_observers_stop_the_run() {
     let image = noisy(&truth(1), 20.0);
-    let with = |threads: usize| {
-        run_on(threads, DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) }), &image).image
-    };
-    assert_eq!(with(1), with(3));
+    for method in [Method::Groups(Effort::Standard), Method::Groups(Effort::Best), Method::Local] {
+        let with = |threads: usize| {
+            let params = DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) });
+            run_on(threads, params.with(|p| p.method = method), &image).image
+        };
+        assert_eq!(with(1), with(3));
+    }
     let params = DenoiseParams::new(Noise::Gaussian { sigma: Some(20.0) })
         .with(|p| p.time_limit = Some(std::time::Duration::ZERO));
     assert_eq!(run(params, &image).status, Status::TimeLimit);

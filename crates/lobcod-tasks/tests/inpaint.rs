@@ -413,3 +413,37 @@ fn parameters_out_of_range_are_rejected() {
             .contains("memory")
     );
 }
+
+#[test]
+fn groups_of_similar_patches_improve_the_result_on_any_number_of_threads() {
+    let image = image(64, 72, 1);
+    let known = half(image.extent());
+    let damaged = with_hidden(&image, &known, f32::NAN);
+    let with = |threads: usize, groups: usize| {
+        fill_on(threads, usual().with(|p| p.groups = groups), &damaged, &known)
+    };
+    let (before, after) = (with(1, 0), with(1, 8));
+    let score = |filled: &Inpainted<f32>| metrics::psnr(&filled.image, &image, 255.0).unwrap();
+    assert!(score(&after) > score(&before) + 1.0, "{} {}", score(&before), score(&after));
+    let joint = after.report.answers.iter().find(|answer| answer.groups).unwrap();
+    assert!(joint.weight > 0.5, "{joint:?}");
+    assert!(before.report.answers.iter().all(|answer| !answer.groups));
+    for (i, &known) in known.iter().enumerate() {
+        assert!(!known || after.image.data()[i] == image.data()[i]);
+    }
+    let on_three = with(3, 8);
+    assert_eq!((&after.image, &after.fit), (&on_three.image, &on_three.fit));
+}
+
+#[test]
+fn colours_are_improved_by_groups_too() {
+    let image = image(48, 56, 3);
+    let known = half(image.extent());
+    let damaged = with_hidden(&image, &known, 0.0);
+    let score = |groups: usize| {
+        let filled = fill(usual().with(|p| p.groups = groups), &damaged, &known);
+        metrics::psnr(&filled.image, &image, 255.0).unwrap()
+    };
+    let (before, after) = (score(0), score(6));
+    assert!(after > before + 0.5, "{before} {after}");
+}

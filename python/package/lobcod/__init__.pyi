@@ -463,6 +463,7 @@ def inpaint(
     variants: int | None = None,
     windows: Sequence[float] | None = None,
     density: float | None = None,
+    groups: int | None = None,
     held_out: float = 0.02,
     seed: int = 0,
     channel_axis: int | None = ...,
@@ -495,7 +496,7 @@ def inpaint(
     learn : {"none", "image"}, optional
         Also learn atoms from the damaged image. Default: depends on the preset.
     preset : {"fast", "standard", "best"}, optional
-        Defaults for `learn`, `windows`, `density` and `dictionary`.
+        Defaults for `learn`, `windows`, `density`, `groups` and `dictionary`.
     refit_known : bool, optional
         Replace known samples by the fit too, instead of keeping them.
     variants : int, optional
@@ -504,6 +505,8 @@ def inpaint(
         Window sizes of the base layer, in atom lengths; the results are averaged.
     density : float, optional
         Penalty of the dense initial codes, in standard deviations of the detail layer.
+    groups : int, optional
+        Rounds that improve the result by joint coding of similar patches; 0 is none.
     held_out : float, optional
         Fraction of known samples held out.
     seed : int, optional
@@ -556,6 +559,7 @@ def inpaint(
     variants: int | None = None,
     windows: Sequence[float] | None = None,
     density: float | None = None,
+    groups: int | None = None,
     held_out: float = 0.02,
     seed: int = 0,
     channel_axis: int | None = ...,
@@ -581,6 +585,7 @@ def inpaint(
     variants: int | None = None,
     windows: Sequence[float] | None = None,
     density: float | None = None,
+    groups: int | None = None,
     held_out: float = 0.02,
     seed: int = 0,
     channel_axis: int | None = ...,
@@ -759,7 +764,8 @@ def denoise(
     gain: float | None = None,
     share: float | None = None,
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
-    method: Literal["local", "convolutional"] = "local",
+    preset: Literal["fast", "standard", "best"] | None = None,
+    method: Literal["local", "convolutional"] | None = None,
     fit_atoms: bool = True,
     scale: float | None = None,
     penalty: float | None = None,
@@ -789,8 +795,13 @@ def denoise(
         Largest fraction of samples hit by impulses. Default: estimated.
     dictionary : {"natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"} or array, optional
         Single-channel atoms, as for :func:`encode`.
+    preset : {"fast", "standard", "best"}, optional
+        Trade-off between speed and quality for Gaussian and Poisson noise: fast codes each patch
+        separately, the others code groups of similar patches. Default: standard; fast with a dictionary
+        or without `fit_atoms`.
     method : {"local", "convolutional"}, optional
-        Patch by patch, or one pursuit of the whole image with a certificate.
+        Patch by patch, or one pursuit of the whole image with a certificate, instead of the method of
+        the preset.
     fit_atoms : bool, optional
         Adapt the atoms to the noisy image first (local, impulse).
     scale : float, optional
@@ -841,7 +852,8 @@ def denoise(
     gain: float | None = None,
     share: float | None = None,
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
-    method: Literal["local", "convolutional"] = "local",
+    preset: Literal["fast", "standard", "best"] | None = None,
+    method: Literal["local", "convolutional"] | None = None,
     fit_atoms: bool = True,
     scale: float | None = None,
     penalty: float | None = None,
@@ -864,7 +876,8 @@ def denoise(
     gain: float | None = None,
     share: float | None = None,
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
-    method: Literal["local", "convolutional"] = "local",
+    preset: Literal["fast", "standard", "best"] | None = None,
+    method: Literal["local", "convolutional"] | None = None,
     fit_atoms: bool = True,
     scale: float | None = None,
     penalty: float | None = None,

@@ -37,6 +37,11 @@ def denoise(image: Any, **options: Any) -> Any:
     options.update(_noise(options))
     dictionary = options["dictionary"]
     given = flat(complete(read_image(image, options["channel_axis"], axes_known=dictionary is not None)))
+    with_atoms = dictionary is not None or not options["fit_atoms"]
+    if options["preset"] is None:
+        options["preset"] = "fast" if with_atoms else "standard"
+    elif with_atoms and options["preset"] != "fast" and options["method"] is None:
+        raise ValueError("a dictionary and fit_atoms=False are for methods with atoms; use preset='fast', or remove them")
     atoms = atoms_for(dictionary, 2, "f32")
     options["scale"] = white(given.dtype) if options["scale"] is None else options["scale"]
     options["threads"] = threads_for(options["threads"], given.array.size)

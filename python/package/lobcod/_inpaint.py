@@ -14,9 +14,9 @@ from ._public import public
 from ._report import InpaintReport
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "fast": {"learn": "none", "windows": [1.0], "density": 1.0},
-    "standard": {"learn": "none", "windows": [1.0], "density": 0.5},
-    "best": {"learn": "image", "windows": [1.0, 0.5], "density": 0.5},
+    "fast": {"learn": "none", "windows": [1.0], "density": 1.0, "groups": 0},
+    "standard": {"learn": "none", "windows": [1.0], "density": 0.5, "groups": 0},
+    "best": {"learn": "image", "windows": [1.0, 0.5], "density": 0.5, "groups": 12},
 }
 
 

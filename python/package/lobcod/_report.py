@@ -187,5 +187,5 @@ class DenoiseReport(_Base):
         float, "Standard deviation of Gaussian noise or gain of counts, given or estimated; fraction of samples hit by impulses."
     ]
     seconds: Annotated[float, "Wall time."]
-    dictionary: Annotated[Array, "The atoms, adapted to the image."]
+    dictionary: Annotated[Array | None, "The atoms, adapted to the image; None if the method uses no atoms."]
     pursuit: Annotated[Report | None, "The report of the pursuit of the whole image, if any."]

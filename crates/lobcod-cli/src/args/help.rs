@@ -19,10 +19,7 @@ const MOST_USED: [(&str, [&str; FEW]); 6] = [
         ["output", "holes", "known", "holes_colour", "preset", "dictionary", "report", "dry_run"],
     ),
     ("fuse", ["output", "mode", "align", "decision_map", "depth_map", "fast", "report", "dry_run"]),
-    (
-        "denoise",
-        ["output", "noise", "strength", "method", "keep_atoms", "scale", "report", "dry_run"],
-    ),
+    ("denoise", ["output", "noise", "strength", "preset", "method", "scale", "report", "dry_run"]),
     (
         "separate",
         [

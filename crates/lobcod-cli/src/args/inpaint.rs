@@ -71,6 +71,10 @@ pub struct InpaintArgs {
     /// values are denser, slower and usually better [default: depends on the preset].
     #[arg(long, value_name = "F", allow_negative_numbers = true, help_heading = "Solver")]
     pub density: Option<f64>,
+    /// Rounds that improve the result by joint coding of similar patches; 0 is none [default:
+    /// depends on the preset].
+    #[arg(long, value_name = "N", help_heading = "Solver")]
+    pub groups: Option<usize>,
     /// Fraction of known pixels held out to select penalties and weight results.
     #[arg(
         long,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::values::{
     ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice,
-    NoiseChoice, PreferChoice,
+    NoiseChoice, PreferChoice, Preset,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -129,9 +129,14 @@ pub struct DenoiseArgs {
     /// more.
     #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]
     pub strength: f64,
-    /// Method for white Gaussian noise.
-    #[arg(long, value_enum, default_value_t = MethodOfDenoising::Local)]
-    pub method: MethodOfDenoising,
+    /// Speed or quality for Gaussian and Poisson noise: fast codes each patch separately, standard
+    /// and best code groups of similar patches [default: standard; fast with --dictionary or
+    /// --keep-atoms].
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub preset: Option<Preset>,
+    /// Method for Gaussian and Poisson noise, instead of that of the preset.
+    #[arg(long, value_enum)]
+    pub method: Option<MethodOfDenoising>,
     /// Use the dictionary unchanged instead of adapting it to the image.
     #[arg(long)]
     pub keep_atoms: bool,

@@ -8,10 +8,10 @@ use lobcod_tasks::inpaint::{Inpaint, InpaintParams};
 
 /// The parameters for these options.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
-    let (learn, windows, density) = match args.preset {
-        Preset::Fast => (LearnChoice::None, vec![1.0], 1.0),
-        Preset::Standard => (LearnChoice::None, vec![1.0], 0.5),
-        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 0.5),
+    let (learn, windows, density, groups) = match args.preset {
+        Preset::Fast => (LearnChoice::None, vec![1.0], 1.0, 0),
+        Preset::Standard => (LearnChoice::None, vec![1.0], 0.5, 0),
+        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 0.5, 12),
     };
     let learn = args.learn.unwrap_or(learn) == LearnChoice::Image;
     // Learning takes longer than a second copy, which improves the result more reliably.
@@ -22,6 +22,7 @@ pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
     params.variants = args.variants.unwrap_or(variants);
     params.windows = args.windows.clone().unwrap_or(windows);
     params.density = args.density.unwrap_or(density);
+    params.groups = args.groups.unwrap_or(groups);
     params.held_out = args.held_out;
     params.everywhere = args.refit_known;
     params.seed = args.run.seed;

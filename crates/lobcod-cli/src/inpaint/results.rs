@@ -319,7 +319,8 @@ impl<T: Real> Results<'_, T> {
             let variant =
                 if a.variant > 0 { format!(", copy {}", a.variant) } else { String::new() };
             let Some(_) = a.dictionary else {
-                return format!("{:.2} smooth interpolation", a.weight);
+                let name = if a.groups { "similar patches" } else { "smooth interpolation" };
+                return format!("{:.2} {name}", a.weight);
             };
             let window = if self.job.inpaint.params().windows.len() > 1 {
                 format!(", window {}", number(a.window))

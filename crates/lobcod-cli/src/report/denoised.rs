@@ -16,8 +16,8 @@ pub struct DenoisedPage<'a> {
     pub title: String,
     /// The images before and after.
     pub view: Markup,
-    /// The given atoms, and those adapted to the image.
-    pub atoms: [&'a Dictionary<f32>; 2],
+    /// The given atoms and those adapted to the image, if the method uses atoms.
+    pub atoms: Option<[&'a Dictionary<f32>; 2]>,
     /// The status.
     pub status: Status,
     /// The table of numbers.
@@ -28,15 +28,17 @@ impl DenoisedPage<'_> {
     /// Writes the HTML report atomically.
     pub fn write(self, path: &Path) -> Result<()> {
         let good = self.status == Status::Converged;
+        let atoms = match self.atoms {
+            Some([given, adapted]) => Some(section("Atoms", &before_and_after(given, adapted)?)),
+            None => None,
+        };
+        let numbers = section("Numbers", &Fact::table(&self.facts));
+        let sections = [Some(self.view), atoms, Some(numbers)];
         let document = Document {
             title: &self.title,
             ending: (if good { "done" } else { summary::ending(self.status) }, good),
-            lead: "Each patch was coded separately, so there is no certificate.".into(),
-            sections: vec![
-                self.view,
-                section("Atoms", &before_and_after(self.atoms[0], self.atoms[1])?),
-                section("Numbers", &Fact::table(&self.facts)),
-            ],
+            lead: "Patches were coded separately or in groups, so there is no certificate.".into(),
+            sections: sections.into_iter().flatten().collect(),
         };
         document.write(path)
     }

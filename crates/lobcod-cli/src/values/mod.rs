@@ -210,7 +210,7 @@ pub enum Preset {
     Fast,
     /// --learn none --windows 1 --density 0.5
     Standard,
-    /// --learn image --windows 1,0.5 --density 0.5 --dictionary natural-12x12-128 --dictionary
+    /// --learn image --windows 1,0.5 --density 0.5 --groups 12 --dictionary natural-12x12-128 --dictionary
     /// natural
     Best,
 }

@@ -38,7 +38,7 @@ pub(super) fn denoise(
     if known.iter().all(|k| *k) {
         let isolated = planes(image).map(|plane| plane.isolated_fraction()).fold(0.0, f64::max);
         if isolated < LEAST_FRACTION {
-            return Ok(Denoised::unchanged(image, dictionary));
+            return Ok(Denoised::unchanged(image));
         }
         let most = fraction.unwrap_or(1.0).min(MISSED * isolated);
         for search_number in 0..SEARCHES {
@@ -80,7 +80,7 @@ pub(super) fn denoise(
         image: clean,
         level,
         detected: None,
-        dictionary: atoms,
+        dictionary: Some(atoms),
         report,
         status,
         seconds: 0.0,

@@ -5,6 +5,7 @@ mod blocks;
 mod correlated;
 mod detect;
 mod extremes;
+mod groups;
 mod impulse;
 mod level;
 mod linear;
@@ -15,7 +16,7 @@ mod spectrum;
 
 pub use detect::{DetectedNoise, detect_noise};
 pub use level::{gain_of_counts, noise_level};
-pub use params::{DenoiseParams, Method, Noise};
+pub use params::{DenoiseParams, Effort, Method, Noise};
 
 use anscombe::Anscombe;
 use lobcod::bands::BandedShape;
@@ -35,7 +36,9 @@ const PENALTY: f64 = 3.0;
 
 /// A denoiser with validated parameters.
 ///
-/// Gaussian noise, [`Method::Local`]: every needle codes its own patch, minus its mean, by
+/// Gaussian noise, [`Method::Groups`]: similar patches are coded together, over the principal
+/// components of their group, in two passes: the second takes the spectrum of each group from the
+/// result of the first. [`Method::Local`]: every needle codes its own patch, minus its mean, by
 /// orthogonal matching pursuit until the residual is at noise level (`n (1.1 sigma)^2`), and the
 /// patches are averaged; before that the atoms are fitted to the noisy image in a few rounds of
 /// coding and least squares. [`Method::Convolutional`]: one pursuit of the whole image at a penalty
@@ -62,8 +65,8 @@ pub struct Denoised {
     pub level: f64,
     /// The detected noise, if it was not given.
     pub detected: Option<DetectedNoise>,
-    /// The atoms, as fitted to the image.
-    pub dictionary: Dictionary<f32>,
+    /// The atoms, as fitted to the image; `None` if the method uses no atoms.
+    pub dictionary: Option<Dictionary<f32>>,
     /// The report of the pursuit of the whole image, if there was one.
     pub report: Option<Report>,
     /// How the run ended.
@@ -74,12 +77,12 @@ pub struct Denoised {
 
 impl Denoised {
     /// The unchanged image, because no noise was found.
-    fn unchanged(image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Self {
+    fn unchanged(image: &Signal<f32>) -> Self {
         Self {
             image: image.clone(),
             level: 0.0,
             detected: None,
-            dictionary: dictionary.clone(),
+            dictionary: None,
             report: None,
             status: Status::Converged,
             seconds: 0.0,
@@ -105,7 +108,9 @@ impl Denoiser {
         let of = |noise: Noise| self.memory_of(engine, noise, extent, channels, dictionary);
         match self.params.noise {
             Noise::Auto => {
-                Ok(of(Noise::Correlated { sigma: None })?.max(of(Noise::Impulse { share: None })?))
+                let white = of(Noise::Gaussian { sigma: None })?;
+                let correlated = of(Noise::Correlated { sigma: None })?;
+                Ok(white.max(correlated).max(of(Noise::Impulse { share: None })?))
             }
             noise => of(noise),
         }
@@ -122,9 +127,18 @@ impl Denoiser {
         // The image with transformed colours, the clean one (or the base layer), and the result
         // transformed back (or the input of the pursuit).
         let planes = (3 * channels * extent.volume() * size_of::<f32>()) as u64;
-        let patches =
-            self.params.method == Method::Local && !matches!(noise, Noise::Impulse { .. });
-        if patches || matches!(noise, Noise::Correlated { .. }) {
+        let coded = |method: Method| {
+            !matches!(noise, Noise::Impulse { .. } | Noise::Correlated { .. })
+                && self.params.method == method
+        };
+        if let Method::Groups(effort) = self.params.method
+            && coded(self.params.method)
+        {
+            return Ok(groups::memory(effort, extent, channels, engine.threads())
+                + planes
+                + blocks::memory(extent));
+        }
+        if coded(Method::Local) || matches!(noise, Noise::Correlated { .. }) {
             return Ok(local::memory(extent, dictionary, engine.threads())
                 + planes
                 + blocks::memory(extent));
@@ -169,7 +183,7 @@ impl Denoiser {
         };
         let noise = detected.map_or(Some(self.params.noise), DetectedNoise::to_noise);
         let mut denoised = match noise {
-            None => Denoised::unchanged(image, dictionary),
+            None => Denoised::unchanged(image),
             Some(noise) => {
                 let needed =
                     self.memory_of(engine, noise, image.extent(), image.channels(), dictionary)?;
@@ -192,7 +206,7 @@ impl Denoiser {
     ) -> Result<Denoised> {
         match noise {
             // Resolved by the caller.
-            Noise::Auto => Ok(Denoised::unchanged(image, dictionary)),
+            Noise::Auto => Ok(Denoised::unchanged(image)),
             Noise::Gaussian { sigma } => self.gaussian(engine, image, sigma, dictionary, run),
             Noise::Correlated { sigma } => {
                 self.correlated(engine.threads(), image, sigma, dictionary, run)
@@ -229,7 +243,7 @@ impl Denoiser {
         let measured = (squares / opposed.channels() as f64).sqrt();
         let level = sigma.unwrap_or(measured);
         if measured == 0.0 {
-            return Ok(Denoised::unchanged(image, dictionary));
+            return Ok(Denoised::unchanged(image));
         }
         let factor = self.params.strength * level / measured;
         let mut data = Vec::with_capacity(image.data().len());
@@ -249,12 +263,11 @@ impl Denoiser {
         }
         let clean = Signal::from_planar(image.extent(), image.channels(), data)?;
         let image = if image.channels() == 3 { turn_colours(&clean, true) } else { clean };
-        let dictionary = atoms.unwrap_or_else(|| dictionary.clone());
         Ok(Denoised {
             image,
             level,
             detected: None,
-            dictionary,
+            dictionary: atoms,
             report: None,
             status,
             seconds: 0.0,
@@ -290,9 +303,15 @@ impl Denoiser {
             if image.channels() == 3 { turn_colours(image, false) } else { image.clone() };
         let level = sigma.map_or_else(|| noise_level(&opposed), Ok)?;
         if level == 0.0 {
-            return Ok(Denoised::unchanged(image, dictionary));
+            return Ok(Denoised::unchanged(image));
         }
         let (clean, dictionary, status, report) = match self.params.method {
+            Method::Groups(effort) => {
+                let sigma = self.params.strength * level;
+                let (clean, status) =
+                    groups::denoise(effort, engine.threads(), &opposed, sigma, run)?;
+                (clean, None, status, None)
+            }
             Method::Local => {
                 let noise = NoiseModel::White(self.params.strength * level);
                 let (clean, dictionary, status) = local::denoise(
@@ -303,7 +322,7 @@ impl Denoiser {
                     dictionary,
                     run,
                 )?;
-                (clean, dictionary, status, None)
+                (clean, Some(dictionary), status, None)
             }
             Method::Convolutional => {
                 let base = Base::Smooth { mu: Base::DEFAULT_MU }.layer(
@@ -318,7 +337,7 @@ impl Denoiser {
                 let pursuit = self.params.pursuit(PursuitParams::new(penalty), run).check()?;
                 let answer = pursuit.run(engine, &observed, dictionary, &mut run.part())?;
                 let clean = answer.needles[0].synthesise(dictionary)?.plus(&base)?;
-                (clean, dictionary.clone(), answer.report.status, Some(answer.report))
+                (clean, Some(dictionary.clone()), answer.report.status, Some(answer.report))
             }
         };
         let image = if image.channels() == 3 { turn_colours(&clean, true) } else { clean };

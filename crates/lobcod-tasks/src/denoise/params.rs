@@ -41,13 +41,24 @@ pub enum Noise {
 }
 
 /// Method for Gaussian noise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
+    /// Codes similar patches together, over the principal components of each group.
+    Groups(Effort),
     /// Codes every patch separately and averages the patches.
-    #[default]
     Local,
     /// One pursuit of the whole image.
     Convolutional,
+}
+
+/// Trade-off between speed and quality of [`Method::Groups`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Two passes over the image.
+    #[default]
+    Standard,
+    /// Three passes over the image.
+    Best,
 }
 
 /// Parameters of denoising.
@@ -56,7 +67,7 @@ pub enum Method {
 /// |---|---|---|---|
 /// | `noise` | required | amounts > 0 | kind and amount of noise |
 /// | `strength` | 1 | > 0 | factor of the noise level that is removed; impulses are always removed completely |
-/// | `method` | local | | method for Gaussian noise |
+/// | `method` | groups | | method for Gaussian noise |
 /// | `fit_atoms` | true | | fit the atoms to the noisy image first (local, impulse) |
 /// | `scale` | 255 | > 0 | sample value of white (auto, impulse) |
 /// | `penalty` | from the noise | > 0 | weight of the l1 norm (convolutional, impulse) |
@@ -104,7 +115,7 @@ impl DenoiseParams {
         Self {
             noise,
             strength: 1.0,
-            method: Method::Local,
+            method: Method::Groups(Effort::Standard),
             fit_atoms: true,
             scale: 255.0,
             penalty: None,

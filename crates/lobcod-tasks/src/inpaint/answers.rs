@@ -2,6 +2,7 @@
 
 use super::background::Background;
 use super::blend::{self, Judged};
+use super::groups;
 use super::member::{Member, Start};
 use super::params::InpaintParams;
 use super::report::AnswerReport;
@@ -80,6 +81,7 @@ impl<T: Real> Answers<T> {
                 let path = background.path.iter().copied().chain(path).collect();
                 let report = AnswerReport {
                     dictionary: Some(number),
+                    groups: false,
                     variant,
                     window,
                     trust,
@@ -109,10 +111,38 @@ impl<T: Real> Answers<T> {
         }
     }
 
+    /// Adds the average of the answers so far, improved in some rounds over groups of similar
+    /// patches. Samples must be held out.
+    ///
+    /// Held-out samples are missing until all rounds are done. Other missing samples start from
+    /// answers that included them in the end, which is negligible where few are held out.
+    pub fn add_groups(
+        &mut self,
+        rounds: usize,
+        threads: usize,
+        scene: &Scene<T>,
+        run: &mut Run,
+    ) -> Result<()> {
+        let weights = self.weights(|_| true);
+        let mut image = vec![0.0; scene.signal.data().len()];
+        let mut errors = vec![0.0; scene.held_out.len()];
+        for (answer, weight) in self.0.iter().zip(weights) {
+            let samples = image.iter_mut().zip(answer.image.data());
+            samples.for_each(|(sum, x)| *sum += weight * x.to_f64());
+            errors.iter_mut().zip(&answer.errors).for_each(|(sum, e)| *sum += weight * e);
+        }
+        let data = image.into_iter().map(T::from_f64).collect();
+        let image = Signal::from_planar(scene.signal.extent(), scene.signal.channels(), data)?;
+        let (image, errors) = groups::improve(rounds, threads, scene, &image, &errors, run)?;
+        let report = AnswerReport { groups: true, ..AnswerReport::default() };
+        self.0.push(Answer { report, image, errors, learnt: None });
+        Ok(())
+    }
+
     /// The average in the colours of the given signal; records the weights.
     ///
-    /// At known samples the plate repeats the input, including noise, so there only the others are
-    /// averaged.
+    /// At known samples the plate and groups repeat the input, including noise, so there only the
+    /// others are averaged.
     pub fn average(&mut self, scene: &Scene<T>) -> Result<Signal<T>> {
         let at_hidden = self.weights(|_| true);
         let at_known = self.weights(|report| report.dictionary.is_some());
@@ -138,7 +168,7 @@ impl<T: Real> Answers<T> {
         let counting = self.0.iter().filter(|answer| counts(&answer.report));
         let judged = counting.map(|answer| Judged {
             errors: &answer.errors,
-            plate: answer.report.dictionary.is_none(),
+            plate: answer.report.dictionary.is_none() && !answer.report.groups,
         });
         let mut found = blend::weights(&judged.collect::<Vec<_>>()).into_iter();
         self.0

@@ -14,6 +14,7 @@ use std::time::Duration;
 /// | `variants` | 1 | 1 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged |
 /// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
 /// | `density` | 0.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
+/// | `groups` | 0 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
 /// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers |
 /// | `everywhere` | false | | fit all samples, not only windows around the holes |
 /// | `seed` | 0 | | choice of the held-out samples |
@@ -32,6 +33,8 @@ pub struct InpaintParams {
     pub windows: Vec<f64>,
     /// Penalty of the dense initial codes, in standard deviations of the details.
     pub density: f64,
+    /// Rounds over groups of similar patches.
+    pub groups: usize,
     /// Fraction of the known samples to hold out.
     pub held_out: f64,
     /// Fit all samples, not only windows around the holes; see [`Inpainted::fit`](super::Inpainted).
@@ -52,6 +55,7 @@ impl Default for InpaintParams {
             variants: 1,
             windows: vec![1.0],
             density: 0.5,
+            groups: 0,
             held_out: 0.02,
             everywhere: false,
             seed: 0,

@@ -7,8 +7,10 @@ use lobcod::Status;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AnswerReport {
-    /// Index of the given dictionary; `None`: the thin plate.
+    /// Index of the given dictionary; `None`: the thin plate, or groups of similar patches.
     pub dictionary: Option<usize>,
+    /// Whether it is the average of the others, improved by groups of similar patches.
+    pub groups: bool,
     /// Index of its mirrored copy, 0 = itself.
     pub variant: usize,
     /// Window of the base layer, in lengths of an atom.

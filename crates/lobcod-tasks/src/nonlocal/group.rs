@@ -1,0 +1,265 @@
+//! A group of similar patches, shrunk along its principal components.
+
+use super::eigen::{Eigen, dot};
+
+/// Gain of each principal component, by its summed square over the `K` patches of a group (energy)
+/// and the level of the noise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shrinkage {
+    /// For a group with noise: singular values `s` become `(s + sqrt(s^2 - 4 t sqrt(K))) / 2`, or 0
+    /// where the root is not real (level 1): a threshold near the largest singular value of noise.
+    /// This minimises a nuclear norm with weights `t sqrt(K) / s` (Gu et al., 2014, WNNM).
+    Threshold(f32),
+    /// For a clean guide: the Wiener filter `energy / (energy + K level^2)`.
+    Wiener,
+    /// For a group with noise: `1 - K level^2 / energy`, at least 0.
+    Subtract,
+}
+
+impl Shrinkage {
+    #[inline(always)]
+    fn gain(self, energy: f32, count: f32, variance: f32) -> f32 {
+        let noise = count * variance;
+        match self {
+            Self::Threshold(factor) => {
+                let least = 4.0 * factor * count.sqrt() * variance;
+                if energy > least { 0.5 + 0.5 * (1.0 - least / energy).sqrt() } else { 0.0 }
+            }
+            Self::Wiener if energy > 0.0 => energy / (energy + noise),
+            Self::Subtract if energy > noise => 1.0 - noise / energy,
+            Self::Wiener | Self::Subtract => 0.0,
+        }
+    }
+}
+
+/// Gains below this are taken as 0.
+const NEGLIGIBLE: f32 = 1e-3;
+/// Energy of a group beyond which squares of energies overflow; noise is negligible there.
+const HUGE: f32 = 1e18;
+
+/// Scratch memory for groups of up to a number of patches.
+pub(crate) struct Group {
+    /// Samples of a patch.
+    n: usize,
+    /// Row `i` holds sample `i` of all patches, padded with zeros to this length.
+    stride: usize,
+    guide: Vec<f32>,
+    samples: Vec<f32>,
+    means: Vec<f32>,
+    /// The patches after shrinkage; rows as above.
+    pub(crate) shrunk: Vec<f32>,
+    products: Vec<f32>,
+    eigen: Eigen,
+    component: Vec<f32>,
+    codes: Vec<f32>,
+}
+
+impl Group {
+    pub(crate) fn new(n: usize, most: usize) -> Self {
+        let stride = most.next_multiple_of(8);
+        Self {
+            n,
+            stride,
+            guide: vec![0.0; n * stride],
+            samples: vec![0.0; n * stride],
+            means: vec![0.0; n],
+            shrunk: vec![0.0; n * stride],
+            products: vec![0.0; n * n],
+            eigen: Eigen::new(n),
+            component: vec![0.0; n],
+            codes: vec![0.0; stride],
+        }
+    }
+
+    /// Bytes of the scratch memory.
+    pub(crate) fn memory(n: usize, most: usize) -> u64 {
+        ((3 * n * (most + 8) + 3 * n * n) * size_of::<f32>()) as u64
+    }
+
+    /// Row `i` of the shrunk patches.
+    #[inline(always)]
+    pub(crate) fn row(&self, i: usize) -> &[f32] {
+        &self.shrunk[i * self.stride..][..self.stride]
+    }
+
+    /// Shrinks the patches of `samples` with their first samples at `corners`, along the principal
+    /// components of the same patches of `guide` (or of `samples`); `variance` is that of the noise.
+    /// Returns the weight of the result: the inverse of the number of components it is made of.
+    #[inline(always)]
+    pub(crate) fn shrink(
+        &mut self,
+        samples: &[f32],
+        guide: Option<&[f32]>,
+        corners: &[usize],
+        offsets: &[usize],
+        (shrinkage, variance): (Shrinkage, f32),
+    ) -> f32 {
+        let (n, stride) = (self.n, self.stride);
+        gather(samples, corners, offsets, &mut self.samples, &mut self.means, stride);
+        let spectrum = match guide {
+            None => &self.samples,
+            Some(guide) => {
+                // The means are those of the samples: means of the guide are not used.
+                gather(guide, corners, offsets, &mut self.guide, &mut self.component, stride);
+                &self.guide
+            }
+        };
+        for i in 0..n {
+            for j in 0..=i {
+                let product =
+                    dot(&spectrum[i * stride..][..stride], &spectrum[j * stride..][..stride]);
+                self.products[i * n + j] = product;
+                self.products[j * n + i] = product;
+            }
+        }
+        let energy: f32 = (0..n).map(|i| self.products[i * n + i]).sum();
+        if energy.is_nan() || energy > HUGE {
+            let rows = self.shrunk.chunks_exact_mut(stride).zip(self.samples.chunks_exact(stride));
+            for ((row, samples), mean) in rows.zip(&self.means) {
+                row.iter_mut().zip(samples).for_each(|(x, sample)| *x = sample + mean);
+            }
+            return 1.0 / (1 + n) as f32;
+        }
+        self.eigen.decompose(&mut self.products);
+        for (row, mean) in self.shrunk.chunks_exact_mut(stride).zip(&self.means) {
+            row.fill(*mean);
+        }
+        // The mean is a component too.
+        let mut components = 1.0;
+        for i in 0..n {
+            let gain = shrinkage.gain(self.eigen.values[i], corners.len() as f32, variance);
+            if gain < NEGLIGIBLE {
+                continue;
+            }
+            components += match shrinkage {
+                Shrinkage::Wiener => gain * gain,
+                _ => 1.0,
+            };
+            self.eigen.vector(i, &mut self.component);
+            self.codes.fill(0.0);
+            for (weight, row) in self.component.iter().zip(self.samples.chunks_exact(stride)) {
+                self.codes.iter_mut().zip(row).for_each(|(code, x)| *code += weight * x);
+            }
+            for (weight, row) in self.component.iter().zip(self.shrunk.chunks_exact_mut(stride)) {
+                let weight = gain * weight;
+                row.iter_mut().zip(&self.codes).for_each(|(x, code)| *x += weight * code);
+            }
+        }
+        1.0 / components
+    }
+}
+
+/// Copies patches less their mean; `rows` and `means` as in [`Group`].
+#[inline(always)]
+fn gather(
+    image: &[f32],
+    corners: &[usize],
+    offsets: &[usize],
+    rows: &mut [f32],
+    means: &mut [f32],
+    stride: usize,
+) {
+    for ((row, mean), offset) in rows.chunks_exact_mut(stride).zip(means).zip(offsets) {
+        let (own, padding) = row.split_at_mut(corners.len());
+        own.iter_mut().zip(corners).for_each(|(x, corner)| *x = image[corner + offset]);
+        *mean = own.iter().sum::<f32>() / corners.len() as f32;
+        own.iter_mut().for_each(|x| *x -= *mean);
+        padding.fill(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 6;
+    const COUNT: usize = 11;
+
+    fn image() -> Vec<f32> {
+        let mixed = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 8e6;
+        (0..60).map(|i| 5.0 * mixed(i) + (i % 7) as f32).collect()
+    }
+
+    fn corners() -> Vec<usize> {
+        (0..COUNT).map(|k| 4 * k).collect()
+    }
+
+    /// Samples of the group, less the mean of each row, and the means.
+    fn plain(image: &[f32]) -> (Vec<[f64; COUNT]>, [f64; N]) {
+        let rows: Vec<[f64; COUNT]> =
+            (0..N).map(|i| std::array::from_fn(|k| f64::from(image[corners()[k] + i]))).collect();
+        let means = std::array::from_fn(|i| rows[i].iter().sum::<f64>() / COUNT as f64);
+        let centred = rows.iter().zip(means).map(|(row, mean)| row.map(|x| x - mean)).collect();
+        (centred, means)
+    }
+
+    fn shrunk(image: &[f32], guide: Option<&[f32]>, shrinkage: Shrinkage, variance: f32) -> Group {
+        let mut group = Group::new(N, COUNT);
+        let offsets: Vec<usize> = (0..N).collect();
+        group.shrink(image, guide, &corners(), &offsets, (shrinkage, variance));
+        group
+    }
+
+    #[test]
+    fn the_wiener_filter_solves_its_linear_system() {
+        // C (C + K v)^-1 Z for C = G G^T: the result R satisfies (C + K v) Y = Z with R = C Y.
+        let (image, variance) = (image(), 3.0);
+        let guide: Vec<f32> = image.iter().enumerate().map(|(i, x)| x + (i % 3) as f32).collect();
+        let group = shrunk(&image, Some(&guide), Shrinkage::Wiener, variance);
+        let ((samples, means), (clean, _)) = (plain(&image), plain(&guide));
+        let noise = f64::from(variance) * COUNT as f64;
+        let sample = |i: usize, k: usize| samples[i][k];
+        let product = |i: usize, j: usize| -> f64 {
+            clean[i].iter().zip(&clean[j]).map(|(a, b)| a * b).sum()
+        };
+        for k in 0..COUNT {
+            // R = Z - K v Y, so Y = (Z - R) / (K v), and R must equal C Y.
+            let of = |i: usize| f64::from(group.row(i)[k]) - means[i];
+            for i in 0..N {
+                let expected: f64 =
+                    (0..N).map(|j| product(i, j) * (sample(j, k) - of(j)) / noise).sum();
+                assert!((of(i) - expected).abs() < 2e-3, "{} instead of {expected}", of(i));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_removed_without_noise_and_all_but_the_mean_with_strong_noise() {
+        let image = image();
+        let (samples, means) = plain(&image);
+        let sample = |i: usize, k: usize| samples[i][k];
+        for shrinkage in [Shrinkage::Threshold(5.0), Shrinkage::Wiener, Shrinkage::Subtract] {
+            let (kept, removed) =
+                (shrunk(&image, None, shrinkage, 1e-9), shrunk(&image, None, shrinkage, 1e9));
+            for (i, mean) in means.iter().enumerate() {
+                for k in 0..COUNT {
+                    let [kept, removed] = [&kept, &removed].map(|group| f64::from(group.row(i)[k]));
+                    assert!((kept - sample(i, k) - mean).abs() < 1e-3, "{shrinkage:?}");
+                    assert!((removed - mean).abs() < 1e-3, "{shrinkage:?}");
+                }
+            }
+        }
+        let huge: Vec<f32> = image.iter().map(|x| 1e30 * x).collect();
+        let group = shrunk(&huge, None, Shrinkage::Threshold(5.0), 1.0);
+        assert!((group.row(2)[3] / huge[corners()[3] + 2] - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn singular_values_are_shrunk_by_the_formula() {
+        // A group of rank one: its only singular value s becomes (s + sqrt(s^2 - 4 t sqrt(K) v)) / 2.
+        let image: Vec<f32> = (0..60).map(|i| if i / 4 % 2 == 0 { 4.0 } else { 0.0 }).collect();
+        let factor = 2.0;
+        let offsets = [0];
+        let mut group = Group::new(1, COUNT);
+        group.shrink(&image, None, &corners(), &offsets, (Shrinkage::Threshold(factor), 1.0));
+        let rows: Vec<f64> = corners().iter().map(|&c| f64::from(image[c])).collect();
+        let mean = rows.iter().sum::<f64>() / COUNT as f64;
+        let singular = rows.iter().map(|x| (x - mean).powi(2)).sum::<f64>().sqrt();
+        let root = singular * singular - 4.0 * f64::from(factor) * (COUNT as f64).sqrt();
+        let gain = 0.5 * (singular + root.sqrt()) / singular;
+        for (k, x) in rows.iter().enumerate() {
+            let expected = mean + gain * (x - mean);
+            assert!((f64::from(group.row(0)[k]) - expected).abs() < 1e-4, "{expected}");
+        }
+    }
+}

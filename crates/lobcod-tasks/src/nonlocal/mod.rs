@@ -1,0 +1,137 @@
+//! Joint coding of similar patches.
+//!
+//! An image repeats itself. For every reference patch, the most similar patches nearby form a
+//! group. The group is coded over its own principal components with one gain per component, which
+//! all its patches share. The patches are averaged where they overlap, weighted by certainty.
+//!
+//! Reference patches are processed in bands of fixed size, and the sums of the bands are added in
+//! their order, so the result is the same for any number of threads.
+
+mod band;
+mod eigen;
+mod group;
+mod matching;
+
+pub(crate) use group::Shrinkage;
+
+use band::{Band, Sums};
+use group::Group;
+use lobcod::parallel;
+use lobcod::simd::{Dispatch, Level};
+use matching::{Found, Search};
+
+/// Rows of reference patches processed together.
+const BAND: usize = 8;
+/// Bands that a thread processes before they are added.
+const BANDS_PER_THREAD: usize = 2;
+
+/// One pass over the groups of all reference patches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass {
+    search: Search,
+    /// Distance between reference patches along each axis.
+    step: [usize; 3],
+    shrinkage: Shrinkage,
+}
+
+/// The image of a pass, one channel after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    /// The samples to shrink.
+    pub(crate) samples: &'a [f32],
+    /// Groups are found in the first channel of the guide, and each channel is shrunk along the
+    /// principal components of that channel of the guide. Without a guide the samples are used.
+    pub(crate) guide: Option<&'a [f32]>,
+    /// The noise in the samples.
+    pub(crate) noise: NoiseLeft<'a>,
+}
+
+/// The noise in the samples of a pass.
+#[derive(Clone, Copy)]
+pub(crate) enum NoiseLeft<'a> {
+    /// Of this standard deviation everywhere.
+    Level(f32),
+    /// What is left of noise of level 1 after this was removed, and this fraction of it counts:
+    /// some of what was removed was not noise. Measured in each reference patch.
+    After(&'a [f32], f32),
+}
+
+/// Sizes of patches and groups.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Size of a patch: slices, rows, columns; less where the image is smaller.
+    pub(crate) patch: [usize; 3],
+    /// Maximum distance between the patches of a group.
+    pub(crate) window: [usize; 3],
+    /// Patches in a group.
+    pub(crate) count: usize,
+    /// Distance between reference patches.
+    pub(crate) step: [usize; 3],
+}
+
+impl Pass {
+    /// A pass over an image of this size: slices, rows, columns.
+    pub(crate) fn new(size: [usize; 3], shape: Shape, shrinkage: Shrinkage) -> Self {
+        let Shape { patch, window, count, step } = shape;
+        let patch = std::array::from_fn(|axis| patch[axis].min(size[axis]));
+        Self { search: Search { size, patch, window, count }, step, shrinkage }
+    }
+
+    /// Shrinks all groups of an image. `proceed` gets the fraction done and decides whether to go
+    /// on; samples that are not covered when it ends the pass are unchanged.
+    pub(crate) fn run(
+        &self,
+        input: Input<'_>,
+        threads: usize,
+        mut proceed: impl FnMut(f64) -> bool,
+    ) -> Vec<f32> {
+        let samples = input.samples;
+        let Search { size, patch, count, .. } = self.search;
+        let [slices, rows, columns] =
+            std::array::from_fn(|axis| places(size[axis] - patch[axis], self.step[axis]));
+        let bands: Vec<(usize, &[usize])> = slices
+            .iter()
+            .flat_map(|&slice| rows.chunks(BAND).map(move |rows| (slice, rows)))
+            .collect();
+        let (mut sums, mut weights) = (vec![0.0f32; samples.len()], vec![0.0f32; samples.len()]);
+        let together = BANDS_PER_THREAD * parallel::count(threads);
+        for (number, some) in bands.chunks(together).enumerate() {
+            if !proceed((number * together) as f64 / bands.len() as f64) {
+                break;
+            }
+            let mut parts: Vec<Sums> = Vec::new();
+            parts.resize_with(some.len(), Sums::default);
+            let open = || (Group::new(patch.iter().product(), count), Found::default());
+            parallel::chunks(&mut parts, 1, threads, open, |i, part, (group, found)| {
+                let (slice, rows) = some[i];
+                let sums = &mut part[0];
+                let pass = self;
+                let columns = &columns;
+                let band = Band { pass, input, slice, rows, columns, group, found, sums };
+                f32::dispatch(Level::detect(), band);
+            });
+            parts.iter().for_each(|part| part.add_to(&mut sums, &mut weights, size));
+        }
+        for ((sum, weight), sample) in sums.iter_mut().zip(&weights).zip(samples) {
+            *sum = if *weight > 0.0 { *sum / weight } else { *sample };
+        }
+        sums
+    }
+
+    /// Working memory in bytes besides the image and the guide: the result, the weights, and what
+    /// the threads have at a time.
+    pub(crate) fn memory(&self, channels: usize, threads: usize) -> u64 {
+        let Search { size: [depth, height, width], patch, window, count } = self.search;
+        let rows = (BAND * self.step[1] + 2 * window[1] + patch[1]).min(height);
+        let slices = (2 * window[0] + patch[0]).min(depth);
+        let part = BANDS_PER_THREAD * slices * rows * width;
+        let planes = 2 * channels * (depth * height * width + parallel::count(threads) * part);
+        let group = Group::memory(patch.iter().product(), count);
+        (planes * size_of::<f32>()) as u64 + parallel::count(threads) as u64 * group
+    }
+}
+
+/// Places from 0 to `last` at this distance; always including `last`.
+fn places(last: usize, step: usize) -> Vec<usize> {
+    (0..last).step_by(step).chain([last]).collect()
+}
