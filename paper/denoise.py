@@ -92,7 +92,7 @@ def scores_of_peers(name, noisy, sigma, clean, file):
 
 
 def gaussian(images, levels, with_peers, file, save):
-    columns = ["image", "sigma", "noisy", "lobcod", "`--keep-atoms`", "`--method convolutional`"]
+    columns = ["image", "sigma", "noisy", "lobcod", "`--preset fast`", "`--preset best`", "`--method convolutional`"]
     columns += ["scikit-learn", "SPORCO", "BM3D"] * with_peers
     table = Table("denoise-gaussian", "Denoising compared with other programs", columns, save)
     rows = {sigma: [] for sigma in levels}
@@ -100,7 +100,7 @@ def gaussian(images, levels, with_peers, file, save):
         clean = middle(grey(DATA / f"standard/{name}.png"))
         for sigma in levels:
             noisy = clean + np.random.default_rng(0).normal(0, sigma, clean.shape)
-            ways = ((), ("--keep-atoms",), ("--method", "convolutional"))
+            ways = ((), ("--preset", "fast"), ("--preset", "best"), ("--method", "convolutional"))
             row = [psnr(noisy, clean)]
             row += [psnr(denoise(noisy, "--noise", f"gaussian:{sigma}", *options)[0], clean) for options in ways]
             if with_peers:
