@@ -2,14 +2,18 @@
 
 use crate::arrays::{Numbers, atoms_array, signal_array};
 use crate::errors::Result;
-use crate::options::{RunOptions, in_precision};
+use crate::options::{RunOptions, in_precision, word};
 use crate::reports::{list, set_fields, set_run_fields};
 use crate::supervise::supervise;
 use lobcod::Real;
-use lobcod_tasks::inpaint::{AnswerReport, InpaintParams, InpaintReport, PathPoint};
+use lobcod_tasks::inpaint::{AnswerReport, Fill, InpaintParams, InpaintReport, PathPoint};
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+/// What large holes are filled with, by name.
+pub const FILLS: &[(&str, Fill)] =
+    &[("model", Fill::Model), ("auto", Fill::Auto), ("copy", Fill::Copy)];
 
 /// Options of inpainting.
 #[derive(FromPyObject)]
@@ -22,6 +26,7 @@ pub struct InpaintOptions {
     density: f64,
     groups: usize,
     held_out: f64,
+    fill: String,
     refit_known: bool,
     seed: u64,
 }
@@ -61,6 +66,7 @@ fn inpaint_in<'py, T: Real + Element>(
     params.density = options.density;
     params.groups = options.groups;
     params.held_out = options.held_out;
+    params.fill = word("the fill", &options.fill, FILLS)?;
     params.everywhere = options.refit_known;
     params.seed = options.seed;
     params.time_limit = run.time_limit()?;

@@ -1,7 +1,7 @@
 //! Defaults and accepted values of options, for the parameter table in Python.
 
 use crate::options::{ENGINES, PRECISIONS};
-use crate::{denoise, fuse, learn, pursuit};
+use crate::{denoise, fuse, inpaint, learn, pursuit};
 use lobcod::base::Base;
 use lobcod::dictionary::Embedded;
 use lobcod::learn::Step;
@@ -56,6 +56,7 @@ pub fn choices(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         order: words(learn::ORDERS),
         step: Step::ALL.map(|step| step.to_string()),
         denoising: words(denoise::METHODS),
+        fill: words(inpaint::FILLS),
         mode: words(fuse::MODES),
         activity: words(fuse::ACTIVITIES),
         compose: words(fuse::COMPOSITIONS),
@@ -146,6 +147,7 @@ fn inpaint_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict!(py,
         penalty: params.penalty,
         held_out: params.held_out,
+        fill: name(&params.fill, inpaint::FILLS),
         seed: params.seed,
         threads: 0,
         engine: ENGINES[0].0,

@@ -28,6 +28,16 @@ def test_inpainting_fills_and_keeps(grey: lobcod.Array) -> None:
     np.testing.assert_array_equal(hidden, filled)
 
 
+def test_wide_holes_are_filled_with_copies_on_request() -> None:
+    y, x = np.mgrid[:96, :96]
+    image = np.where((y % 12 < 2) | (x % 12 < 2), 40.0, 180.0 + (x * 7 + y * 13) % 5)
+    known = (y - 48) ** 2 + (x - 48) ** 2 > 14**2
+    model = lobcod.inpaint(image, known, fill="model")
+    copied = lobcod.inpaint(image, known, fill="copy")
+    assert np.array_equal(model, lobcod.inpaint(image, known))
+    assert np.abs(copied - image)[~known].mean() < 0.5 * np.abs(model - image)[~known].mean()
+
+
 def test_inpainting_learns_on_the_image(grey: lobcod.Array) -> None:
     known = np.random.default_rng(0).random(grey.shape) < 0.5
     _, report = lobcod.inpaint(grey, known, learn="image", variants=1, windows=[1], penalty="auto", return_report=True)

@@ -80,6 +80,7 @@ fn run(args: &CompareArgs) -> Result<()> {
         let view = BeforeAfter {
             name: "Both",
             before: (&names[0], &a.signal.cast()),
+            more: Vec::new(),
             after: (&names[1], &b.signal.cast()),
             maps: Vec::new(),
             white: white.value,

@@ -254,12 +254,17 @@ impl Finished for Clean<'_> {
         let view = BeforeAfter {
             name: &json::file(&args.files.image),
             before: ("noisy", &image.signal),
+            more: Vec::new(),
             after: ("clean", &denoised.image),
             maps: Vec::new(),
             white: white.value,
         };
         let title = format!("lobcod denoise: {}", args.files.image.display());
         let mut facts = vec![Fact::new("noise", found(args, denoised), "")];
+        let scored = self.scores.as_ref().map_or(String::new(), |scores| {
+            format!(" PSNR {:.2} dB against the reference.", scores.clean.psnr_db)
+        });
+        let lead = format!("Noise: {}.{scored}", found(args, denoised));
         let score = self.scores.iter();
         facts.extend(score.flat_map(|s| Fact::scores(&s.clean, "against the reference")));
         let Some(report) = &denoised.report else {
@@ -267,7 +272,7 @@ impl Finished for Clean<'_> {
             let adapted = denoised.dictionary.as_ref();
             let atoms = adapted.map(|adapted| [&chosen.dictionary, adapted]);
             let (view, status) = (view.section()?, denoised.status);
-            return DenoisedPage { title, view, atoms, status, facts }.write(path);
+            return DenoisedPage { title, view, atoms, status, lead, facts }.write(path);
         };
         let page = PursuitPage {
             title,
@@ -275,6 +280,7 @@ impl Finished for Clean<'_> {
             dictionary: denoised.dictionary.as_ref().unwrap_or(&chosen.dictionary),
             answer: &Answer { needles: Vec::new(), report: report.clone() },
             tolerance: args.run.tolerance,
+            lead: Some(lead),
             facts,
         };
         page.write(path)

@@ -16,6 +16,7 @@ mod doctor;
 mod dry_run;
 mod encode;
 mod engine;
+mod find_damage;
 mod flow;
 mod folders;
 mod fuse;

@@ -210,6 +210,7 @@ impl<T: Real> Finished for Separated<'_, T> {
         let view = BeforeAfter {
             name: &json::file(&args.files.image),
             before: ("image", &signal),
+            more: Vec::new(),
             after: ("smooth layer", &smooth),
             maps: vec![(
                 "Texture, from dark to bright (first channel).",
@@ -228,6 +229,7 @@ impl<T: Real> Finished for Separated<'_, T> {
                 report: layers.report.clone(),
             },
             tolerance: args.run.tolerance,
+            lead: None,
             facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth.smooth }),
         };
         page.write(path)

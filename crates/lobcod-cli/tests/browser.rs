@@ -20,7 +20,7 @@ fn reports_of_all_commands_work_in_a_browser() {
         ("encode a.png", 4 + 81),
         ("learn a.png -o d.npz --atoms 7 --passes 3", 4 + 2 * 7),
         ("inpaint a.png --known mask.png -o out.png --preset fast --reference b.png", 5),
-        ("fuse a.png b.png -o out.png", 5),
+        ("fuse a.png b.png -o out.png", 6),
         ("denoise a.png -o out.png --noise gaussian:10 --preset fast", 3 + 2 * 81),
         ("separate a.png --smooth-out out.png --texture-out texture.png --alternations 1", 4 + 81),
         ("compare a.png b.png", 3),

@@ -110,8 +110,19 @@ fn help_and_version_are_printed() {
     let desk = Desk::new();
     assert!(desk.succeed("--version").starts_with("lobcod "));
     for command in [
-        "", "demo", "encode", "learn", "inpaint", "fuse", "denoise", "separate", "compare",
-        "decode", "show", "doctor",
+        "",
+        "demo",
+        "encode",
+        "learn",
+        "inpaint",
+        "fuse",
+        "denoise",
+        "separate",
+        "compare",
+        "decode",
+        "show",
+        "doctor",
+        "find-damage",
     ] {
         let help = desk.succeed(&format!("{command} --help"));
         assert!(

@@ -354,3 +354,30 @@ fn encode_prints_the_psnr_and_the_penalty_of_learning() {
     );
     assert!(page.contains("<details><summary><h2>Objective and gap"));
 }
+
+#[test]
+fn damage_is_proposed_and_never_applied() {
+    let desk = Desk::new();
+    let sound = lobcod_tasks::synthetic::still_life(256).unwrap();
+    let mut damaged = sound.clone();
+    let is_scratch = |i: usize| (i % 256).abs_diff(90 + i / 256 / 4) < 1 && i / 256 > 40;
+    for c in 0..3 {
+        for i in (0..256 * 256).filter(|&i| is_scratch(i)) {
+            damaged.data_mut()[c * 256 * 256 + i] = 250.0;
+        }
+    }
+    desk.write("photo.png", &damaged, Depth::U8);
+    let before = std::fs::read(desk.path("photo.png")).unwrap();
+    let printed = desk.succeed("find-damage photo.png -o mask.png --report review.html");
+    assert!(printed.contains("--holes mask.png") && printed.contains("review"), "{printed}");
+    assert_eq!(std::fs::read(desk.path("photo.png")).unwrap(), before);
+    assert!(std::fs::read_to_string(desk.path("review.html")).unwrap().contains("proposal"));
+    let report = desk.json("find-damage photo.png -o mask.png");
+    assert!(number(&report, "scratches") >= 1.0 && number(&report, "fraction") < 0.05, "{report}");
+    // The mask works as it is.
+    let filled = desk.json("inpaint photo.png --holes mask.png -o filled.png --preset fast");
+    assert!(number(&filled, "missing_samples") >= number(&report, "marked_pixels"));
+    let refused = desk.run("find-damage photo.png -o photo.png");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("both input and output"));
+}

@@ -197,7 +197,7 @@ fn denoise_scores_what_it_writes() {
         );
     }
     for (page, word) in
-        [("page.html", "<details><summary><h2>Objective and gap"), ("local.html", "no certificate")]
+        [("page.html", "<details><summary><h2>Objective and gap"), ("local.html", "Noise: ")]
     {
         let page = std::fs::read_to_string(desk.path(page)).unwrap();
         assert!(

@@ -24,6 +24,7 @@
 //! | [`fuse`] | combine focus and exposure stacks |
 //! | [`denoise`] | remove noise |
 //! | [`separate`] | split an image into a smooth layer and texture |
+//! | [`damage`] | find scratches, dust and printed dates |
 //! | [`align`] | align the frames of a stack |
 //! | [`colour`] | convert between colour spaces |
 //! | [`metrics`] | score results: PSNR, SSIM, Q_AB/F |
@@ -31,10 +32,13 @@
 
 pub mod align;
 pub mod colour;
+mod components;
+pub mod damage;
 pub mod denoise;
 pub mod fuse;
 pub mod inpaint;
 pub mod metrics;
+mod morphology;
 mod nonlocal;
 pub mod separate;
 pub mod synthetic;

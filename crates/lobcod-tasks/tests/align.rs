@@ -107,3 +107,45 @@ fn every_corner_of_a_crop_is_inside_the_frame() {
     assert!(Motion { shift: [300.0, 0.0], ..Motion::STILL }.crop(extent).is_err());
     assert_eq!(shift.largest_shift(extent), 7.5f64.hypot(3.2));
 }
+
+#[test]
+fn resampling_keeps_fine_texture() {
+    // A grating of 3 samples per period, half a sample away: cubic interpolation loses a third of it.
+    let size = [64, 96];
+    let wave = |x: f64| (50.0 + 40.0 * (2.0 * std::f64::consts::PI * x / 3.0).sin()) as f32;
+    let extent = Extent::new(&size).unwrap();
+    let at = |shift: f64| {
+        let data = (0..64 * 96).map(|i| wave((i % 96) as f64 - shift)).collect();
+        Signal::from_planar(extent, 1, data).unwrap()
+    };
+    let moved = warp(&at(0.5), &Motion { shift: [0.0, 0.5], ..Motion::STILL }, 1);
+    let inner = |s: &Signal<f32>| -> Vec<f32> {
+        (0..64 * 96).filter(|i| (8..88).contains(&(i % 96))).map(|i| s.data()[i]).collect()
+    };
+    let (moved, truth) = (inner(&moved), inner(&at(0.0)));
+    let worst = moved.iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 4.0, "{worst} of an amplitude of 40");
+    assert_eq!(warp(&at(0.3), &Motion::STILL, 2), at(0.3));
+}
+
+#[test]
+fn a_centred_zoom_of_one_per_cent_is_noticed() {
+    let zoom = Motion { scale: 1.01, ..Motion::STILL };
+    for size in [[160, 200], [500, 400]] {
+        // The second frame is out of focus on one half, like a frame of a focus stack.
+        let first = frame(size, &Motion::STILL);
+        let mut second = frame(size, &zoom);
+        let sharp = second.clone();
+        for i in (0..sharp.data().len()).filter(|i| i % size[1] > size[1] / 2) {
+            let (y, x) = (i / size[1], i % size[1]);
+            let near = |d: usize| [y.saturating_sub(3) + d, x.saturating_sub(3) + d];
+            let ([top, left], [bottom, right]) = (near(0), near(6));
+            let (bottom, right) = (bottom.min(size[0] - 1), right.min(size[1] - 1));
+            let rows = || (top..=bottom).flat_map(|y| (left..=right).map(move |x| [y, x]));
+            let sum: f32 = rows().map(|[y, x]| sharp.data()[y * size[1] + x]).sum();
+            second.data_mut()[i] = sum / rows().count() as f32;
+        }
+        let found = measured(Align::Auto, &[first, second]);
+        assert!((found.scale - 1.01).abs() < 0.002, "{size:?}: {found:?}");
+    }
+}

@@ -160,6 +160,66 @@ fn a_pixel_of_misalignment_is_tolerated_and_measured() {
     assert_eq!(aligned.image.extent().axes(), [aligned.crop.height, aligned.crop.width]);
 }
 
+/// Mean over a disc; samples outside are those on the edge.
+fn disc(image: &[f32], radius: i64) -> Vec<f32> {
+    let [height, width] = SIZE.map(|n| n as i64);
+    let near: Vec<[i64; 2]> = (-radius..=radius)
+        .flat_map(|y| (-radius..=radius).map(move |x| [y, x]))
+        .filter(|[y, x]| x * x + y * y <= radius * radius)
+        .collect();
+    let at =
+        |y: i64, x: i64| image[(y.clamp(0, height - 1) * width + x.clamp(0, width - 1)) as usize];
+    (0..height * width)
+        .map(|i| {
+            near.iter().map(|[y, x]| at(i / width + y, i % width + x)).sum::<f32>()
+                / near.len() as f32
+        })
+        .collect()
+}
+
+#[test]
+fn no_halo_remains_beside_a_defocused_foreground() {
+    // A dark foreground with little texture before bright foliage. Out of focus, it spreads over the
+    // background and lets it shine through.
+    const RADIUS: i64 = 5;
+    let edge = |i: usize| 45.0 + 8.0 * ((i / SIZE[1]) as f32 / 9.0).sin();
+    let distance = |i: usize| (i % SIZE[1]) as f32 - edge(i);
+    let cover: Vec<f32> =
+        (0..SIZE[0] * SIZE[1]).map(|i| (0.5 - distance(i)).clamp(0.0, 1.0)).collect();
+    let back: Vec<f32> = truth().iter().map(|x| 120.0 + 0.5 * x).collect();
+    let front: Vec<f32> = (0..cover.len()).map(|i| cover[i] * (35.0 + (i % 7) as f32)).collect();
+    let over = |front: &[f32], cover: &[f32], back: &[f32]| -> Vec<f32> {
+        (0..cover.len()).map(|i| front[i] + (1.0 - cover[i]) * back[i]).collect()
+    };
+    let sharp = over(&front, &cover, &back);
+    let near = over(&front, &cover, &disc(&back, RADIUS));
+    let far = over(&disc(&front, RADIUS), &disc(&cover, RADIUS), &back);
+    let fused = fuse(FuseParams::default(), vec![signal(near.clone()), signal(far.clone())]);
+    let band: Vec<usize> =
+        (0..cover.len()).filter(|&i| distance(i).abs() < 2.0 * RADIUS as f32).collect();
+    let error = |image: &[f32]| -> f32 {
+        (band.iter().map(|&i| (image[i] - sharp[i]).powi(2)).sum::<f32>() / band.len() as f32)
+            .sqrt()
+    };
+    // The best that a choice between the two frames can do.
+    let best: Vec<f32> =
+        (0..cover.len())
+            .map(|i| {
+                if (near[i] - sharp[i]).abs() < (far[i] - sharp[i]).abs() {
+                    near[i]
+                } else {
+                    far[i]
+                }
+            })
+            .collect();
+    let (found, least) = (error(fused.image.data()), error(&best));
+    assert!(found < 1.35 * least, "{found}; the best choice has {least}");
+    // The fringe itself: foreground that spreads over the background.
+    let fringe = (0..cover.len()).filter(|&i| (1.0..4.0).contains(&distance(i)));
+    let darkest = fringe.map(|i| near[i] - fused.image.data()[i]).fold(0.0, f32::max);
+    assert!(darkest < 25.0, "{darkest}");
+}
+
 #[test]
 fn exposures_keep_what_each_shows_best() {
     // The dark frame has clipped shadows on the left, the bright one clipped lights on the right.
@@ -242,7 +302,8 @@ fn frames_are_read_one_by_one_and_threads_change_nothing() {
         params.check().unwrap().run(&cpu(threads), frames, &Dictionary::natural(), &mut ()).unwrap()
     };
     let (one, three) = (run(&mut recorded, 1), run(&mut Recorded(stack(3, third), Vec::new()), 3));
-    assert_eq!(recorded.1, [0, 1, 2, 0, 1, 2]);
+    // Once to choose by activity, once to compare the edges, once to blend.
+    assert_eq!(recorded.1, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
     assert_eq!((one.image, one.depth, one.decision), (three.image, three.depth, three.decision));
 }
 

@@ -459,6 +459,7 @@ def inpaint(
     penalty: float | Literal["auto"] | None = None,
     learn: Literal["none", "image"] | None = None,
     preset: Literal["fast", "standard", "best"] = "standard",
+    fill: Literal["model", "auto", "copy"] = "model",
     refit_known: bool = False,
     variants: int | None = None,
     windows: Sequence[float] | None = None,
@@ -497,6 +498,9 @@ def inpaint(
         Also learn atoms from the damaged image. Default: depends on the preset.
     preset : {"fast", "standard", "best"}, optional
         Defaults for `learn`, `windows`, `density`, `groups` and `dictionary`.
+    fill : {"model", "auto", "copy"}, optional
+        What wide holes of images are filled with: what the atoms predict, or (for detailed
+        surroundings, or always) content copied from elsewhere in the image.
     refit_known : bool, optional
         Replace known samples by the fit too, instead of keeping them.
     variants : int, optional
@@ -555,6 +559,7 @@ def inpaint(
     penalty: float | Literal["auto"] | None = None,
     learn: Literal["none", "image"] | None = None,
     preset: Literal["fast", "standard", "best"] = "standard",
+    fill: Literal["model", "auto", "copy"] = "model",
     refit_known: bool = False,
     variants: int | None = None,
     windows: Sequence[float] | None = None,
@@ -581,6 +586,7 @@ def inpaint(
     penalty: float | Literal["auto"] | None = None,
     learn: Literal["none", "image"] | None = None,
     preset: Literal["fast", "standard", "best"] = "standard",
+    fill: Literal["model", "auto", "copy"] = "model",
     refit_known: bool = False,
     variants: int | None = None,
     windows: Sequence[float] | None = None,

@@ -358,6 +358,12 @@ FUNCTIONS = {
                 "Defaults for `learn`, `windows`, `density`, `groups` and `dictionary`.",
                 "standard",
             ),
+            Parameter(
+                "fill",
+                words("fill"),
+                "What wide holes of images are filled with: what the atoms predict, or (for detailed surroundings, or always) "
+                "content copied from elsewhere in the image.",
+            ),
             Parameter("refit_known", FLAG, "Replace known samples by the fit too, instead of keeping them.", False),
             Parameter("variants", optional(WHOLE), "Number of mirrored and rotated copies of each dictionary to average.", None),
             Parameter(

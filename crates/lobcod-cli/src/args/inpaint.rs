@@ -3,7 +3,7 @@
 use super::{
     ConsoleArgs, ImagesArgs, InputArgs, PageArgs, PlanArgs, RunArgs, ScoringArgs, SizeArgs,
 };
-use crate::values::{DictionaryChoice, LearnChoice, PenaltyChoice, Preset};
+use crate::values::{DictionaryChoice, FillChoice, LearnChoice, PenaltyChoice, Preset};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use std::path::PathBuf;
@@ -50,6 +50,9 @@ pub struct InpaintArgs {
         help_heading = "Problem"
     )]
     pub penalty: PenaltyChoice,
+    /// What wide holes are filled with.
+    #[arg(long, value_enum, default_value_t = FillChoice::Auto, help_heading = "Problem")]
+    pub fill: FillChoice,
     /// Trade-off between speed and quality; each preset is a shorthand for the options listed.
     #[arg(long, value_enum, default_value_t = Preset::Standard, help_heading = "Solver")]
     pub preset: Preset,

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod defaults;
+mod find_damage;
 mod groups;
 mod help;
 mod inpaint;
@@ -10,6 +11,7 @@ mod manual;
 mod models;
 mod tasks;
 
+pub use find_damage::FindDamageArgs;
 pub use inpaint::InpaintArgs;
 pub use manual::{CompletionsArgs, ManualArgs};
 pub use models::ModelArgs;
@@ -119,6 +121,9 @@ pub enum AnyCommand {
     /// Draw the atoms of a dictionary, or show how often codes use them.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(ShowArgs),
+    /// Propose a mask of scratches, creases, dust and printed dates, for review.
+    #[command(after_help = find_damage::EXAMPLES)]
+    FindDamage(FindDamageArgs),
     /// Compare two images: PSNR, SSIM and a difference image.
     #[command(after_help = tasks::COMPARE_EXAMPLES)]
     Compare(CompareArgs),
@@ -148,6 +153,7 @@ impl AnyCommand {
             Self::Learn(args) => &mut **args,
             Self::Decode(args) => args,
             Self::Show(args) => args,
+            Self::FindDamage(args) => args,
             Self::Compare(args) => args,
             Self::Demo(args) => args,
             Self::Doctor(args) => args,

@@ -283,6 +283,7 @@ impl<T: Real> Results<'_, T> {
             dictionary: &self.chosen.dictionary,
             answer: &self.answer,
             tolerance: self.args.run.tolerance,
+            lead: None,
             facts,
         }
     }

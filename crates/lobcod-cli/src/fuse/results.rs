@@ -8,12 +8,12 @@ use crate::flow::Finished;
 use crate::json;
 use crate::output::table::{Table, number, plural};
 use crate::output::{summary, warnings};
-use crate::report::{BeforeAfter, Fact, PursuitPage};
+use crate::report::{BeforeAfter, Fact, PursuitPage, photograph};
 use anyhow::Result;
 use lobcod::base::Base;
 use lobcod::{Answer, Report, Signal, Status};
 use lobcod_io::{Depth, FileKind, WriteOptions, write_image};
-use lobcod_tasks::align::{Align, Motion};
+use lobcod_tasks::align::{Align, Motion, warp};
 use lobcod_tasks::fuse::{Frames as _, Fused, Mode};
 use std::path::Path;
 
@@ -66,10 +66,24 @@ impl Finished for Results<'_> {
 
     fn write_page(&mut self, path: &Path) -> Result<()> {
         let first = self.fused.crop.cut(&self.files.read(0)?)?;
+        let name = |i: usize| {
+            let name = self.args.images[i].file_name().unwrap_or_default().to_string_lossy();
+            format!("{name}, image {} of {}", i + 1, self.args.images.len())
+        };
+        let mut more = Vec::new();
+        for i in 1..self.fused.reports.len() {
+            let mut frame = self.files.read(i)?;
+            if self.is_aligned() && !self.fused.motions[i].is_still() {
+                frame = warp(&frame, &self.fused.motions[i], self.args.run.threads.count);
+            }
+            let frame = self.fused.crop.cut(&frame)?;
+            more.push((name(i), photograph(&frame, self.files.white.value)?));
+        }
         let last = (self.args.images.len() - 1) as f64;
         let view = BeforeAfter {
             name: "Fused image",
-            before: ("first image", &first),
+            before: (&name(0), &first),
+            more,
             after: ("fused", &self.fused.image),
             maps: vec![
                 (
@@ -104,6 +118,7 @@ impl Finished for Results<'_> {
             dictionary: &self.chosen.dictionary,
             answer: &Answer { needles: Vec::new(), report: self.report() },
             tolerance: self.args.run.tolerance,
+            lead: Some(self.lead()),
             facts,
         };
         page.write(path)
@@ -203,6 +218,18 @@ impl Results<'_> {
     /// The combined report of the pursuits of all frames.
     fn report(&self) -> Report {
         Report::together(&self.fused.reports).expect("there are two frames or more")
+    }
+
+    /// What was done, for the head of the report.
+    fn lead(&self) -> String {
+        let mut shares: Vec<(f64, usize)> =
+            (0..self.fused.reports.len()).map(|i| (self.share(i), i)).collect();
+        shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let most = shares.iter().take(3).map(|(share, i)| {
+            let name = self.args.images[*i].file_name().unwrap_or_default().to_string_lossy();
+            format!("{:.0} % of the pixels from {name}", 100.0 * share)
+        });
+        format!("Mode: {}. {}.", self.mode(), most.collect::<Vec<_>>().join(", "))
     }
 
     /// Whether a frame was moved.

@@ -20,14 +20,14 @@ use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::score::{References, Score, ScoreRequest};
 use crate::trial::{Trial, part_of, part_of_mask, trial_params};
-use crate::values::{DictionaryChoice, Precision, Preset};
+use crate::values::{DictionaryChoice, FillChoice, Precision, Preset};
 use crate::white::White;
 use anyhow::{Result, ensure};
 use lobcod::dictionary::Embedded;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
-use lobcod_io::{FileKind, Image};
-use lobcod_tasks::inpaint::Inpaint;
+use lobcod_io::{Depth, FileKind, Image};
+use lobcod_tasks::inpaint::{Fill, Inpaint, InpaintParams};
 #[cfg(test)]
 pub use params::inpaint;
 use results::Results;
@@ -122,7 +122,10 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
     let budget =
         if files.is_empty() { budget } else { budget.with_moment(Score::memory::<T>(shape)) };
-    let inpaint = inpaint.params().clone().with(|p| p.max_memory = budget.room()).check()?;
+    let change = |p: &mut InpaintParams| {
+        (p.max_memory, p.fill) = (budget.room(), fill(args, image.depth));
+    };
+    let inpaint = inpaint.params().clone().with(change).check()?;
     flow.finish(Filling { args, inpaint, image, missing, known, chosen, white, references, budget })
 }
 
@@ -198,6 +201,15 @@ impl<T: Real> Filling<'_, T> {
     fn atoms(&self) -> Vec<Dictionary<T>> {
         self.chosen.iter().map(|c| c.dictionary.clone()).collect()
     }
+}
+
+/// What wide holes are filled with. Copied content may be welcome in 8- and 16-bit image files;
+/// arrays and sounds hold measurements.
+fn fill(args: &InpaintArgs, depth: Depth) -> Fill {
+    let is_image = FileKind::from_path(&args.files.image)
+        .is_ok_and(|kind| matches!(kind, FileKind::Png | FileKind::Jpeg | FileKind::Tiff));
+    let is_photo = is_image && matches!(depth, Depth::U8 | Depth::U16);
+    if args.fill == FillChoice::Auto && !is_photo { Fill::Model } else { args.fill.into() }
 }
 
 /// Error, before long work, if an output cannot be written.

@@ -80,6 +80,7 @@ impl<T: Real> Finished for Results<'_, T> {
             truth: references.truth(0).map(|(truth, _)| truth),
             white: matches!(self.depth, Depth::U8 | Depth::U16).then_some(white.value),
             report: &self.answer.report,
+            copied: self.answer.copied.as_deref(),
             facts: self.facts(),
         };
         page.write(path)
@@ -93,6 +94,7 @@ impl<T: Real> Finished for Results<'_, T> {
             pixels: image.signal.extent().volume(),
             missing_samples: missing::count(&image.signal, &self.job.known),
             missing: missing.json(),
+            copied_pixels: self.copied_pixels(),
             held_out_samples: report.held_out,
             penalty: report.penalty,
             penalty_path: path_json(&report.path),
@@ -140,6 +142,10 @@ impl<T: Real> Finished for Results<'_, T> {
         table
             .row("image", format!("{}, {shape}", args.files.image.display()))
             .row("missing", self.missing_words());
+        if self.copied_pixels() > 0 {
+            let copied = plural(self.copied_pixels(), "pixel");
+            table.row("copied", format!("{copied} of wide holes (--fill model copies nothing)"));
+        }
         for chosen in chosen {
             table.row("dictionary", chosen.words());
         }
@@ -193,6 +199,11 @@ impl<T: Real> Results<'_, T> {
     /// The image that is written.
     fn written(&self) -> &Signal<T> {
         if self.job.args.refit_known { &self.answer.fit } else { &self.answer.image }
+    }
+
+    /// Number of pixels copied from elsewhere in the image.
+    fn copied_pixels(&self) -> usize {
+        self.answer.copied.iter().flatten().filter(|&&copied| copied).count()
     }
 
     /// Peak value of the scores.

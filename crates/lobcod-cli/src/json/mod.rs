@@ -13,7 +13,7 @@ mod schema;
 pub use common::{Certificate, HistoryPoint, Image, Missing, Pursuit, Run, Score, Sweeps, finite};
 pub use others::{
     Advice, Compare, Decode, Demo, DemoEncode, DemoFuse, DemoInpaint, DemoLearn, Doctor, Engines,
-    Show, Use,
+    FindDamage, Show, Use,
 };
 pub use plan::{Plan, Settings};
 pub use solvers::{

@@ -1,4 +1,4 @@
-//! Reports of `decode`, `show`, `compare`, `demo` and `doctor`.
+//! Reports of `decode`, `show`, `find-damage`, `compare`, `demo` and `doctor`.
 
 use super::{Pursuit, Score};
 use serde::Serialize;
@@ -61,6 +61,31 @@ pub struct Use {
     pub share: f64,
     /// Mean absolute value of its codes.
     pub mean_size: f64,
+}
+
+/// Report of `find-damage`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FindDamage {
+    /// The image.
+    pub image: String,
+    /// Number of pixels of the image.
+    pub pixels: usize,
+    /// Number of suspected scratches and creases.
+    pub scratches: usize,
+    /// Number of suspected spots, such as dust.
+    pub spots: usize,
+    /// Number of suspected printed dates.
+    pub dates: usize,
+    /// Number of marked pixels.
+    pub marked_pixels: usize,
+    /// Fraction of the pixels that are marked.
+    pub fraction: f64,
+    /// The mask.
+    pub output: String,
+    /// The HTML report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }
 
 /// Report of `compare`.

@@ -29,6 +29,7 @@ fn schema() -> Value {
         rule::<Stream>(&mut generator, with_method(of("learn"), json!({ "const": "stream" }))),
         rule::<Decode>(&mut generator, of("decode")),
         rule::<Show>(&mut generator, of("show")),
+        rule::<FindDamage>(&mut generator, of("find-damage")),
         rule::<Compare>(&mut generator, of("compare")),
         rule::<Demo>(&mut generator, of("demo")),
         rule::<Doctor>(&mut generator, of("doctor")),
@@ -46,7 +47,7 @@ fn schema() -> Value {
                 "description": "The command that made the report.",
                 "enum": [
                     "inpaint", "fuse", "denoise", "separate", "encode", "learn", "decode", "show",
-                    "compare", "demo", "doctor",
+                    "find-damage", "compare", "demo", "doctor",
                 ],
             },
         },

@@ -15,6 +15,8 @@ pub struct Inpaint {
     pub missing_samples: usize,
     #[serde(flatten)]
     pub missing: Missing,
+    /// Number of pixels copied from elsewhere in the image, in wide holes.
+    pub copied_pixels: usize,
     /// Number of known samples held out to choose penalties and weights.
     pub held_out_samples: usize,
     /// The final penalty.

@@ -75,7 +75,7 @@ pub fn count(n: usize) -> String {
 pub fn plural(n: usize, word: &str) -> String {
     let ending = match n {
         1 => "",
-        _ if word.ends_with('s') => "es",
+        _ if word.ends_with('s') || word.ends_with("ch") => "es",
         _ => "s",
     };
     format!("{} {word}{ending}", count(n))

@@ -13,6 +13,8 @@ pub struct BeforeAfter<'a> {
     pub name: &'a str,
     /// The image before, and its label.
     pub before: (&'a str, &'a Signal<f32>),
+    /// More images before, one of which can be chosen in place of the first; see [`photograph`].
+    pub more: Vec<(String, Image)>,
     /// The image after, and its label.
     pub after: (&'a str, &'a Signal<f32>),
     /// Colour maps, from dark to bright over the given range, each with its caption.
@@ -38,12 +40,15 @@ impl BeforeAfter<'_> {
             String::new()
         };
         let aspect = before.width as f64 / before.height as f64;
+        let more = self.more.iter().map(|(label, image)| (label.as_str(), image));
+        let all: Vec<(&str, &Image)> =
+            std::iter::once((self.before.0, &before)).chain(more).collect();
         Ok(html! {
             section {
                 h2 { (self.name) }
                 p.muted { (summary::shape(self.after.1.extent(), self.after.1.channels())) }
                 div.panels style={ "--aspect: " (aspect) } {
-                    (slider((self.before.0, &before), (self.after.0, &after), &note))
+                    (slider(&all, (self.after.0, &after), &note))
                     div {
                         figure {
                             (difference.markup("absolute difference"))
@@ -59,16 +64,32 @@ impl BeforeAfter<'_> {
     }
 }
 
-/// Two labelled images under a slider; the note, if any, begins with a space.
-pub(super) fn slider(before: (&str, &Image), after: (&str, &Image), note: &str) -> Markup {
+/// An image as it is shown before a task.
+pub fn photograph(signal: &Signal<f32>, white: f64) -> Result<Image> {
+    images::photo(signal, [0.0, white], None)
+}
+
+/// Labelled images under a slider; if there are several on the left, one of them is chosen. The note,
+/// if any, begins with a space.
+pub(super) fn slider(before: &[(&str, &Image)], after: (&str, &Image), note: &str) -> Markup {
     html! {
         figure {
+            @if before.len() > 1 {
+                div.tools {
+                    label {
+                        "compare with "
+                        select { @for (label, _) in before { option { (label) } } }
+                    }
+                }
+            }
             div.compare {
-                (before.1.markup(before.0))
-                (after.1.markup(after.0))
-                span.before { (before.0) }
+                @for (i, (label, image)) in before.iter().enumerate() {
+                    (image.markup_as("first", i > 0, label))
+                }
+                (after.1.markup_as("second", false, after.0))
+                span.before { (before[0].0) }
                 span.after { (after.0) }
-                input type="range" min="0" max="100" value="50" aria-label={ "per cent of: " (before.0) };
+                input type="range" min="0" max="100" value="50" aria-label={ "per cent of: " (before[0].0) };
             }
             figcaption { "Drag the slider or use the arrow keys to compare." (note) }
         }

@@ -83,7 +83,7 @@ impl DemoPage<'_> {
         Ok(html! {
             p { (self.outcomes[0]) }
             div.side-by-side {
-                (slider(("random atoms", &before), ("learnt atoms", &after), ""))
+                (slider(&[("random atoms", &before)], ("learnt atoms", &after), ""))
                 div {
                     (curve("objective against passes", PASS, (Axis::logarithmic, "objective"), objective))
                     p.muted {
@@ -130,7 +130,7 @@ impl DemoPage<'_> {
         Ok(html! {
             p { (self.outcomes[2]) }
             div.panels style="--aspect: 1" {
-                (slider(("known pixels", &before), ("filled", &after), " Missing pixels are shown in pink."))
+                (slider(&[("known pixels", &before)], ("filled", &after), " Missing pixels are shown in pink."))
                 (self.error("the filled image", filled)?)
             }
         })
@@ -143,8 +143,8 @@ impl DemoPage<'_> {
         Ok(html! {
             p { (self.outcomes[3]) }
             div.side-by-side {
-                (slider(("focused on the foreground", &near), ("fused", &image), ""))
-                (slider(("focused on the background", &far), ("fused", &image), ""))
+                (slider(&[("focused on the foreground", &near)], ("fused", &image), ""))
+                (slider(&[("focused on the background", &far)], ("fused", &image), ""))
                 figure {
                     (decision.markup("decision map"))
                     figcaption { "The source of each pixel: the image focused on the foreground (dark) or on the background (bright)." }

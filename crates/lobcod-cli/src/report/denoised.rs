@@ -20,6 +20,8 @@ pub struct DenoisedPage<'a> {
     pub atoms: Option<[&'a Dictionary<f32>; 2]>,
     /// The status.
     pub status: Status,
+    /// What was done, in the terms of the user.
+    pub lead: String,
     /// The table of numbers.
     pub facts: Vec<Fact>,
 }
@@ -37,7 +39,7 @@ impl DenoisedPage<'_> {
         let document = Document {
             title: &self.title,
             ending: (if good { "done" } else { summary::ending(self.status) }, good),
-            lead: "Patches were coded separately or in groups, so there is no certificate.".into(),
+            lead: self.lead,
             sections: sections.into_iter().flatten().collect(),
         };
         document.write(path)

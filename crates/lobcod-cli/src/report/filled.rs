@@ -2,9 +2,10 @@
 
 use super::before_after::slider;
 use super::chart::{Axis, Chart, Curve};
-use super::document::{Document, section};
+use super::document::{Document, folded, section};
 use super::facts::Fact;
-use super::images;
+use super::images::{self, Image};
+use super::pursuit::percent;
 use crate::output::summary;
 use crate::output::table::number;
 use anyhow::Result;
@@ -29,6 +30,8 @@ pub struct FilledPage<'a, T> {
     pub white: Option<f64>,
     /// The report of the inpainting.
     pub report: &'a InpaintReport,
+    /// Which pixels were copied from elsewhere in the image, if any.
+    pub copied: Option<&'a [bool]>,
     /// The table of numbers.
     pub facts: Vec<Fact>,
 }
@@ -38,19 +41,41 @@ impl<T: Real> FilledPage<'_, T> {
     pub fn write(&self, path: &Path) -> Result<()> {
         let status = self.report.status;
         let remark = match status {
-            Status::Converged => "The values of missing pixels were not used.",
-            _ => "The run ended early; the image is filled with the result so far.",
+            Status::Converged => "",
+            _ => " The run ended early; the image is filled with the result so far.",
         };
         let ending = if status == Status::Converged { "done" } else { summary::ending(status) };
         let mut sections = Vec::new();
         if self.damaged.extent().rank() > 1 {
             sections.push(section(&self.name, &self.images()?));
         }
-        sections.push(section("Penalty path", &self.path()));
+        sections.push(folded("Choice of the penalty", &self.path()));
         sections.push(section("Numbers", &Fact::table(&self.facts)));
         let title = format!("lobcod inpaint: {}", self.name);
         let ending = (ending, status == Status::Converged);
-        Document { title: &title, ending, lead: remark.into(), sections }.write(path)
+        Document { title: &title, ending, lead: self.lead() + remark, sections }.write(path)
+    }
+
+    /// How much was filled, and how well.
+    fn lead(&self) -> String {
+        let unit = summary::unit(self.damaged.extent());
+        let volume = self.damaged.extent().volume();
+        let is_hidden =
+            |i: usize| (0..self.damaged.channels()).any(|c| self.known.channel(c)[i] == T::ZERO);
+        let filled = (0..volume).filter(|&i| is_hidden(i)).count();
+        let mut lead =
+            format!("Filled {} % of the {unit}s.", percent(filled as f64 / volume as f64));
+        let last = self.report.path.last().and_then(|point| point.held_out_error);
+        if let Some(error) = last {
+            let [low, high] = self.range();
+            lead += &format!(
+                " Expected error of a filled {unit}: {} on a scale from {} to {}, measured at known {unit}s that were hidden for this purpose.",
+                number(error),
+                number(low),
+                number(high)
+            );
+        }
+        lead + " The values under the holes were not used."
     }
 
     fn images(&self) -> Result<Markup> {
@@ -63,13 +88,14 @@ impl<T: Real> FilledPage<'_, T> {
             vec![T::ONE; self.damaged.extent().volume()],
         )?;
         let holes = images::photo(&ones, [0.0, 1.0], Some(self.known))?;
+        let copied = self.copied_image(range)?;
         let difference =
             self.truth.map(|truth| images::difference(truth, self.filled, None)).transpose()?;
         let truth = self.truth.map(|truth| images::photo(truth, range, None)).transpose()?;
         let aspect = damaged.width as f64 / damaged.height as f64;
         Ok(html! {
             div.panels style={ "--aspect: " (aspect) } {
-                (slider(("with holes", &damaged), ("filled", &filled), " Missing pixels are shown in pink."))
+                (slider(&[("with holes", &damaged)], ("filled", &filled), " Missing pixels are shown in pink."))
                 div {
                     @if let Some((difference, white)) = &difference {
                         figure {
@@ -80,6 +106,15 @@ impl<T: Real> FilledPage<'_, T> {
                     figure {
                         (holes.markup("holes"))
                         figcaption { "The holes, in pink." }
+                    }
+                    @if let Some(copied) = &copied {
+                        figure {
+                            (copied.markup("copied content"))
+                            figcaption {
+                                "In pink: content copied from elsewhere in the image, because the holes are too large "
+                                "for the atoms. It is plausible, not true."
+                            }
+                        }
                     }
                     @if let Some(truth) = &truth {
                         figure {
@@ -92,6 +127,14 @@ impl<T: Real> FilledPage<'_, T> {
         })
     }
 
+    /// The filled image with copied content marked.
+    fn copied_image(&self, range: [f64; 2]) -> Result<Option<Image>> {
+        let Some(copied) = self.copied else { return Ok(None) };
+        let own: Vec<bool> = copied.iter().map(|copied| !copied).collect();
+        let own = Mask::<T>::from_known(self.filled.extent(), &own)?;
+        Ok(Some(images::photo(self.filled, range, Some(&own))?))
+    }
+
     /// Held-out error against penalty, for the result with the largest weight.
     fn path(&self) -> Markup {
         let point = |p: &PathPoint| p.held_out_error.filter(|e| *e > 0.0).map(|e| [p.penalty, e]);
@@ -99,19 +142,27 @@ impl<T: Real> FilledPage<'_, T> {
         if points.is_empty() {
             return html! { p.muted { "No pixels were held out, so no penalty was selected." } };
         }
+        // The path starts again at a large penalty once the base layer is known.
+        let falls: Vec<&[[f64; 2]]> = points.chunk_by(|a, b| b[0] <= a[0]).collect();
+        let curve = |(i, part): (usize, &&[[f64; 2]])| Curve {
+            class: if i + 1 == falls.len() { "one" } else { "two" },
+            points: part.to_vec(),
+            dots: true,
+        };
+        let curves = falls.iter().enumerate().map(curve).collect();
         let chart = Chart {
             title: "held-out error against penalty".into(),
             width: 1120.0,
             x: Axis::logarithmic("penalty", points.iter().map(|p| p[0])),
             y: Axis::logarithmic("held-out error", points.iter().map(|p| p[1])),
-            curves: vec![Curve { class: "one", points, dots: true }],
+            curves,
             level: None,
         };
         html! {
             p.muted {
-                "Root mean square error at " (self.report.held_out) " held-out known samples as the penalty decreases: first while the "
-                "base layer is estimated, then, from dense codes, for the result with the largest weight. The final penalty is "
-                (number(self.report.penalty)) "."
+                "Root mean square error at " (self.report.held_out) " held-out known samples as the penalty decreases, for the "
+                "result with the largest weight. If there are two curves, the " span.key.two { "thin one" } " shows the estimation "
+                "of the base layer. The final penalty is " (number(self.report.penalty)) "."
             }
             figure { (chart.markup()) }
         }

@@ -35,7 +35,12 @@ pub struct Image {
 impl Image {
     /// The image as an embedded element; `alt` describes it.
     pub fn markup(&self, alt: &str) -> Markup {
-        html! { img .pixels[self.width < SMOOTH] src=(data_uri(&self.png)) width=(self.width) height=(self.height) alt=(alt); }
+        self.markup_as("", false, alt)
+    }
+
+    /// The image with a class of its own, possibly hidden at first.
+    pub fn markup_as(&self, class: &str, hidden: bool, alt: &str) -> Markup {
+        html! { img .(class) .pixels[self.width < SMOOTH] hidden[hidden] src=(data_uri(&self.png)) width=(self.width) height=(self.height) alt=(alt); }
     }
 }
 

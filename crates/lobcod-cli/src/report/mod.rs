@@ -4,6 +4,7 @@ mod atoms;
 mod before_after;
 mod chart;
 mod compared;
+mod damage;
 mod demo;
 mod denoised;
 mod document;
@@ -15,8 +16,9 @@ mod learning;
 mod pursuit;
 mod streaming;
 
-pub use before_after::BeforeAfter;
+pub use before_after::{BeforeAfter, photograph};
 pub use compared::write_comparison;
+pub use damage::write_damage;
 pub use demo::DemoPage;
 pub use denoised::DenoisedPage;
 pub use facts::Fact;
@@ -90,7 +92,7 @@ impl<T: Real> View<'_, T> {
         let aspect = original.width as f64 / original.height as f64;
         Ok(html! {
             div.panels style={ "--aspect: " (aspect) } {
-                (slider(("original", &original), ("reconstruction", &reconstruction), &note))
+                (slider(&[("original", &original)], ("reconstruction", &reconstruction), &note))
                 div {
                     figure {
                         (difference.markup("absolute difference"))

@@ -24,6 +24,8 @@ pub struct PursuitPage<'a, T> {
     pub answer: &'a Answer<T>,
     /// Target relative gap.
     pub tolerance: f64,
+    /// What was done, in the terms of the user; by default the score.
+    pub lead: Option<String>,
     /// Additional facts.
     pub facts: Vec<Fact>,
 }
@@ -49,6 +51,9 @@ impl<T: Real> PursuitPage<'_, T> {
 
     /// The lead paragraph: score and run time.
     fn lead(&self) -> String {
+        if let Some(lead) = &self.lead {
+            return lead.clone();
+        }
         let psnr = self.facts.iter().find(|fact| fact.name == "PSNR");
         let score =
             psnr.map_or(String::new(), |psnr| format!("PSNR {} {}. ", psnr.value, psnr.remark));

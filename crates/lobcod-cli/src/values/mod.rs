@@ -5,8 +5,8 @@ mod tasks;
 
 pub use noise::NoiseChoice;
 pub use tasks::{
-    ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice,
-    PreferChoice,
+    ActivityChoice, AlignChoice, ComposeChoice, FillChoice, FuseBaseChoice, MethodOfDenoising,
+    ModeChoice, PreferChoice,
 };
 
 use clap::ValueEnum;

@@ -1,8 +1,8 @@
-//! Option values of `fuse` and `denoise`.
+//! Option values of `inpaint`, `fuse` and `denoise`.
 
 use clap::ValueEnum;
 use lobcod_tasks::align::Align;
-use lobcod_tasks::{denoise, fuse};
+use lobcod_tasks::{denoise, fuse, inpaint};
 
 /// Defines a fieldless command-line enum that maps to a library enum.
 macro_rules! choice {
@@ -17,6 +17,19 @@ macro_rules! choice {
             }
         }
     };
+}
+
+choice! {
+    /// What large holes are filled with.
+    FillChoice => inpaint::Fill {
+        /// Copies from elsewhere in the image in 8- and 16-bit image files, where a hole is wide and
+        /// its surroundings are detailed; otherwise as model.
+        Auto,
+        /// Only what the atoms predict: smooth where nothing is known nearby.
+        Model,
+        /// Copies in all holes wider than two pixels.
+        Copy,
+    }
 }
 
 choice! {

@@ -118,6 +118,13 @@ impl Browser {
         }
     }
 
+    /// Gives the window a width in pixels.
+    pub fn resize(&mut self, width: u32) {
+        let size =
+            json!({ "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
     /// Presses a key, given by name and code.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["keyDown", "keyUp"] {
@@ -165,13 +172,51 @@ pub fn look(browser: &mut Browser, page: &Path, images: usize, sliders: usize) {
         for number in 0..sliders {
             move_slider(browser, number);
         }
-        let wide = browser.evaluate("document.documentElement.scrollWidth <= innerWidth");
-        assert_eq!(wide, true, "{} is wider than the window", page.display());
+        if sliders > 0 {
+            zoom(browser);
+        }
+        for width in [400, 1400, 2560] {
+            browser.resize(width);
+            let fits = browser.evaluate("document.documentElement.scrollWidth <= innerWidth");
+            assert_eq!(fits, true, "{} is wider than {width} pixels", page.display());
+        }
         let contrast = browser.evaluate(CONTRAST);
         assert!(contrast["ratio"].as_f64().unwrap() > 4.5, "{contrast} in {scheme}");
         assert_eq!(contrast["dark"], scheme == "dark");
         assert_eq!(browser.faults(), Vec::<String>::new(), "{}", page.display());
     }
+}
+
+/// Enlarges the images of the first group: all of them follow, dragging moves them, and the slider
+/// still cuts at its own place. Then they fit again.
+fn zoom(browser: &mut Browser) {
+    let press = |browser: &mut Browser, title: &str| {
+        browser.evaluate(&format!(
+            "document.querySelector(\".tools button[title='{title}']\").click()"
+        ))
+    };
+    let state = "(() => { const g = document.querySelector('.panels'), c = g.querySelector('.compare');
+        const b = c.getBoundingClientRect(), m = [...g.querySelectorAll('img:not([hidden])')].map(i => getComputedStyle(i).transform.split(',').map(parseFloat));
+        return { zoom: +g.style.getPropertyValue('--zoom'), x: +g.style.getPropertyValue('--x'),
+                 same: m.every(t => Math.abs(t[3] - m[0][3]) < 1e-6),
+                 cut: parseFloat(getComputedStyle(c).getPropertyValue('--cut-within')), value: +c.querySelector('input').value,
+                 left: b.left, top: Math.max(b.top, 0), width: b.width }; })()";
+    press(browser, "enlarge");
+    let enlarged = browser.evaluate(state);
+    assert_eq!((&enlarged["zoom"], &enlarged["same"]), (&1.5.into(), &true.into()));
+    let number = |state: &Value, name: &str| state[name].as_f64().unwrap();
+    let expected = (number(&enlarged, "value") - 100.0 * number(&enlarged, "x")) / 1.5;
+    assert!((number(&enlarged, "cut") - expected).abs() < 1e-6, "{enlarged}");
+    let (left, top, width) =
+        (number(&enlarged, "left"), number(&enlarged, "top"), number(&enlarged, "width"));
+    browser.drag([left + 0.3 * width, top + 9.0], [left + 0.35 * width, top + 9.0]);
+    let moved = browser.evaluate(state);
+    assert!(
+        (number(&moved, "x") - number(&enlarged, "x") - 0.05).abs() < 0.01,
+        "{enlarged} {moved}"
+    );
+    press(browser, "the whole image");
+    assert_eq!(browser.evaluate(state)["zoom"], 1);
 }
 
 /// WCAG contrast of text and background, and whether the background is dark.
@@ -187,7 +232,7 @@ fn move_slider(browser: &mut Browser, number: usize) {
     let slider = format!("document.querySelectorAll('.compare')[{number}]");
     let state = format!(
         "(() => {{ const c = {slider}, b = c.getBoundingClientRect();
-           return {{ value: +c.querySelector('input').value, cut: getComputedStyle(c.querySelectorAll('img')[1]).clipPath,
+           return {{ value: +c.querySelector('input').value, cut: getComputedStyle(c.querySelector('.second')).clipPath,
                      left: b.left, width: b.width, middle: Math.min(b.top + b.height / 2, innerHeight - 5) }}; }})()"
     );
     let cut = |state: &Value| format!("inset(0px 0px 0px {}%)", state["value"]);

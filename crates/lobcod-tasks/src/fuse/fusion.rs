@@ -3,11 +3,12 @@
 use super::activity::{activity, atom_weights};
 use super::compose::Blend;
 use super::decision::Decision;
+use super::edges::{Edges, edge_strength};
 use super::exposure::Exposures;
 use super::inspect::{StackReport, Thumbnail};
 use super::maps::Maps;
 use super::{Activity, Compose, Frames, Fused, Fuser, Mode};
-use crate::align::{Align, Aligner, Crop, halve, warp};
+use crate::align::{Align, Aligner, Crop, Motion, halve, warp};
 use crate::colour;
 use crate::separate::{Layers, SeparateParams};
 use lobcod::base::smooth_on;
@@ -114,17 +115,27 @@ impl<'a, F: Frames> Fusion<'a, F> {
         let mut maps = (params.compose == Compose::Codes).then(|| Maps::new(params.base, &first));
         let mut exposures =
             (self.mode == Mode::Exposure).then(|| Exposures::new(&first, self.engine.threads()));
+        let mut edges = Edges::new(height * width);
         let mut crops: Vec<Crop> = Vec::new();
         let mut next = Some(first);
         for number in 0..self.frames.count() {
             let frame = next.take().map_or_else(|| self.frames.read(number), Ok)?;
             check_frame(&frame, shape)?;
-            let placed = self.place(number, frame)?;
-            thumbnails.push(Thumbnail::new(&placed.light));
             let frames = self.frames.count() as f64;
             self.run.begin_part(number as f64 / frames..(number + 1) as f64 / frames);
+            let light = colour::lightness(&frame, params.scale, self.engine.threads())?.finite()?;
+            self.aligner.add(&light)?;
+            // Resampling blurs a little, so the activity is that of the frame as it was taken, where
+            // nothing but the activity is used.
+            let seen =
+                if maps.is_none() && exposures.is_none() { Some(self.look(&light)?) } else { None };
+            let placed = self.lay(number, frame, light)?;
+            let (layers, activity) = match seen {
+                Some((layers, activity)) => (layers, self.move_map(number, activity, shape.0)?),
+                None => self.look(&placed.light)?,
+            };
+            thumbnails.push(Thumbnail::new(&placed.light));
             let usable = |i: usize| placed.crop.holds(i, width);
-            let (layers, activity) = self.look(&placed)?;
             let stop = layers.report.status == Status::Interrupted;
             let lab = (placed.image.channels() == 3 && (maps.is_some() || exposures.is_some()))
                 .then(|| colour::to_lab(&placed.image, params.scale))
@@ -133,6 +144,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
                 exposures.add(number, &layers, &placed.light, &activity, lab.as_ref(), usable)?;
             } else {
                 decision.add(number, &activity, placed.light.data(), usable);
+                edges.add(number, &placed.light, self.engine.threads(), usable);
             }
             if let Some(maps) = &mut maps {
                 maps.add(number, &decision.frame, &layers, lab.as_ref(), self.dictionary);
@@ -147,7 +159,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
         let [image, decided, depth] = match (exposures, maps) {
             (Some(exposures), _) => exposures.finish(params.scale)?,
             (None, Some(maps)) => self.compose_codes(maps, &decision)?,
-            (None, None) => self.compose_pixels(decision)?,
+            (None, None) => self.compose_pixels(decision, edges)?,
         };
         let status = self.reports.iter().map(|r| r.status).max().unwrap_or(Status::Converged);
         Ok(Fused {
@@ -162,43 +174,48 @@ impl<'a, F: Frames> Fusion<'a, F> {
         })
     }
 
-    /// Aligns a frame to the first one, if enabled; its motion is always measured.
-    fn place(&mut self, number: usize, frame: Signal<f32>) -> Result<AlignedFrame, F::Error> {
-        let params = &self.fuser.params;
-        let light = colour::lightness(&frame, params.scale, self.engine.threads())?.finite()?;
-        self.aligner.add(&light)?;
-        self.lay(number, frame, light)
-    }
-
+    /// Aligns a frame to the first one, if enabled.
     fn lay(
         &self,
         number: usize,
         frame: Signal<f32>,
         light: Signal<f32>,
     ) -> Result<AlignedFrame, F::Error> {
-        let (params, motion) = (&self.fuser.params, self.aligner.motions()[number]);
-        if params.align == Align::None || motion.is_still() {
+        let Some(motion) = self.motion(number) else {
             return Ok(AlignedFrame { crop: Crop::whole(frame.extent()), image: frame, light });
-        }
+        };
         let crop = motion.crop(frame.extent())?;
-        let (image, light) = (
-            warp(&frame, &motion, self.engine.threads()),
-            warp(&light, &motion, self.engine.threads()),
-        );
+        let threads = self.engine.threads();
+        let (image, light) = (warp(&frame, &motion, threads), warp(&light, &motion, threads));
         Ok(AlignedFrame { image, light, crop })
+    }
+
+    /// The motion of a frame, where it has to be undone.
+    fn motion(&self, number: usize) -> Option<Motion> {
+        let motion = self.aligner.motions()[number];
+        (self.fuser.params.align != Align::None && !motion.is_still()).then_some(motion)
+    }
+
+    /// Aligns the activity of a frame.
+    fn move_map(&self, number: usize, map: Vec<f32>, extent: Extent) -> Result<Vec<f32>, Error> {
+        let Some(motion) = self.motion(number) else { return Ok(map) };
+        let map = Signal::from_planar(extent, 1, map)?;
+        let mut moved = warp(&map, &motion, self.engine.threads()).into_data();
+        moved.iter_mut().for_each(|a| *a = a.max(0.0));
+        Ok(moved)
     }
 
     /// Separates a frame and sums its activity: at half the resolution if `fast`, otherwise at full
     /// resolution plus, for weighted atoms, a fraction at half resolution to reduce noise.
-    fn look(&mut self, placed: &AlignedFrame) -> Result<(Layers<f32>, Vec<f32>), F::Error> {
-        let (params, size) = (&self.fuser.params, placed.light.extent().padded());
-        let half = || halve(&placed.light).finite();
+    fn look(&mut self, light: &Signal<f32>) -> Result<(Layers<f32>, Vec<f32>), F::Error> {
+        let (params, size) = (&self.fuser.params, light.extent().padded());
+        let half = || halve(light).finite();
         if params.fast {
             let (layers, map) = self.separate(&half()?, params.window.div_ceil(2))?;
             let map = double(&map, layers.base.extent().padded(), size);
             return Ok((layers, map));
         }
-        let (mut layers, mut map) = self.separate(&placed.light, params.window)?;
+        let (mut layers, mut map) = self.separate(light, params.window)?;
         let atom = self.dictionary.extent().padded();
         let holds_atoms = (1..3).all(|axis| size[axis].div_ceil(2) >= atom[axis]);
         let weighted = self.mode == Mode::Focus && params.activity == Activity::Rough;
@@ -245,11 +262,32 @@ impl<'a, F: Frames> Fusion<'a, F> {
         Ok([image, decided.clone(), decided])
     }
 
-    /// Reads the frames again and blends their pixels.
-    fn compose_pixels(&mut self, mut decision: Decision) -> Result<[Signal<f32>; 3], F::Error> {
+    /// Reads the frames twice again: to compare their edges, and to blend their pixels.
+    fn compose_pixels(
+        &mut self,
+        mut decision: Decision,
+        edges: Edges,
+    ) -> Result<[Signal<f32>; 3], F::Error> {
         let params = &self.fuser.params;
-        let count = self.reports.len();
-        decision.settle(count, 2 * params.window - 1, self.engine.threads());
+        let (count, threads) = (self.reports.len(), self.engine.threads());
+        decision.settle(count, 2 * params.window - 1, threads);
+        let mut own = vec![0.0; decision.frame.len()];
+        for number in 0..count {
+            if !decision.frame.iter().any(|&k| k as usize == number) {
+                continue;
+            }
+            let light = colour::lightness(&self.frames.read(number)?, params.scale, threads)?;
+            let light = match self.motion(number) {
+                Some(motion) => warp(&light, &motion, threads),
+                None => light,
+            };
+            for (i, s) in edge_strength(&light, threads).into_iter().enumerate() {
+                if decision.frame[i] as usize == number {
+                    own[i] = s;
+                }
+            }
+        }
+        edges.settle(&mut decision, &own);
         let Decision { frame, guide, .. } = decision;
         let mut blend: Option<Blend> = None;
         for number in 0..count {
@@ -261,9 +299,8 @@ impl<'a, F: Frames> Fusion<'a, F> {
             let placed = self.lay(number, image, light)?;
             let (extent, channels) = (placed.image.extent(), placed.image.channels());
             let width = extent.padded()[2];
-            let blend = blend.get_or_insert_with(|| {
-                Blend::new(&frame, &guide, extent, channels, self.engine.threads())
-            });
+            let blend =
+                blend.get_or_insert_with(|| Blend::new(&frame, &guide, extent, channels, threads));
             blend.add(number, &placed.image, |i| placed.crop.holds(i, width));
         }
         let (image, depth) = blend.expect("at least two frames").finish()?;

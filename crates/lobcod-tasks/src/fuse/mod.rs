@@ -3,6 +3,7 @@
 mod activity;
 mod compose;
 mod decision;
+mod edges;
 mod exposure;
 mod frames;
 mod fusion;
@@ -21,7 +22,7 @@ use lobcod::engine::Engine;
 use lobcod::{Dictionary, Extent, Observer, Report, Result, Signal, Status};
 
 /// Planes in memory besides a separation and the frames.
-const PLANES: usize = 12;
+const PLANES: usize = 16;
 
 /// A fusion with validated parameters.
 ///
@@ -30,8 +31,9 @@ const PLANES: usize = 12;
 /// weighted by the roughness of the atom and averaged over a box (eq. 23); the frame with
 /// the largest activity is chosen. Frames are read one at a time.
 ///
-/// - [`Compose::Pixels`]: the choice is made by voting, its edges follow those of the image
-///   (guided filter), and a second pass over the frames blends the pixels.
+/// - [`Compose::Pixels`]: the choice is made by voting; next to a strong edge, the frame in which
+///   that edge is sharp is used, so that no halo remains. Further passes over the frames blend the
+///   pixels, along the edges of the image (guided filter).
 /// - [`Compose::Codes`]: as in the paper, the chosen codes on the chosen (or averaged) smooth
 ///   layers.
 /// - [`Mode::Exposure`]: smooth layers weighted by exposure, texture by activity.

@@ -4,6 +4,7 @@ mod answers;
 mod background;
 mod blend;
 mod colour;
+mod copy;
 mod fit;
 mod groups;
 mod held_out;
@@ -17,7 +18,7 @@ mod specific;
 mod turned;
 mod windows;
 
-pub use params::InpaintParams;
+pub use params::{Fill, InpaintParams};
 pub use path::PathPoint;
 pub use report::{AnswerReport, InpaintReport};
 
@@ -71,6 +72,8 @@ pub struct Inpainted<T> {
     pub fit: Signal<T>,
     /// The learnt dictionary with the largest weight, if one was learnt.
     pub learnt: Option<Dictionary<T>>,
+    /// Which pixels were copied from elsewhere in the image, if any; see [`Fill`].
+    pub copied: Option<Vec<bool>>,
     /// Report of the run.
     pub report: InpaintReport,
 }
@@ -105,15 +108,31 @@ impl Inpaint {
     ) -> Result<Inpainted<T>> {
         check_dictionaries(signal, dictionaries)?;
         known.check_fits(signal)?;
+        let limits = Limits { time: self.params.time_limit, memory: None };
+        let mut run = Run::begin(limits, engine.agreement(), observer);
+        let stop = run.untimed_context().stop;
+        let copied = copy::copy(self.params.fill, signal, known, self.params.seed, &stop)?;
+        let (signal, known) = copied.as_ref().map_or((signal, known), |c| (&c.image, &c.known));
+        let filled = self.run_model(engine, signal, known, dictionaries, &mut run)?;
+        Ok(Inpainted { copied: copied.map(|c| c.pixels), ..filled })
+    }
+
+    /// Fills the missing samples by the sparse model.
+    fn run_model<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        signal: &Signal<T>,
+        known: &Mask<T>,
+        dictionaries: &[Dictionary<T>],
+        run: &mut Run,
+    ) -> Result<Inpainted<T>> {
         let mosaics = self.mosaics(engine, known, signal.channels(), dictionaries)?;
         memory::check(
             self.memory_of(engine, &mosaics, signal, dictionaries)?,
             self.params.max_memory,
         )?;
-        let limits = Limits { time: self.params.time_limit, memory: None };
-        let mut run = Run::begin(limits, engine.agreement(), observer);
         let Some(mosaics) = mosaics else {
-            return self.fill(engine, signal, known, dictionaries, 0.0..1.0, &mut run);
+            return self.fill(engine, signal, known, dictionaries, 0.0..1.0, run);
         };
         let mut filled: Option<Inpainted<T>> = None;
         let mut image = signal.clone();
@@ -121,7 +140,7 @@ impl Inpaint {
             let at = |i: usize| i as f64 / mosaics.len() as f64;
             let (part, mask) = (mosaic.cut(signal)?, Mask::new(mosaic.cut(known.weights())?)?);
             let range = at(number)..at(number + 1);
-            let answer = self.fill(engine, &part, &mask, dictionaries, range, &mut run)?;
+            let answer = self.fill(engine, &part, &mask, dictionaries, range, run)?;
             mosaic.paste(&answer.image, known, &mut image);
             filled = Some(match filled {
                 Some(earlier) => earlier.and(answer),
@@ -218,6 +237,7 @@ impl Inpaint {
                 image: signal.clone(),
                 fit: signal.clone(),
                 learnt: None,
+                copied: None,
                 report,
             });
         }
@@ -261,7 +281,7 @@ impl Inpaint {
             &scene,
             answers.0.into_iter().map(|answer| answer.report).collect(),
         );
-        Ok(Inpainted { image, fit, learnt, report })
+        Ok(Inpainted { image, fit, learnt, copied: None, report })
     }
 
     /// Bytes that filling a signal of this shape as a whole is expected to need, without what it is

@@ -5,6 +5,19 @@ use lobcod::error::check_positive;
 use lobcod::{Error, Result};
 use std::time::Duration;
 
+/// What large holes are filled with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fill {
+    /// Only what the sparse model predicts: smooth where nothing is known nearby.
+    #[default]
+    Model,
+    /// Content copied from elsewhere in the image, in holes with detailed surroundings that are
+    /// wider than about 12 samples; the model elsewhere and at the rims.
+    Auto,
+    /// The same in all holes wider than 2 samples.
+    Copy,
+}
+
 /// Parameters of inpainting.
 ///
 /// | name | default | range | purpose |
@@ -16,6 +29,7 @@ use std::time::Duration;
 /// | `density` | 0.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
 /// | `groups` | 0 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
 /// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers |
+/// | `fill` | model | | what large holes of images are filled with |
 /// | `everywhere` | false | | fit all samples, not only windows around the holes |
 /// | `seed` | 0 | | choice of the held-out samples |
 /// | `time_limit` | none | | maximum wall time |
@@ -37,6 +51,8 @@ pub struct InpaintParams {
     pub groups: usize,
     /// Fraction of the known samples to hold out.
     pub held_out: f64,
+    /// What large holes of images are filled with.
+    pub fill: Fill,
     /// Fit all samples, not only windows around the holes; see [`Inpainted::fit`](super::Inpainted).
     pub everywhere: bool,
     /// Seed of the choice of the held-out samples.
@@ -57,6 +73,7 @@ impl Default for InpaintParams {
             density: 0.5,
             groups: 0,
             held_out: 0.02,
+            fill: Fill::Model,
             everywhere: false,
             seed: 0,
             time_limit: None,

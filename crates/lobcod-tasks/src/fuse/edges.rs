@@ -1,0 +1,82 @@
+//! Edges decide next to themselves: beside the outline of an object, the frame in which the outline is
+//! sharp is used.
+//!
+//! A blurred foreground spreads over the background, so the frame with the sharper background shows a
+//! halo there. Activity does not see this: a halo is smooth.
+
+use super::decision::Decision;
+use crate::morphology::dilate;
+use lobcod::{Signal, parallel};
+
+/// Distance from an edge, in samples, within which it decides.
+const RADIUS: usize = 3;
+/// An edge must be this many times as strong as in the frame that was chosen by activity.
+const STRONGER: f32 = 1.2;
+/// Least slope of an edge, in lightness (0 to 100) per sample.
+const LEAST: f32 = 3.0;
+
+/// The strongest edge near every pixel so far.
+pub struct Edges {
+    strength: Vec<f32>,
+    frame: Vec<u16>,
+    light: Vec<f32>,
+}
+
+impl Edges {
+    pub fn new(volume: usize) -> Self {
+        Self { strength: vec![0.0; volume], frame: vec![0; volume], light: vec![0.0; volume] }
+    }
+
+    /// Adds a frame; `usable` returns whether it covers a pixel.
+    pub fn add(
+        &mut self,
+        number: usize,
+        light: &Signal<f32>,
+        threads: usize,
+        usable: impl Fn(usize) -> bool,
+    ) {
+        let strength = edge_strength(light, threads);
+        for (i, s) in strength.into_iter().enumerate().filter(|(i, _)| usable(*i)) {
+            if s > self.strength[i] {
+                (self.strength[i], self.frame[i], self.light[i]) =
+                    (s, number as u16, light.data()[i]);
+            }
+        }
+    }
+
+    /// Changes the decision where another frame has the sharper edge; `own` is the strength of the
+    /// edges in the chosen frames.
+    pub fn settle(self, decision: &mut Decision, own: &[f32]) {
+        for (i, &own) in own.iter().enumerate() {
+            if self.strength[i] > LEAST && self.strength[i] > STRONGER * own {
+                (decision.frame[i], decision.guide[i]) = (self.frame[i], self.light[i]);
+            }
+        }
+    }
+}
+
+/// The largest slope within [`RADIUS`] of every pixel.
+pub fn edge_strength(light: &Signal<f32>, threads: usize) -> Vec<f32> {
+    let [_, height, width] = light.extent().padded();
+    let data = light.data();
+    let rows = |y: usize| [y.saturating_sub(1), y, (y + 1).min(height - 1)].map(|y| y * width);
+    let mut slopes = vec![0.0f32; height * width];
+    parallel::chunks(
+        &mut slopes,
+        width,
+        threads,
+        || (),
+        |y, line, ()| {
+            let [above, here, below] = rows(y);
+            for (x, slope) in line.iter_mut().enumerate() {
+                let [left, right] = [x.saturating_sub(1), (x + 1).min(width - 1)];
+                // Sobel's operator, scaled to the slope per sample.
+                let smooth = |k: usize| data[above + k] + 2.0 * data[here + k] + data[below + k];
+                let across = smooth(right) - smooth(left);
+                let along = |row: usize| data[row + left] + 2.0 * data[row + x] + data[row + right];
+                *slope = across.hypot(along(below) - along(above)) / 8.0;
+            }
+        },
+    );
+    dilate(&slopes, [height, width], RADIUS, threads)
+}
