@@ -8,7 +8,7 @@ use crate::supervise::supervise;
 use lobcod::base::Base;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::pursuit::{Local, Schedule, Start};
-use lobcod::{Extent, Mask, Observed, Pursuit, PursuitParams, Real, Signal};
+use lobcod::{Extent, Mask, Observed, Penalty, Pursuit, PursuitParams, Real, Signal};
 use lobcod_io::{Keeper, Kept};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -34,6 +34,10 @@ pub struct PursuitOptions {
     local: String,
     nonnegative: bool,
     atom_weights: Option<Vec<f64>>,
+    elastic: f64,
+    max_error: Option<f64>,
+    debias: bool,
+    loss: String,
     max_nonzeros: Option<usize>,
     tile: Option<usize>,
     max_sweeps: usize,
@@ -50,6 +54,7 @@ pub struct GivenSignal<'py> {
     has_channels: bool,
     mask: Option<Numbers<'py>>,
     penalty_map: Option<Numbers<'py>>,
+    weights: Option<Numbers<'py>>,
     max_nonzeros_map: Option<Numbers<'py>>,
     start: Option<GivenCodes<'py>>,
     spread: bool,
@@ -87,6 +92,9 @@ fn encode_in<'py, T: Real + Element>(
     let map =
         |map: &Option<Numbers<'py>>| map.as_ref().map(|map| map.signal::<T>(false)).transpose();
     let (penalty_map, max_nonzeros_map) = (map(&given.penalty_map)?, map(&given.max_nonzeros_map)?);
+    // Atoms are the channels of this array.
+    let coefficient_weights =
+        given.weights.as_ref().map(|weights| weights.signal::<T>(true)).transpose()?;
     let start = match &given.start {
         Some(codes) => Start::Needles(codes.needles()?),
         None if given.spread => Start::Spread,
@@ -98,8 +106,14 @@ fn encode_in<'py, T: Real + Element>(
     let choice = run.engine_choice()?;
     let (answer, base) = supervise(py, run.callback.as_ref(), move |watcher| {
         let base = subtract_base(&mut signal, mask.as_ref(), kind, dictionary.extent())?;
-        let observed =
-            [Observed { signal, mask, penalty_map, max_nonzeros_map, start, part: None }];
+        let observed = [Observed {
+            mask,
+            penalty_map,
+            coefficient_weights,
+            max_nonzeros_map,
+            start,
+            ..signal.into()
+        }];
         let engine = choice.engine::<T>()?;
         let mut keeper = Keeper::<Checkpoint, _>::new(watcher, options.checkpoint.as_deref(), None);
         let answer = match &checkpoint {
@@ -134,7 +148,8 @@ pub fn pursuit_of(
     options: &PursuitOptions,
     run: &RunOptions<'_>,
 ) -> Result<Pursuit> {
-    let mut params = PursuitParams::new(penalty.penalty());
+    let mut params =
+        PursuitParams::new(options.max_error.map_or(penalty.penalty(), Penalty::MaxError));
     params.border = options.border.parse()?;
     params.tolerance = options.tolerance;
     params.max_sweeps = options.max_sweeps;
@@ -143,6 +158,9 @@ pub fn pursuit_of(
     params.local = word("the local solver", &options.local, LOCAL_SOLVERS)?;
     params.nonnegative = options.nonnegative;
     params.atom_weights = options.atom_weights.clone();
+    params.elastic = options.elastic;
+    params.debias = options.debias;
+    params.loss = options.loss.parse()?;
     params.max_nonzeros = options.max_nonzeros;
     params.tile = options.tile;
     params.seed = options.seed;

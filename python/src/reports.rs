@@ -2,7 +2,7 @@
 
 use lobcod::learn::LearnPoint;
 use lobcod::pursuit::HistoryPoint;
-use lobcod::{Certificate, Progress, Report};
+use lobcod::{Certificate, Constrained, Progress, Report};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -62,7 +62,17 @@ pub fn progress<'py>(py: Python<'py>, now: &Progress) -> PyResult<Bound<'py, PyD
 pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let fields = certificate(py, &report.total)?;
     set_run_fields!(fields, report);
+    fields.set_item("debiased_data_term", report.debiased_data_term)?;
+    let constrained = report.constrained.as_ref().map(|of| constrained(py, of)).transpose()?;
+    fields.set_item("constrained", constrained)?;
     fields.set_item("history", list(py, &report.history, history_point)?)?;
+    Ok(fields)
+}
+
+/// Certificate of the constrained form.
+fn constrained<'py>(py: Python<'py>, of: &Constrained) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    set_fields!(fields, of, max_error, error, l1_norm, gap, solves);
     Ok(fields)
 }
 

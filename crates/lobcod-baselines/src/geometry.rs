@@ -80,10 +80,10 @@ impl Geometry {
         let (domain, first) = match border {
             Border::Free => (l, h.map(|h| 1 - h as i64)),
             Border::Zero => (std::array::from_fn(|a| l[a] + 2 * (h[a] - 1)), [0; 3]),
-            Border::Periodic => {
-                return Err(Error::Shape(
-                    "the baselines do not support the periodic border".into(),
-                ));
+            Border::Periodic | Border::Inside => {
+                return Err(Error::Shape(format!(
+                    "the baselines do not support the {border} border"
+                )));
             }
         };
         Ok(Self { domain, atom: h, grid, first, first_in_signal })

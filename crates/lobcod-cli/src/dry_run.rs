@@ -90,6 +90,7 @@ impl<T: Real> Work<'_, T> {
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => number(penalty),
             Penalty::Relative(fraction) => format!("{} of penalty_max", number(fraction)),
+            Penalty::MaxError(bound) => format!("for a residual of norm {}", number(bound)),
         };
         let rows = vec![
             ("base, border", format!("{base}, {}", params.border)),

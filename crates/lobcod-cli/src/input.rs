@@ -13,7 +13,10 @@ use anyhow::{Result, anyhow, ensure};
 use lobcod::base::Base;
 use lobcod::pursuit::Start;
 use lobcod::{Extent, Mask, Observed, Real, Signal};
-use lobcod_io::{Axes, Depth, Image, Metadata, ReadOptions, read_codes, read_image, read_map};
+use lobcod_io::{
+    Axes, Depth, Image, Metadata, ReadOptions, read_codes, read_coefficient_weights, read_image,
+    read_map,
+};
 use std::path::{Path, PathBuf};
 
 /// What is kept of an image while its detail layer is coded.
@@ -136,6 +139,16 @@ pub fn prepare<T: Real>(
             Some(Cap::File(file)) => Some(map(file)?),
             _ => None,
         };
+        let coefficient_weights = match &args.codes.weights {
+            Some(file) => {
+                let room = budget.room_for_weights();
+                Some(
+                    read_coefficient_weights(file, signal.extent().rank(), room)
+                        .map_err(budget.refuse_weights())?,
+                )
+            }
+            None => None,
+        };
         let base = subtract_base(
             &mut signal,
             mask.as_ref(),
@@ -157,6 +170,7 @@ pub fn prepare<T: Real>(
             signal,
             mask,
             penalty_map,
+            coefficient_weights,
             max_nonzeros_map,
             start,
             part: None,

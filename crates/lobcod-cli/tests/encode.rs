@@ -264,6 +264,26 @@ fn every_option_takes_effect() {
             "{cap}"
         );
     }
+    // The weights of all coefficients: atom 1 is forbidden, atom 0 costs half.
+    let plain = codes("");
+    let (atoms, positions) =
+        (plain.dictionary.len(), plain.needles.position_extent(&plain.dictionary));
+    let weight =
+        |i: usize| [0.5, f32::INFINITY].get(i / positions.volume()).copied().unwrap_or(1.0);
+    let weights: Vec<f32> = (0..atoms * positions.volume()).map(weight).collect();
+    let shape = [&[atoms], positions.axes()].concat();
+    let array = lobcod_io::Array::from_reals(&shape, &weights);
+    desk.bytes("all.npy", &lobcod_io::npy::encode(&array));
+    assert!(codes("--weights all.npy").needles.codes().iter().all(|c| c.atom != 1));
+    assert!(codes("--elastic 2").needles.codes() != plain.needles.codes());
+    let debiased = codes("--debias").needles;
+    assert_eq!(debiased.nonzeros(), plain.needles.nonzeros());
+    assert_ne!(debiased, plain.needles);
+    let bounded = desk.json("encode a.png --max-error 300 --tolerance 1e-2");
+    assert_eq!(bounded["status"], "converged");
+    assert!(number(&bounded, "error") <= 300.0);
+    assert!(number(&bounded, "error") > 290.0);
+
     assert_eq!(codes("--size 5x7").dictionary.extent().axes(), [5, 7]);
 
     let hurried = desk.json("encode a.png --relative-penalty 0.01 --max-sweeps 1 --tolerance 1e-9");

@@ -135,6 +135,7 @@ fn open<T: Real>(
         border: problem.params.border,
         grouping,
         atom_weights: vec![T::ONE; dictionary.len()],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -19,9 +19,12 @@ impl Domain {
     /// Every position with a needle, last axis fastest.
     pub fn positions(&self) -> Vec<[i32; 3]> {
         let range = |axis: usize| {
-            let first =
-                if self.border == Border::Periodic { 0 } else { 1 - self.atom[axis] as i32 };
-            first..self.signal[axis] as i32
+            let (length, overlap) = (self.signal[axis] as i32, self.atom[axis] as i32 - 1);
+            match self.border {
+                Border::Free | Border::Zero => -overlap..length,
+                Border::Periodic => 0..length,
+                Border::Inside => 0..length - overlap,
+            }
         };
         let mut positions = Vec::new();
         for z in range(0) {

@@ -2,7 +2,8 @@
 //! `f64`.
 //!
 //! ```text
-//! min over codes a   1/2 || y - M a ||^2 + sum_j penalty_j |a_j|,   M = A D_global,   y = A (Y - B)
+//! min over codes a   1/2 || y - M a ||^2 + sum_j penalty_j |a_j| + mu/2 || a ||^2
+//! M = A D_global,   y = A (Y - B)
 //! ```
 //!
 //! Deliberately slow and dense. Only the stored numbers of signals, masks and dictionaries come
@@ -10,6 +11,7 @@
 
 use crate::matrix::{Domain, GlobalDictionary};
 use crate::plane::Plane;
+use lobcod::pursuit::Loss;
 use lobcod::{Code, Dictionary, Needles, Observed, Penalty, PursuitParams, Real};
 
 /// One signal's coding problem. Codes are a flat list: by plane, position and atom.
@@ -36,11 +38,16 @@ impl Oracle {
         let signal = &observed.signal;
         let domain = Domain::new(params.border, signal.extent(), dictionary.extent());
         let placed = GlobalDictionary::new(&domain, dictionary);
+        let coefficient = |k: usize, at: usize| {
+            observed.coefficient_weights.as_ref().map_or(1.0, |w| w.channel(k)[at].to_f64())
+        };
         let weights: Vec<f64> = position_weights(&domain, observed)
             .into_iter()
-            .flat_map(|w| {
-                (0..dictionary.len())
-                    .map(move |k| w * params.atom_weights.as_ref().map_or(1.0, |a| a[k]))
+            .enumerate()
+            .flat_map(|(at, w)| {
+                (0..dictionary.len()).map(move |k| {
+                    w * params.atom_weights.as_ref().map_or(1.0, |a| a[k]) * coefficient(k, at)
+                })
             })
             .collect();
         let groups = if dictionary.channels() == 1 { signal.channels() } else { 1 };
@@ -67,6 +74,14 @@ impl Oracle {
                     penalty: weights.clone(),
                     weights: weights.clone(),
                     nonnegative: params.nonnegative,
+                    elastic: params.elastic,
+                    bounds: match params.loss {
+                        Loss::Huber(bound) => row_weights.iter().map(|a| bound / a).collect(),
+                        Loss::Squares => vec![f64::INFINITY; row_weights.len()],
+                        Loss::L1 => {
+                            panic!("the oracle solves Huber problems that bound the l1 loss")
+                        }
+                    },
                 }
             })
             .collect();
@@ -75,11 +90,34 @@ impl Oracle {
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(factor) => factor * oracle.penalty_max(),
+            Penalty::MaxError(bound) => oracle.penalty_at_error(bound),
         };
-        for plane in &mut oracle.planes {
-            plane.penalty.iter_mut().for_each(|p| *p *= penalty);
-        }
+        oracle.set_penalty(penalty);
         oracle
+    }
+
+    fn set_penalty(&mut self, penalty: f64) {
+        for plane in &mut self.planes {
+            let weights = plane.weights.iter();
+            plane.penalty = weights.map(|w| if *w == 0.0 { 0.0 } else { w * penalty }).collect();
+        }
+    }
+
+    /// The penalty at which the norm of the residual is `bound`, by bisection.
+    fn penalty_at_error(&mut self, bound: f64) -> f64 {
+        let (mut low, mut high) = (0.0, self.penalty_max());
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            self.set_penalty(middle);
+            let error = (2.0 * self.data_term(&self.solve())).sqrt();
+            (low, high) = if error > bound { (low, middle) } else { (middle, high) };
+        }
+        low
+    }
+
+    /// `sum weight_j |a_j|`.
+    pub fn weighted_l1(&self, codes: &[f64]) -> f64 {
+        self.split(codes).map(|(plane, codes)| plane.weighted_l1(codes)).sum()
     }
 
     /// The smallest penalty for which all codes are zero.

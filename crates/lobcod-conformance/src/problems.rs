@@ -73,6 +73,10 @@ pub enum Observation {
     Fractional,
 }
 
+/// All of them.
+const OBSERVATIONS: [Observation; 3] =
+    [Observation::Full, Observation::Known, Observation::Fractional];
+
 /// Options besides sparsity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
@@ -86,6 +90,12 @@ pub enum Extra {
     Nonnegative,
     /// All of these.
     Everything,
+    /// A weight for every coefficient, some of them infinite.
+    CoefficientWeights,
+    /// The same, with unpenalised coefficients.
+    Unpenalised,
+    /// A quadratic term.
+    Elastic,
 }
 
 /// One problem, generated in `f64`.
@@ -120,7 +130,9 @@ impl Problem {
             Extent::new(shape.signal).expect("a shape"),
             Extent::new(shape.atom).expect("a shape"),
         );
-        if border == Border::Periodic && shape.signal.iter().zip(shape.atom).any(|(l, h)| l < h) {
+        if matches!(border, Border::Periodic | Border::Inside)
+            && shape.signal.iter().zip(shape.atom).any(|(l, h)| l < h)
+        {
             return None;
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -145,13 +157,25 @@ impl Problem {
                 Some((0..shape.atoms).map(|_| rng.random_range(0.5..2.0)).collect());
         }
         if matches!(extra, Extra::PositionWeights | Extra::Everything) {
-            let grown =
-                |(l, h): (&usize, &usize)| if border == Border::Periodic { *l } else { l + h - 1 };
-            let axes: Vec<usize> = shape.signal.iter().zip(shape.atom).map(grown).collect();
-            observed.penalty_map =
-                Some(uniform(Extent::new(&axes).expect("a shape"), 1, 0.5..2.0, &mut rng));
+            let positions = signal.with_padded(border.positions(signal, atom).size);
+            observed.penalty_map = Some(uniform(positions, 1, 0.5..2.0, &mut rng));
         }
         params.nonnegative = matches!(extra, Extra::Nonnegative | Extra::Everything);
+        if matches!(extra, Extra::CoefficientWeights | Extra::Unpenalised) {
+            let positions = signal.with_padded(border.positions(signal, atom).size);
+            let mut weights = uniform(positions, shape.atoms, 0.5..2.0, &mut rng);
+            for (i, w) in weights.data_mut().iter_mut().enumerate() {
+                if extra == Extra::Unpenalised && i % 7 == 0 && i < positions.volume() {
+                    *w = 0.0;
+                } else if rng.random_bool(0.2) {
+                    *w = f64::INFINITY;
+                }
+            }
+            observed.coefficient_weights = Some(weights);
+        }
+        if extra == Extra::Elastic {
+            params.elastic = rng.random_range(0.05..1.0);
+        }
         params.border = border;
         params.tile = Some(shape.tile);
         Some(Self { seed, shape, observation, extra, params, observed, dictionary })
@@ -167,6 +191,7 @@ impl Problem {
                 .as_ref()
                 .map(|m| Mask::new(m.weights().cast()).expect("weights stay in their range")),
             penalty_map: self.observed.penalty_map.as_ref().map(Signal::cast),
+            coefficient_weights: self.observed.coefficient_weights.as_ref().map(Signal::cast),
             max_nonzeros_map: self.observed.max_nonzeros_map.as_ref().map(Signal::cast),
             start: Start::Zero,
             part: None,
@@ -188,8 +213,6 @@ impl fmt::Display for Problem {
 
 /// Every shape with every border it allows and every kind of mask; the options alternate.
 pub fn all() -> Vec<Problem> {
-    const OBSERVATIONS: [Observation; 3] =
-        [Observation::Full, Observation::Known, Observation::Fractional];
     const EXTRAS: [Extra; 5] = [
         Extra::Plain,
         Extra::AtomWeights,
@@ -210,6 +233,20 @@ pub fn all() -> Vec<Problem> {
                     EXTRAS[seed as usize % EXTRAS.len()],
                 ));
             }
+        }
+    }
+    problems
+}
+
+/// Problems that only some engines run: every shape and border, with alternating masks.
+pub fn special() -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for extra in [Extra::CoefficientWeights, Extra::Unpenalised, Extra::Elastic] {
+        for (i, shape) in SHAPES.into_iter().enumerate() {
+            let border = Border::ALL[(i + problems.len()) % Border::ALL.len()];
+            let observation = OBSERVATIONS[problems.len() % OBSERVATIONS.len()];
+            let seed = 1000 + problems.len() as u64;
+            problems.extend(Problem::new(seed, shape, border, observation, extra));
         }
     }
     problems

@@ -7,8 +7,8 @@ use crate::problems::{self, Extra, Observation, Problem, Shape};
 use lobcod::engine::Engine;
 use lobcod::pursuit::Start;
 use lobcod::{
-    Answer, Border, Certificate, Dictionary, Needles, Observed, Penalty, PursuitParams, Real,
-    Status,
+    Answer, Border, Certificate, Dictionary, Error, Needles, Observed, Penalty, PursuitParams,
+    Real, Status,
 };
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -51,6 +51,15 @@ pub fn check_engine<T: Real>(engine: &dyn Engine<T>) {
     checks().iter().for_each(|check| check(engine));
 }
 
+/// Problems with models that only some engines run: solved as the oracle does, or refused.
+pub fn check_models<T: Real>(engine: &dyn Engine<T>) {
+    for problem in problems::special() {
+        if !is_refused(engine, &problem) {
+            check_problem(engine, &problem);
+        }
+    }
+}
+
 /// An independent check.
 pub type Check<T> = Box<dyn Fn(&dyn Engine<T>) + Send + Sync>;
 
@@ -75,6 +84,19 @@ pub fn checks<T: Real>() -> Vec<Check<T>> {
         checks.push(Box::new(move |engine| several_signals_are_each_alone(engine, border)));
     }
     checks
+}
+
+/// Whether the engine refuses to run the model of a problem.
+fn is_refused<T: Real>(engine: &dyn Engine<T>, problem: &Problem) -> bool {
+    let pursuit = tight::<T>(problem).with(|p| p.max_sweeps = 1).check().expect("valid");
+    let (observed, dictionary) = (problem.observed::<T>(), problem.dictionary.cast::<T>());
+    match pursuit.run(engine, &[observed], &dictionary, &mut ()) {
+        Err(Error::Unavailable(why)) => {
+            assert!(why.contains("does not support"), "{why} ({problem})");
+            true
+        }
+        _ => false,
+    }
 }
 
 /// Answers to one problem agree with the oracle.

@@ -201,6 +201,11 @@ impl<T: Real> Engine<T> for CudaEngine {
                 "the CUDA engine does not support LARS; use the coordinate solver or the cpu engine".into(),
             ));
         }
+        if let Some(model) = problem.special_model() {
+            return Err(Error::Unavailable(format!(
+                "the CUDA engine does not support {model}; use the cpu engine"
+            )));
+        }
         let session: Box<dyn Session<f32>> =
             Box::new(CudaSession::open(self.device.clone(), problem, positions)?);
         let session: Box<dyn Any> = Box::new(session);

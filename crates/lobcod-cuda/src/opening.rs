@@ -69,7 +69,8 @@ impl CudaSession {
         let threads = table_threads();
         let mut fields = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (plane, grid) in std::mem::take(&mut problem.planes).into_iter().zip(&schedule.grids) {
-            let Plane { extent, target, weights, position_weights, position_caps, held } = plane;
+            let Plane { extent, target, weights, position_weights, position_caps, held, .. } =
+                plane;
             let given = Raster {
                 periodic: grid.periodic,
                 ..Raster::new(held.unwrap_or(extent.region()), channels)

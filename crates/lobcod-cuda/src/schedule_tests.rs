@@ -24,6 +24,7 @@ fn problem(
         border,
         grouping,
         atom_weights: vec![1.0; 5],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

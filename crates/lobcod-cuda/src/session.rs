@@ -180,6 +180,7 @@ impl Session<f32> for CudaSession {
             nonzeros: sum[4] as usize,
             largest_correlation: if correlates { sum[5] } else { f64::INFINITY },
             visited: if correlates { grid.position_count() } else { 0 },
+            ..Measurement::default()
         });
         Ok(measured.collect())
     }

@@ -201,6 +201,7 @@ fn session(
         border: Border::Free,
         grouping: Grouping::Tiles(16),
         atom_weights: vec![1.0; 7],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -21,6 +21,7 @@ use lobcod_cuda::CudaEngine;
 fn the_device_agrees_with_the_oracle() {
     let Some(engine) = engine() else { return };
     at_once(&engine, &suite::checks::<f32>(), |engine, check| check(engine));
+    suite::check_models::<f32>(&engine);
 }
 
 fn waves(axes: &[usize], channels: usize) -> Signal<f32> {
@@ -166,6 +167,7 @@ fn learning(
         border,
         grouping: Grouping::Tiles(6),
         atom_weights: vec![1.0; 7],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

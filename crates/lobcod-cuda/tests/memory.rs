@@ -77,6 +77,7 @@ fn open(engine: &dyn Engine<f32>) -> Result<Box<dyn Session<f32>>, Error> {
         dictionary,
         border: Border::Free,
         grouping: Grouping::default_tiles(2),
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -7,6 +7,7 @@ use crate::depth::Depth;
 use crate::dictionary;
 use crate::error::{Error, Result};
 use crate::fields::Fields;
+use crate::format;
 use crate::metadata::Metadata;
 use crate::metadata_npz;
 use crate::npz::Npz;
@@ -73,6 +74,7 @@ pub(crate) fn facts<T: Real>(of: &CodesFacts<T>) -> Vec<(&'static str, Array)> {
     let axes = of.axes.fitting(of.extent.rank(), of.channels);
     let shape = axes.shape(of.extent, of.channels);
     let mut facts = vec![
+        (format::NAME, format::array()),
         ("shape", Array::new(&[shape.len()], shape.iter().map(|&n| n as i64))),
         ("axes", Array::from_text(&axes.to_string())),
         ("border", Array::from_text(&of.border.to_string())),
@@ -106,6 +108,7 @@ pub fn read_codes<T: Real>(path: &Path, max_bytes: Option<u64>) -> Result<CodesF
     }
     let fields = Fields { path, npz: Npz::new(path, file, allowance.on_disk())? };
 
+    format::check(path, &fields.npz)?;
     let axes: Axes = fields.word("axes")?;
     let shape = fields
         .integers("shape", None)?

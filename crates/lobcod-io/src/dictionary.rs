@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::atomic::write_atomically;
 use crate::error::{Error, Result};
+use crate::format;
 use crate::kind::FileKind;
 use crate::npy::{self, shape_words};
 use crate::npz::{self, Npz};
@@ -56,6 +57,7 @@ pub fn read_dictionary<T: Real>(path: &Path) -> Result<Dictionary<T>> {
         FileKind::Npy => (npy::decode(path, &file)?, None),
         FileKind::Npz => {
             let npz = Npz::new(path, file, allowance.on_disk())?;
+            format::check(path, &npz)?;
             let unclear =
                 || Error::format(path, "has axes that are not a string; use a string such as mhw");
             let axes = npz.find("axes")?.map(|a| a.to_text().ok_or_else(unclear)).transpose()?;
@@ -98,7 +100,11 @@ pub fn write_dictionary<T: Real>(
     let file = match FileKind::from_path(path)? {
         FileKind::Npy => npy::encode(&plain_array(path, atoms, axes)?),
         FileKind::Npz => {
-            let mut arrays = vec![("atoms", atoms), ("axes", Array::from_text(axes))];
+            let mut arrays = vec![
+                ("atoms", atoms),
+                ("axes", Array::from_text(axes)),
+                (format::NAME, format::array()),
+            ];
             for (name, value) in remarks {
                 if arrays.iter().any(|(other, _)| other == name) {
                     return Err(Error::format(

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::npy::shape_words;
 use crate::raster::Raster;
 use crate::source::Allowance;
-use lobcod::{Real, Signal};
+use lobcod::{Extent, Real, Signal};
 use std::path::Path;
 
 /// Reads a map of one number per position (penalty weights, maximum non-zeros) with `rank` axes,
@@ -31,6 +31,31 @@ pub fn read_map<T: Real>(path: &Path, rank: usize, max_bytes: Option<u64>) -> Re
         ));
     }
     Ok(map)
+}
+
+/// Reads the penalty weights of all coefficients, an array of atoms, then `rank` axes of positions;
+/// weights may be infinite.
+pub fn read_coefficient_weights<T: Real>(
+    path: &Path,
+    rank: usize,
+    max_bytes: Option<u64>,
+) -> Result<Signal<T>> {
+    let raster = Raster::read(path, None, Allowance::new::<T>(max_bytes))?;
+    let shape = raster.array.shape();
+    if shape.len() != rank + 1 {
+        return Err(Error::shape(
+            path,
+            format!(
+                "contains an array of shape {}, but weights of coefficients have {} axes: atoms, then positions",
+                shape_words(shape),
+                rank + 1
+            ),
+        ));
+    }
+    let numbers = raster.array.to_reals(1.0);
+    let numbers = numbers.ok_or_else(|| Error::format(path, "contains no numbers"))?;
+    let positions = Extent::new(&shape[1..]).map_err(Error::content(path))?;
+    Signal::from_planar(positions, shape[0], numbers).map_err(Error::content(path))
 }
 
 /// Reads a list of numbers (atom weights) from a 1-D array.

@@ -123,6 +123,7 @@ fn the_arrays_match_the_documented_format() {
         "position",
         "atom",
         "value",
+        "format_version",
         "shape",
         "axes",
         "border",
@@ -210,6 +211,10 @@ fn invalid_arrays_are_refused() {
         read_codes::<f64>(&folder.with("bad.npz", &npz::encode(&arrays)), None)
     };
     with("base", None).unwrap();
+    // Files written before there was a version are read; files of a newer format are not.
+    with("format_version", None).unwrap();
+    let newer = with("format_version", Some(Array::scalar(2i64)));
+    assert_refused(newer, &["bad.npz", "format version 2", "newer version"]);
     for name in [
         "position",
         "atom",

@@ -43,6 +43,27 @@ fn every_shape_survives_a_round_trip() {
 }
 
 #[test]
+fn files_of_an_older_format_are_read_and_newer_ones_refused() {
+    let folder = Folder::new();
+    let dictionary = dictionary(&[3, 5], 1);
+    write_dictionary(&folder.file("d.npz"), &dictionary, &[]).unwrap();
+    let npz =
+        Npz::new("d.npz".as_ref(), std::fs::read(folder.file("d.npz")).unwrap(), 1 << 20).unwrap();
+    let with_version = |version: Option<Array>| {
+        let mut arrays = vec![("atoms", npz.get("atoms").unwrap())];
+        arrays.push(("axes", npz.get("axes").unwrap()));
+        arrays.extend(version.map(|version| ("format_version", version)));
+        read_dictionary::<f64>(&folder.with("other.npz", &npz::encode(&arrays)))
+    };
+    assert_eq!(npz.get("format_version").unwrap().to_integers().unwrap(), [1]);
+    assert_same(&with_version(None).unwrap(), &dictionary);
+    assert_refused(
+        with_version(Some(Array::scalar(7i64))),
+        &["other.npz", "format version 7", "newer version"],
+    );
+}
+
+#[test]
 fn one_dimensional_atoms_with_several_channels_need_npz() {
     let folder = Folder::new();
     let dictionary = dictionary(&[5], 2);

@@ -101,6 +101,7 @@ fn bytes_of_a_sweep(
         target: observed.signal.data().to_vec(),
         weights: None,
         position_weights: None,
+        coefficient_weights: None,
         position_caps: None,
         held: Some(Region::new(Point::new(start), size)),
     };
@@ -110,6 +111,7 @@ fn bytes_of_a_sweep(
         border: Border::Free,
         grouping: Grouping::default_tiles(2),
         atom_weights: vec![1.0; dictionary.len()],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -134,6 +134,9 @@ fn pursuit_settings(params: &PursuitParams) -> String {
         local,
         nonnegative,
         atom_weights,
+        elastic,
+        debias,
+        loss,
         max_nonzeros,
         tile,
         seed,
@@ -162,6 +165,9 @@ fn pursuit_settings(params: &PursuitParams) -> String {
         atom_weights.as_ref().map_or(String::new(), |weights| list(weights)),
         "",
     );
+    settings.add("elastic", elastic, 0);
+    settings.add("debias", debias, false);
+    settings.add("loss", loss, "squares");
     settings.add("max_nonzeros", max_nonzeros.unwrap_or(0), 0);
     settings.add("tile", tile.unwrap_or(0), 0);
     settings.add("seed", seed, 0);
@@ -216,6 +222,7 @@ fn penalty_words(penalty: Penalty) -> String {
     match penalty {
         Penalty::Absolute(penalty) => format!("absolute,{penalty}"),
         Penalty::Relative(fraction) => format!("relative,{fraction}"),
+        Penalty::MaxError(bound) => format!("max_error,{bound}"),
     }
 }
 
@@ -266,6 +273,10 @@ fn hash_problem<T: Real>(params: &str, signals: &[Observed<T>], dictionary: &Dic
         for map in [&observed.penalty_map, &observed.max_nonzeros_map] {
             hash.text(if map.is_some() { "map" } else { "none" });
             map.iter().for_each(|map| hash.numbers(map.data()));
+        }
+        if let Some(weights) = &observed.coefficient_weights {
+            hash.text("weights");
+            hash.numbers(weights.data());
         }
         match &observed.start {
             Start::Zero => hash.text("zero"),

@@ -89,11 +89,11 @@ impl<T: Real> Needles<T> {
 
     /// All positions for atoms of this size.
     fn positions(&self, atom: Extent) -> Region<InSignal> {
-        let (all, periodic) = (self.extent.region(), self.border == Border::Periodic);
-        Region::of(|a| if periodic { 0 } else { 1 - atom.padded()[a] as i64 }..all.end(a))
+        self.border.positions(self.extent, atom)
     }
 
-    /// Size of the grid of positions, `(H + h - 1) x (W + w - 1)` (`H x W` when periodic).
+    /// Size of the grid of positions, `(H + h - 1) x (W + w - 1)` (`H x W` when periodic,
+    /// `(H - h + 1) x (W - w + 1)` inside).
     pub fn position_extent(&self, dictionary: &Dictionary<T>) -> Extent {
         self.extent.with_padded(self.positions(dictionary.extent()).size)
     }

@@ -61,6 +61,9 @@ pub struct Certificate {
     pub pixels: usize,
     /// The smallest penalty for which all codes are zero.
     pub penalty_max: f64,
+    /// Largest correlation of an unpenalised code (weight 0), which is 0 at the optimum. If it is
+    /// above rounding errors, the gap is infinite.
+    pub unpenalised_correlation: f64,
 }
 
 impl Certificate {
@@ -76,7 +79,25 @@ impl Certificate {
         self.nonzeros += other.nonzeros;
         self.pixels += other.pixels;
         self.penalty_max = self.penalty_max.max(other.penalty_max);
+        self.unpenalised_correlation =
+            self.unpenalised_correlation.max(other.unpenalised_correlation);
     }
+}
+
+/// Certificate of the constrained form: the smallest l1 norm with a bounded residual.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Constrained {
+    /// The bound on the norm of the residual.
+    pub max_error: f64,
+    /// Norm of the residual, over all signals.
+    pub error: f64,
+    /// `sum weight_ik |a_ik|`.
+    pub l1_norm: f64,
+    /// The smallest l1 norm within the bound is lower by at most this.
+    pub gap: f64,
+    /// Number of penalised problems that were solved.
+    pub solves: usize,
 }
 
 /// Report of a pursuit; several signals are one problem.
@@ -91,6 +112,11 @@ pub struct Report {
     pub signals: Vec<Certificate>,
     /// The penalty used, in units of the signal.
     pub penalty: f64,
+    /// Data term of the debiased codes, if they were requested; `total` describes the codes before.
+    pub debiased_data_term: Option<f64>,
+    /// Certificate of the constrained form, if it was solved; `total` is that of the penalised problem
+    /// at the penalty found.
+    pub constrained: Option<Constrained>,
     /// Number of sweeps over all needles.
     pub discovery_sweeps: usize,
     /// Number of sweeps over the non-zero codes.
@@ -125,6 +151,8 @@ impl Report {
             whole.total.add(&report.total);
             whole.signals.extend(&report.signals);
             whole.status = whole.status.max(report.status);
+            whole.debiased_data_term =
+                whole.debiased_data_term.zip(report.debiased_data_term).map(|(a, b)| a + b);
             whole.discovery_sweeps += report.discovery_sweeps;
             whole.support_sweeps += report.support_sweeps;
             whole.seconds += report.seconds;

@@ -214,6 +214,8 @@ impl<'o> Run<'o> {
             total: Certificate::default(),
             signals: Vec::new(),
             penalty: 0.0,
+            debiased_data_term: None,
+            constrained: None,
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,
             seconds: self.seconds(),

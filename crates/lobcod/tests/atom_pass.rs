@@ -48,6 +48,7 @@ where
         border: setting.border,
         grouping: Grouping::Tiles(6),
         atom_weights: vec![T::ONE; 7],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -242,9 +242,9 @@ fn part_of<T: Real>(observed: &Observed<T>, held: &Region<InSignal>) -> Observed
 
 #[test]
 fn ranks_with_only_their_part_are_bit_identical() {
-    for (shape, border) in
-        SHAPES.into_iter().flat_map(|shape| Border::ALL.map(|border| (shape, border)))
-    {
+    for (shape, border) in SHAPES.into_iter().flat_map(|shape| {
+        [Border::Free, Border::Zero, Border::Periodic].map(|border| (shape, border))
+    }) {
         let problem = Problem::new(13, shape, border, Observation::Known, Extra::PositionWeights)
             .expect("the atom fits");
         let (observed, dictionary) = (problem.observed::<f32>(), problem.dictionary.cast());
@@ -363,6 +363,7 @@ fn problem_of(problem: &Problem, dictionary: &Dictionary<f32>) -> lobcod::engine
         border: problem.params.border,
         grouping: Grouping::Tiles(problem.shape.tile),
         atom_weights: vec![1.0; dictionary.len()],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

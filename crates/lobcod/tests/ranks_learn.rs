@@ -125,6 +125,7 @@ fn large(border: Border, tile: usize) -> EngineProblem<f32> {
         border,
         grouping: Grouping::Tiles(tile),
         atom_weights: vec![1.0; 7],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -38,7 +38,7 @@ pub fn run(input: &[u8]) {
         .layer(&signal, Some(&mask), atom)
         .expect("a base layer of the known samples");
     signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
-    let border = [Border::Free, Border::Zero, Border::Periodic][usize::from(choice) / 8 % 3];
+    let border = Border::ALL[usize::from(choice) / 8 % 4];
     let params = PursuitParams::new(Penalty::Relative(0.1)).with(|p| {
         p.border = border;
         p.max_sweeps = 20;

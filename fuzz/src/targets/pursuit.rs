@@ -66,7 +66,7 @@ fn params(bytes: &mut Bytes) -> PursuitParams {
         _ => Penalty::Relative(relative),
     };
     PursuitParams::new(penalty).with(|p| {
-        p.border = bytes.one_of(&[Border::Free, Border::Zero, Border::Periodic]);
+        p.border = bytes.one_of(&Border::ALL);
         p.schedule =
             bytes.one_of(&[Schedule::Tiles, Schedule::Tiles, Schedule::Layers, Schedule::Needles]);
         p.local = bytes.one_of(&[Local::Coordinate, Local::Lars]);

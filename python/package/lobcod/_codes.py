@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _lobcod
 from ._arrays import Array, aligned, restored
@@ -60,7 +61,7 @@ class Codes:
     shape: Annotated[tuple[int, ...], "Size of the coded image, channels not counted."]
     channels: Annotated[int, "Channels of the coded image."]
     channel_axis: Annotated[int | None, "Axis of channels of the coded image."]
-    border: Annotated[str, "Border rule: ``free``, ``zero`` or ``periodic``."]
+    border: Annotated[str, "Border rule: ``free``, ``zero``, ``periodic`` or ``inside``."]
     penalty: Annotated[float, "Penalty of the codes, in units of the image."]
     base: Annotated[Array | None, "The base layer, which was not coded (axes as in the image); ``None`` if there is none."]
     dtype: Annotated[np.dtype[Any], "Sample type of the coded image."]
@@ -103,11 +104,16 @@ class Codes:
 
     @property
     def position_shape(self) -> tuple[int, ...]:
-        """Size of the grid of positions: ``(H + h - 1, W + w - 1)``, or ``(H, W)`` if periodic."""
-        if self.border == "periodic":
-            return self.shape
+        """Size of the grid of positions: ``(H + h - 1, W + w - 1)``, ``(H, W)`` if periodic, ``(H - h + 1, W - w + 1)`` inside."""
+        overlap = {"periodic": 0, "inside": -1}.get(self.border, 1)
         atom = self.dictionary.shape[-len(self.shape) :]
-        return tuple(n + h - 1 for n, h in zip(self.shape, atom))
+        return tuple(n + overlap * (h - 1) for n, h in zip(self.shape, atom))
+
+    @property
+    def first_position(self) -> tuple[int, ...]:
+        """The first position along each axis: ``(1 - h, 1 - w)``, or zeros if periodic or inside."""
+        inside = self.border in ("periodic", "inside")
+        return tuple(0 if inside else 1 - h for h in self.dictionary.shape[-len(self.shape) :])
 
     def _fields(self) -> dict[str, Any]:
         arrays = {name: aligned(np.asarray(getattr(self, name), np.int32)) for name in ("position", "atom", "channel")}
@@ -122,19 +128,95 @@ class Codes:
     def maps(self) -> Array:
         """Dense maps ``(m, H + h - 1, W + w - 1)``, with a leading channel axis if channels are coded separately.
 
-        The code at position ``p`` is at ``p + (h - 1, w - 1)`` (at ``p`` if periodic).
+        The code at position ``p`` is at ``p - first_position``.
         """
         maps: Array = _lobcod.maps(self._fields(), aligned(self.dictionary), self._precision)
         return maps if self._planes > 1 else np.asarray(maps[0])
+
+    def to_maps(self) -> Array:
+        """Return dense maps, as :meth:`maps`; :meth:`from_maps` is the inverse."""
+        return self.maps()
+
+    @classmethod
+    def from_maps(
+        cls,
+        maps: ArrayLike,
+        dictionary: ArrayLike,
+        *,
+        border: str = "free",
+        channel_axis: int | None = None,
+        penalty: float = 0.0,
+        base: ArrayLike | None = None,
+    ) -> Codes:
+        """Create codes from dense maps ``(m, positions...)``, for example as the start of :func:`encode`.
+
+        Maps have a leading channel axis if a one-channel dictionary codes each channel separately; `channel_axis` is that of
+        the image. The size of the image follows from the number of positions and the border rule.
+
+        >>> import lobcod, numpy as np
+        >>> codes = lobcod.encode(lobcod.still_life(32).mean(axis=-1), penalty=20)
+        >>> again = lobcod.Codes.from_maps(codes.to_maps(), codes.dictionary, penalty=codes.penalty, base=codes.base)
+        >>> np.array_equal(again.reconstruct(), codes.reconstruct())
+        True
+        """
+        values, atoms = np.asarray(maps), np.asarray(dictionary)
+        overlap = {"free": 1, "zero": 1, "periodic": 0, "inside": -1}.get(border)
+        if overlap is None:
+            raise ValueError(f"border is {border}, but must be free, zero, periodic or inside")
+        spans = channel_axis is not None and atoms.ndim == values.ndim + 1
+        planes = values if channel_axis is not None and not spans else values[None]
+        rank = planes.ndim - 2
+        if rank not in _AXES or atoms.ndim != rank + (2 if spans else 1) or planes.shape[1] != len(atoms):
+            raise ValueError(
+                f"maps of shape {values.shape} do not fit a dictionary of shape {atoms.shape}; maps are atoms, then positions"
+            )
+        box = np.array(atoms.shape[-rank:])
+        shape = tuple(int(n) for n in np.array(planes.shape[2:]) - overlap * (box - 1))
+        if min(shape) < 1:
+            raise ValueError(f"maps of shape {values.shape} are too small for atoms of shape {tuple(box)} and the {border} border")
+        channel, atom, *at = np.nonzero(planes)
+        value = planes[(channel, atom, *at)]
+        first = np.zeros(rank, int) if border in ("periodic", "inside") else 1 - box
+        position = np.stack(at, axis=1) + first
+        order = np.lexsort((channel, atom, *position.T[::-1]))
+        dtype = np.dtype(np.float64 if value.dtype == np.float64 else np.float32)
+        return cls(
+            position=position[order].astype(np.int32),
+            atom=atom[order].astype(np.int32),
+            channel=channel[order].astype(np.int32),
+            value=value[order].astype(dtype),
+            dictionary=atoms.astype(dtype),
+            shape=shape,
+            channels=1 if channel_axis is None else atoms.shape[1] if spans else len(planes),
+            channel_axis=channel_axis,
+            border=border,
+            penalty=float(penalty),
+            base=None if base is None else np.asarray(base),
+            dtype=dtype,
+            _report=None,
+        )
+
+    def to_sporco(self) -> tuple[Array, Array]:
+        """Return the dictionary and the maps in the axes of SPORCO: ``(h, w, [c,] m)`` and ``(H, W, c, 1, m)``.
+
+        The circular convolution of both, cropped to the image, is :meth:`texture`. With the free and the zero border the maps
+        have ``h - 1`` more rows than the image, which hold the positions before its first row.
+        """
+        rank = len(self.shape)
+        atoms = np.moveaxis(self.dictionary, 0, -1)
+        atoms = np.moveaxis(atoms, 0, rank) if self._planes == 1 and self.dictionary.ndim == rank + 2 else atoms
+        maps = self.maps().reshape(self._planes, len(self.dictionary), *self.position_shape)
+        if self.border == "inside":
+            maps = np.pad(maps, [(0, 0), (0, 0), *((0, n - p) for n, p in zip(self.shape, self.position_shape))])
+        rolled = np.roll(maps, self.first_position, axis=tuple(range(2, rank + 2)))
+        return atoms, np.moveaxis(rolled, (0, 1), (rank, rank + 1))[..., None, :]
 
     def to_scipy(self) -> Any:
         """Return a sparse matrix (CSR), positions x atoms; separately coded channels are stacked."""
         from scipy.sparse import csr_matrix
 
         grid = self.position_shape
-        at = self.position.astype(np.int64)
-        if self.border != "periodic":
-            at += np.array(self.dictionary.shape[-len(grid) :]) - 1
+        at = self.position.astype(np.int64) - np.array(self.first_position)
         rows = np.ravel_multi_index(tuple(at.T), grid) + self.channel.astype(np.int64) * int(np.prod(grid))
         size = (self._planes * int(np.prod(grid)), len(self.dictionary))
         return csr_matrix((self.value, (rows, self.atom)), shape=size)
@@ -157,6 +239,7 @@ class Codes:
         if self.channel_axis is not None:
             shape.insert(self.channel_axis, self.channels)
         arrays: dict[str, Any] = {
+            "format_version": np.int64(1),
             "position": self.position.astype(np.int32),
             "atom": self.atom.astype(np.int32),
             "value": self.value,
@@ -190,6 +273,8 @@ class Codes:
         missing = {"position", "atom", "value", "shape", "axes", "border", "dictionary"} - set(arrays)
         if missing:
             raise ValueError(f"these are not codes: {', '.join(sorted(missing))} is missing; pass codes made by encode")
+        if int(arrays.get("format_version", 1)) > 1:
+            raise ValueError(f"the codes have format version {int(arrays['format_version'])}; use a newer version of lobcod")
         axes, shape = str(arrays["axes"]), [int(n) for n in arrays["shape"]]
         # Sequences are "t" with or without channels, which are then the last axis.
         channel_axis = 1 if axes == "t" and len(shape) == 2 else axes.index("c") if "c" in axes else None

@@ -48,12 +48,14 @@ def encode(image: Any, **options: Any) -> Any:
     >>> [len(part) > 0 for part in lobcod.encode([image[:32], image[32:]], penalty=20)]
     [True, True]
     """
+    if options["max_error"] is not None and (options["penalty"] is not None or options["relative_penalty"] is not None):
+        raise ValueError("max_error and a penalty are both given; remove one")
     set_penalty(options)
     several = isinstance(image, (list, tuple))
     images = list(image) if several else [image]
     if several and (options["checkpoint"] or options["resume"] or options["output"]):
         raise ValueError("checkpoint, resume and output work with one image only, but several are given; encode them separately")
-    given = {name: _for_each(options[name], len(images), name, several) for name in ("mask", "start", "penalty_map")}
+    given = {name: _for_each(options[name], len(images), name, several) for name in ("mask", "start", "penalty_map", "weights")}
     dictionaries: dict[tuple[int, str], Array] = {}
     begin, limit = time.monotonic(), options["time_limit"]
     answers = []
@@ -111,11 +113,12 @@ def _encode_one(image: Any, options: dict[str, Any], what: str, dictionaries: di
 
 
 def _encode_whole(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
-    start, cap, penalty_map = options["start"], options["max_nonzeros"], options["penalty_map"]
+    start, cap, penalty_map, weights = (options[name] for name in ("start", "max_nonzeros", "penalty_map", "weights"))
     capped_everywhere = cap is not None and np.ndim(cap) == 0
     signal = {
         **image.fields(),
         "penalty_map": None if penalty_map is None else readable(penalty_map, "the penalty map"),
+        "weights": None if weights is None else readable(weights, "the weights"),
         "max_nonzeros_map": None if cap is None or capped_everywhere else readable(cap, "the map of max_nonzeros"),
         "start": start._fields() if isinstance(start, Codes) else None,
         "spread": isinstance(start, str) and start == "spread",

@@ -111,6 +111,11 @@ class Report(_Certificate):
     """The report of a pursuit."""
 
     history: Annotated[list[HistoryPoint], "Objective against time."]
+    debiased_data_term: Annotated[float | None, "Data term of debiased codes; the other fields describe the codes before."]
+    constrained: Annotated[
+        dict[str, float] | None,
+        "Constrained form: ``max_error``, ``error``, ``l1_norm``, ``gap`` of the norm, and the number of ``solves``.",
+    ]
 
     @classmethod
     def _from(cls: type[R], values: dict[str, Any]) -> R:

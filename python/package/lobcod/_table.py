@@ -107,7 +107,7 @@ RELATIVE_PENALTY = Parameter(
     f"{DEFAULTS['relative_penalty']:g}.",
     None,
 )
-BORDER = Parameter("border", words("border"), "Boundary condition: unconstrained, zeros, or wrap-around.")
+BORDER = Parameter("border", words("border"), "Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.")
 TOLERANCE = Parameter("tolerance", NUMBER, "Stop when the relative duality gap is at most this.")
 BASE = Parameter(
     "base",
@@ -221,6 +221,20 @@ FUNCTIONS = {
                 "Penalty weight of each position, in the shape of the image or of the positions.",
                 None,
             ),
+            Parameter(
+                "weights",
+                optional(ARRAY),
+                "Penalty weight of every coefficient, atoms first, then positions; 0 leaves it unpenalised, inf forbids it.",
+                None,
+            ),
+            Parameter("elastic", NUMBER, "Weight ``mu`` of a quadratic term ``mu/2 ||a||^2`` (elastic net)."),
+            Parameter(
+                "max_error",
+                optional(NUMBER),
+                "Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a penalty.",
+            ),
+            Parameter("loss", TEXT, 'Loss of the residual: ``"squares"``, ``"l1"`` or ``"huber:DELTA"`` (linear beyond DELTA).'),
+            Parameter("debias", FLAG, "Replace the codes by least squares on their support."),
             Parameter(
                 "max_nonzeros",
                 optional(CAP),

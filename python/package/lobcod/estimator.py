@@ -94,7 +94,7 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
         init: Literal["random", "patches", "dct"] | SupportsArray = "random",
         max_iter: int = 40,
         base: str = "none",
-        border: Literal["free", "zero", "periodic"] = "free",
+        border: Literal["free", "zero", "periodic", "inside"] = "free",
         tolerance: float = 1e-3,
         channel_axis: int | None = None,
         sample_shape: Sequence[int] | None = None,
@@ -401,8 +401,7 @@ def _grid(codes: Codes) -> tuple[int, ...]:
 
 def _first_position(codes: Codes) -> Array:
     """Return the first position along each axis."""
-    size = np.array(codes.dictionary.shape[-len(codes.shape) :])
-    return np.zeros_like(size) if codes.border == "periodic" else 1 - size
+    return np.array(codes.first_position)
 
 
 def _column_count(codes: Codes) -> int:

@@ -106,8 +106,7 @@ def codes(codes: Codes, ax: Axes | None = None) -> Axes:
     if len(codes.shape) != 2:
         raise ValueError("codes of volumes cannot be drawn; draw a slice of their maps")
     activity = np.zeros(codes.position_shape)
-    shift = 0 if codes.border == "periodic" else np.array(codes.dictionary.shape[-2:]) - 1
-    at = codes.position + shift
+    at = codes.position - np.array(codes.first_position)
     np.add.at(activity, (at[:, 0], at[:, 1]), np.abs(codes.value))
     white = np.percentile(activity[activity > 0], 99) if len(codes) else 1.0
     ax.imshow(activity, cmap="magma", vmin=0, vmax=white, interpolation="nearest")

@@ -9,6 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use lobcod::Border;
 use lobcod::base::Base;
 use lobcod::learn::{Decay, Step};
+use lobcod::pursuit::Loss;
 use lobcod_io::Axes;
 use std::path::PathBuf;
 
@@ -135,8 +136,9 @@ pub struct ProblemArgs {
     /// Base layer subtracted before coding: local-mean, smooth, smooth:WEIGHT or none.
     #[arg(long, value_name = "BASE", default_value_t = Base::LocalMean)]
     pub base: Base,
-    /// Boundary condition: unconstrained (free), zeros (zero) or wrap-around (periodic).
-    #[arg(long, value_name = "BORDER", default_value_t = Border::Free, value_parser = one_of::<Border, _>(["free", "zero", "periodic"]))]
+    /// Boundary condition: unconstrained (free), zeros (zero), wrap-around (periodic) or only
+    /// positions whose atoms are inside the signal (inside).
+    #[arg(long, value_name = "BORDER", default_value_t = Border::Free, value_parser = one_of::<Border, _>(["free", "zero", "periodic", "inside"]))]
     pub border: Border,
 }
 
@@ -154,6 +156,23 @@ pub struct CodesArgs {
     /// positions).
     #[arg(long, value_name = "FILE")]
     pub penalty_map: Option<PathBuf>,
+    /// Penalty weight of every coefficient (npy: atoms, then positions); 0 leaves it unpenalised, inf
+    /// forbids it.
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Weight MU of a quadratic term MU/2 ||a||^2 (elastic net).
+    #[arg(long, value_name = "MU", default_value_t = 0.0, hide_default_value = true)]
+    pub elastic: f64,
+    /// Loss of the residual: squares, l1 or huber:DELTA (linear beyond DELTA, for outliers).
+    #[arg(long, value_name = "LOSS", default_value_t = Loss::Squares, hide_default_value = true)]
+    pub loss: Loss,
+    /// Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a
+    /// penalty.
+    #[arg(long, value_name = "EPS", conflicts_with_all = ["penalty", "relative_penalty"])]
+    pub max_error: Option<f64>,
+    /// Replace the codes by least squares on their support.
+    #[arg(long)]
+    pub debias: bool,
     /// Maximum number of non-zeros per needle: one number, or a map as for --penalty-map.
     #[arg(long, value_name = "K|FILE", value_parser = OsStringValueParser::new().map(Cap::from))]
     pub max_nonzeros: Option<Cap>,

@@ -4,6 +4,7 @@ use crate::args::EncodeArgs;
 use crate::values::{Cap, StartChoice};
 use lobcod::bands::DetailRows;
 use lobcod::base::Base;
+use lobcod::pursuit::Loss;
 use lobcod::{Border, Extent, parallel};
 use lobcod_io::ImageRows;
 
@@ -25,6 +26,11 @@ pub(super) fn refused(
         (checkpoints && args.checkpoints.resume.is_some(), "checkpoints", "remove --resume"),
         (!matches!(args.solver.start, StartChoice::Zero), "initial codes", "use --start zero"),
         (codes.penalty_map.is_some(), "a penalty map", "remove --penalty-map"),
+        (codes.weights.is_some(), "weights of the coefficients", "remove --weights"),
+        (codes.elastic != 0.0, "an elastic net", "remove --elastic"),
+        (codes.debias, "debiased codes", "remove --debias"),
+        (codes.loss != Loss::Squares, "a robust loss", "remove --loss"),
+        (codes.max_error.is_some(), "a largest error", "use --penalty"),
         (
             matches!(codes.max_nonzeros, Some(Cap::File(_))),
             "a map of maximum non-zeros",
@@ -39,6 +45,7 @@ pub(super) fn refused(
             "use --base local-mean or none",
         ),
         (problem.border == Border::Periodic, "a periodic border", "use --border free or zero"),
+        (problem.border == Border::Inside, "the inside border", "use --border free or zero"),
     ];
     cases.into_iter().find(|case| case.0).map(|(_, what, cure)| (what, cure))
 }

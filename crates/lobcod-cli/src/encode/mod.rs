@@ -31,6 +31,7 @@ use bands::Banded;
 use lobcod::bands::BandedShape;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::CpuEngine;
+use lobcod::pursuit::Loss;
 use lobcod::{Dictionary, Extent, Observed, Pursuit, PursuitParams, Real};
 use lobcod_io::Keeper;
 #[cfg(test)]
@@ -210,7 +211,9 @@ impl<'a, T: Real> Job for Encoding<'a, T> {
         let peak = self.whites[0].peak(args.score.peak);
         Ok(Results {
             args,
-            closeness: Some(Closeness::new(&self.observed, peak)),
+            // The data term is the squared error of the codes only without these options.
+            closeness: (self.args.codes.loss == Loss::Squares && !self.args.codes.debias)
+                .then(|| Closeness::new(&self.observed, peak)),
             sources: self.sources,
             shapes: self.shapes,
             chosen: self.chosen,

@@ -3,14 +3,22 @@
 use crate::args::EncodeArgs;
 use crate::params::{penalty, time_limit};
 use crate::values::Cap;
-use anyhow::Result;
-use lobcod::{Pursuit, PursuitParams};
+use anyhow::{Result, ensure};
+use lobcod::pursuit::Loss;
+use lobcod::{Penalty, Pursuit, PursuitParams};
 use lobcod_io::read_vector;
 
 /// The pursuit for these options.
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     let (problem, codes, solver, run) = (&args.problem, &args.codes, &args.solver, &args.run);
-    let mut params = PursuitParams::new(penalty(&problem.penalty));
+    let checkpoints = &args.checkpoints;
+    ensure!(
+        (codes.max_error.is_none() && codes.loss == Loss::Squares)
+            || (checkpoints.checkpoint.is_none() && checkpoints.resume.is_none()),
+        "--max-error and robust losses have no checkpoints; remove --checkpoint and --resume"
+    );
+    let penalty = codes.max_error.map_or_else(|| penalty(&problem.penalty), Penalty::MaxError);
+    let mut params = PursuitParams::new(penalty);
     params.border = problem.border;
     params.tolerance = run.tolerance;
     params.max_sweeps = solver.max_sweeps;
@@ -19,6 +27,9 @@ pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     params.local = solver.local.into();
     params.nonnegative = codes.nonnegative;
     params.atom_weights = codes.atom_weights.as_deref().map(read_vector).transpose()?;
+    params.elastic = codes.elastic;
+    params.debias = codes.debias;
+    params.loss = codes.loss;
     params.max_nonzeros = match codes.max_nonzeros {
         Some(Cap::Count(count)) => Some(count),
         _ => None,

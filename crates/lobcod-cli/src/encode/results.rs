@@ -132,6 +132,15 @@ impl<T: Real> Finished for Results<'_, T> {
             dictionary_penalty: self.chosen.penalty,
             psnr_db: self.psnr_db().and_then(json::finite),
             ssim: together.and_then(|score| score.ssim),
+            unpenalised_correlation: args
+                .codes
+                .weights
+                .is_some()
+                .then_some(report.total.unpenalised_correlation),
+            debiased_data_term: report.debiased_data_term,
+            error: report.constrained.map(|of| of.error),
+            l1_norm: report.constrained.map(|of| of.l1_norm),
+            l1_gap: report.constrained.map(|of| of.gap),
             images: (0..self.sources.len()).map(image).collect(),
         }
     }

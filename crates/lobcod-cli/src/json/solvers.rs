@@ -42,6 +42,21 @@ pub struct Encode {
     /// Mean structural similarity to the references.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssim: Option<f64>,
+    /// Largest correlation of an unpenalised code; above rounding errors the gap is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unpenalised_correlation: Option<f64>,
+    /// Data term of the debiased codes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debiased_data_term: Option<f64>,
+    /// Constrained form: norm of the residual.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
+    /// Constrained form: weighted l1 norm of the codes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l1_norm: Option<f64>,
+    /// Constrained form: upper bound on the distance of the l1 norm to the smallest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l1_gap: Option<f64>,
     /// The images.
     pub images: Vec<EncodedImage>,
 }

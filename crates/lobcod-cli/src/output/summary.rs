@@ -16,6 +16,21 @@ pub fn pursuit(table: &mut Table, report: &Report) {
         ),
     );
     certificate(table, &report.total);
+    if let Some(constrained) = &report.constrained {
+        table.row(
+            "constraint",
+            format!(
+                "residual {} of at most {}; l1 norm {}, at most {} above the smallest",
+                number(constrained.error),
+                number(constrained.max_error),
+                number(constrained.l1_norm),
+                number(constrained.gap)
+            ),
+        );
+    }
+    if let Some(term) = report.debiased_data_term {
+        table.row("debiased", format!("data term {} after least squares", number(term)));
+    }
     table.row(
         "run",
         format!(
@@ -48,10 +63,17 @@ pub fn certificate(table: &mut Table, total: &Certificate) {
     table
         .row(
             "gap",
-            format!(
-                "{:.1e} of the objective (upper bound on the distance to the optimum)",
-                total.relative_gap()
-            ),
+            if total.gap.is_finite() {
+                format!(
+                    "{:.1e} of the objective (upper bound on the distance to the optimum)",
+                    total.relative_gap()
+                )
+            } else {
+                format!(
+                    "unknown: correlations of unpenalised codes are up to {}",
+                    number(total.unpenalised_correlation)
+                )
+            },
         )
         .row(
             "non-zeros",

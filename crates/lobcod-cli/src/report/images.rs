@@ -115,12 +115,12 @@ pub fn nonzeros_by_position<T: Real>(
 ) -> Vec<usize> {
     let (grid, atom) = (needles.position_extent(dictionary).padded(), dictionary.extent().padded());
     let periodic = needles.border() == Border::Periodic;
-    let shift = atom.map(|n| if periodic { 0 } else { n as i32 - 1 });
+    let first = needles.border().positions(needles.extent(), dictionary.extent()).start;
     let (depth, reach) = (needles.extent().padded()[0] as i32, (atom[0] as i32 - 1) / 2);
     let middle = if periodic { (depth / 2 - reach).rem_euclid(depth) } else { depth / 2 - reach };
     let mut counts = vec![0; grid[1] * grid[2]];
     for code in needles.codes().iter().filter(|code| code.position[0] == middle) {
-        let [y, x] = [1, 2].map(|axis| (code.position[axis] + shift[axis]) as usize);
+        let [y, x] = [1, 2].map(|axis| (i64::from(code.position[axis]) - first[axis]) as usize);
         counts[y * grid[2] + x] += 1;
     }
     counts

@@ -21,6 +21,7 @@ pub fn idle(engine: &CudaEngine, side: usize) -> Result<()> {
         dictionary,
         border: Border::Zero,
         grouping: Grouping::default_tiles(2),
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -149,6 +149,7 @@ pub fn outline<T: Real>(extent: Extent, channels: usize, dictionary: &Dictionary
         border: Border::Free,
         grouping: Grouping::default_tiles(extent.rank()),
         atom_weights: vec![T::ONE; dictionary.len()],
+        elastic: 0.0,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

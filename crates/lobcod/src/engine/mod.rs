@@ -15,12 +15,15 @@ mod fallback;
 mod measurement;
 pub mod ranks;
 mod scales;
+mod weights;
 
 pub use context::{Agreement, Context};
 pub use cpu::{CpuEngine, OpenOnCpu};
 pub use fallback::FallbackEngine;
 pub use measurement::{Measurement, ScaledSums};
 pub use scales::{Lattice, ScaleField, Scaling};
+pub use weights::CoefficientWeights;
+pub(crate) use weights::NeedleWeights;
 
 use crate::border::Border;
 use crate::dictionary::{Constraints, Dictionary};
@@ -43,6 +46,9 @@ pub struct Plane<T> {
     pub weights: Option<Vec<T>>,
     /// Penalty weight of every position; `None`: all 1.
     pub position_weights: Option<Vec<T>>,
+    /// Penalty weight of every code, which includes the weight of its atom; `None`: those of the
+    /// atoms.
+    pub coefficient_weights: Option<CoefficientWeights<T>>,
     /// Maximum number of non-zeros at every position; `None`: as in the problem.
     pub position_caps: Option<Vec<u32>>,
     /// The box of samples covered by target and weights; `None`: all. It may extend past the end of
@@ -58,6 +64,7 @@ impl<T> Plane<T> {
             target: Vec::new(),
             weights: None,
             position_weights: None,
+            coefficient_weights: None,
             position_caps: None,
             held: None,
         }
@@ -77,6 +84,8 @@ pub struct Problem<T> {
     pub grouping: Grouping,
     /// Penalty weight of every atom.
     pub atom_weights: Vec<T>,
+    /// Weight `mu` of the quadratic term `mu/2 ||a||^2` (elastic net).
+    pub elastic: f64,
     /// Whether codes must be non-negative.
     pub nonnegative: bool,
     /// Solver for one needle.
@@ -85,6 +94,17 @@ pub struct Problem<T> {
     pub cap: Option<usize>,
     /// Whether the atoms will change too, which takes more memory.
     pub learning: bool,
+}
+
+impl<T> Problem<T> {
+    /// The first part of the problem that only some engines run, in words.
+    pub fn special_model(&self) -> Option<&'static str> {
+        if self.elastic > 0.0 {
+            return Some("the elastic net");
+        }
+        let weighted = self.planes.iter().any(|plane| plane.coefficient_weights.is_some());
+        weighted.then_some("penalty weights of single coefficients")
+    }
 }
 
 /// Which needles a discovery sweep visits.

@@ -41,21 +41,14 @@ impl Tiling {
                 atom.rank()
             )));
         }
-        let (length, size) = (signal.padded(), atom.padded());
-        let periodic = border == Border::Periodic;
-        if periodic && (0..3).any(|a| length[a] < size[a]) {
-            return Err(Error::Shape(format!(
-                "a {signal} signal is shorter than the {atom} atoms, which the periodic border does not allow; use the free border"
-            )));
-        }
-        let all = signal.region();
-        let margin = |on: bool, a: usize| if on { size[a] as i64 - 1 } else { 0 };
+        border.check_fits(signal, atom)?;
+        let (all, size) = (signal.region(), atom.padded());
         let domain = Region::of(|a| {
-            let pad = margin(border == Border::Zero, a);
+            let pad = if border == Border::Zero { size[a] as i64 - 1 } else { 0 };
             -pad..all.end(a) + pad
         });
-        let positions = Region::of(|a| -margin(!periodic, a)..all.end(a));
-        Ok(Self::cut(domain, positions, size, periodic, grouping))
+        let positions = border.positions(signal, atom);
+        Ok(Self::cut(domain, positions, size, border == Border::Periodic, grouping))
     }
 
     /// The tiles of only the given positions; samples beyond the edge of the signal are free.

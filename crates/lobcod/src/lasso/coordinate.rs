@@ -27,6 +27,10 @@ pub(crate) fn solve<V: Vector>(
     let slack = V::Elem::ONE + rules.tolerance;
     loop {
         if !descend::<V>(c, active, columns, rules, MAX_ROUNDS) {
+            // Unpenalised codes have no path.
+            if rules.thresholds.contains(&V::Elem::ZERO) {
+                break;
+            }
             super::solve_by_lars(c, active, columns, rules);
             if capped && !rules.allow(active.iter().map(|a| a.value)) {
                 // Values overflowed: restore the codes at entry.
@@ -36,6 +40,9 @@ pub(crate) fn solve<V: Vector>(
             return;
         }
         let Some(mut atom) = strongest::<V>(c, rules, slack) else { break };
+        if rules.is_settled(c[atom], atom) {
+            break;
+        }
         if active.iter().any(|a| a.atom as usize == atom) {
             // An active code solved only to the tolerance may still have the largest excess.
             let Some(other) = strongest_inactive(c, active, rules, slack) else { break };
@@ -76,7 +83,7 @@ where
             if delta != V::Elem::ZERO {
                 subtract_column::<V>(c, column, delta);
                 code.value = value;
-                moved |= delta.abs() * q > rules.tolerance * threshold;
+                moved |= delta.abs() * q > rules.tolerance * rules.resolution(k);
             }
         }
         // One step solves a single code exactly.
@@ -98,7 +105,8 @@ fn strongest_inactive<T: Real>(
     let mut most = T::ZERO;
     for (k, &x) in c.iter().enumerate() {
         let excess = rules.excess(x, k, slack);
-        if excess > most && !active.iter().any(|a| a.atom as usize == k) {
+        if excess > most && !rules.is_settled(x, k) && !active.iter().any(|a| a.atom as usize == k)
+        {
             (best, most) = (Some(k), excess);
         }
     }

@@ -57,6 +57,20 @@ impl<T: Real> Rules<'_, T> {
         self.thresholds[atom] * self.scale
     }
 
+    /// Size to which changes of a correlation are compared: the threshold, or the penalty for an
+    /// unpenalised code.
+    #[inline(always)]
+    pub(crate) fn resolution(&self, atom: usize) -> T {
+        let threshold = self.threshold(atom);
+        if threshold > T::ZERO { threshold } else { self.scale }
+    }
+
+    /// Whether the correlation of an unpenalised code is too small to matter.
+    #[inline(always)]
+    fn is_settled(&self, c: T, atom: usize) -> bool {
+        self.thresholds[atom] == T::ZERO && c.abs() <= self.tolerance * self.scale
+    }
+
     /// Minimiser of `q/2 a^2 - z a + threshold |a|`.
     #[inline(always)]
     pub(crate) fn shrink(&self, z: T, threshold: T, q: T) -> T {

@@ -196,6 +196,12 @@ impl Learner {
         first: &Dictionary<T>,
     ) -> Result<Problem<T>> {
         let learning = self.params.method == Method::Atomwise;
+        if signals.iter().any(|observed| observed.coefficient_weights.is_some()) {
+            return Err(Error::Data(
+                "learning takes weights of atoms and positions, not of single coefficients; use a penalty map"
+                    .into(),
+            ));
+        }
         Ok(Problem { learning, ..problem(&self.params.problem(), signals, first)? })
     }
 

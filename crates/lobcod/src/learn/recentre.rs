@@ -44,7 +44,6 @@ pub fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<usize> {
     else {
         return Ok(0);
     };
-    let h = dictionary.extent().padded().map(|l| l as i32);
     let shifted = pass.extents.iter().zip(codes).map(|(extent, codes)| {
         let l = extent.padded().map(|l| l as i32);
         let place = |code: Code<T>| {
@@ -53,8 +52,8 @@ pub fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<usize> {
             if border == Border::Periodic {
                 position = from_fn(|a| position[a].rem_euclid(l[a]));
             }
-            let inside = (0..3).all(|a| position[a] > -h[a] && position[a] < l[a]);
-            inside.then_some(Code { position, ..code })
+            let positions = border.positions(*extent, dictionary.extent());
+            positions.contains(position.into()).then_some(Code { position, ..code })
         };
         codes.into_iter().filter_map(place).collect()
     });

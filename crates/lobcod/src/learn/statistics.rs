@@ -332,6 +332,7 @@ mod tests {
             border,
             grouping: Grouping::Tiles(6),
             atom_weights: vec![1.0; 6],
+            elastic: 0.0,
             nonnegative: false,
             local: Local::Coordinate,
             cap: None,

@@ -23,24 +23,29 @@
 //! ```
 
 pub mod bands;
+mod constrained;
+mod inner;
+mod least_squares;
 mod local_dual;
 mod outcome;
 mod params;
 mod passes;
+mod robust;
 mod rounding;
 mod setup;
 mod solver;
+mod unpenalised;
 
 pub(crate) use params::{check_objective, largest_correlation, measured_penalty};
 pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
 
 pub use crate::report::HistoryPoint;
-pub use params::{Local, Observed, PartOf, Penalty, PursuitParams, Schedule, Start};
+pub use params::{Local, Loss, Observed, PartOf, Penalty, PursuitParams, Schedule, Start};
 
 use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
 use crate::engine::{Context, Engine, Measure, Measurement, State};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
@@ -96,7 +101,36 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        self.open(engine, signals, dictionary, observer)?.run()
+        if self.params.loss != Loss::Squares {
+            let robust = robust::Robust::new(&self.params, engine, signals, dictionary)?;
+            return robust.run(observer);
+        }
+        let answer = match self.params.penalty {
+            Penalty::MaxError(bound) => {
+                constrained::run(&self.params, bound, engine, signals, dictionary, observer)?
+            }
+            _ => self.open(engine, signals, dictionary, observer)?.run()?,
+        };
+        Ok(self.debiased(answer, signals, dictionary))
+    }
+
+    /// The answer with debiased codes, if requested. Objective and gap remain those of the pursuit.
+    fn debiased<T: Real>(
+        &self,
+        mut answer: Answer<T>,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+    ) -> Answer<T> {
+        if self.params.debias {
+            let mut data_term = 0.0;
+            for (observed, needles) in signals.iter().zip(&mut answer.needles) {
+                let (debiased, term) = least_squares::debias(observed, dictionary, needles);
+                *needles = debiased;
+                data_term += term;
+            }
+            answer.report.debiased_data_term = Some(data_term);
+        }
+        answer
     }
 
     /// Resumes a checkpoint of the same problem. The answer is bit-identical to that of an
@@ -109,7 +143,14 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
-        self.open(engine, signals, dictionary, observer)?.resume(checkpoint)
+        if self.params.loss != Loss::Squares || matches!(self.params.penalty, Penalty::MaxError(_))
+        {
+            return Err(Error::Data(
+                "robust losses and the constrained form have no checkpoints; start again".into(),
+            ));
+        }
+        let answer = self.open(engine, signals, dictionary, observer)?.resume(checkpoint)?;
+        Ok(self.debiased(answer, signals, dictionary))
     }
 
     fn open<'a, T: Real>(

@@ -34,7 +34,7 @@ impl<T: Real> Solver<'_, T> {
             progress.relative_gap = relative_gap;
             let Proof { planes, duals, best_duals } = &mut self.proof;
             for ((m, &dual), best) in planes.iter().zip(&*duals).zip(best_duals) {
-                let here = certificate(m, dual, self.penalty, 0.0);
+                let here = certificate(m, dual, self.penalty, 0.0, self.unpenalised.rounding);
                 *best = best.max(here.objective - here.gap);
             }
         }
@@ -54,6 +54,7 @@ impl<T: Real> Solver<'_, T> {
             return Ok(None);
         }
         // Measuring the objective takes much less time than the certificate.
+        self.fit_unpenalised()?;
         self.record(Measure::Objective)?;
         let what = Measure::Certificate { penalty: self.penalty, slack };
         self.proof.planes = self.session.measure(what, self.run.context())?;
@@ -72,7 +73,9 @@ impl<T: Real> Solver<'_, T> {
     /// Seeks a better dual point where the scaled residual does not certify the tolerance.
     fn seek_better_duals(&mut self, tolerance: f64) -> Result<()> {
         let gap = self.certificates().1.relative_gap();
-        if gap <= tolerance || gap > HOPELESS * tolerance {
+        // The dual points of these problems are not scaled cell by cell.
+        let special = self.params.elastic > 0.0 || !self.unpenalised.is_empty();
+        if special || gap <= tolerance || gap > HOPELESS * tolerance {
             return Ok(());
         }
         let atom = self.dictionary.extent();
@@ -130,7 +133,8 @@ impl<T: Real> Solver<'_, T> {
                 .by_ref()
                 .take(planes_of(observed.signal.channels(), self.dictionary.channels()))
             {
-                sum.add(&certificate(m, dual, self.penalty, penalty_max));
+                let rounding = self.unpenalised.rounding;
+                sum.add(&certificate(m, dual, self.penalty, penalty_max, rounding));
             }
             sum.pixels = observed.extent().volume();
             total.add(&sum);
@@ -142,6 +146,7 @@ impl<T: Real> Solver<'_, T> {
     /// Measures a run that was stopped early. If the observer leaves too little time, the bounds
     /// proved so far still hold.
     fn measure_end(&mut self) -> Result<()> {
+        self.fit_unpenalised()?;
         let context = self.run.last_look();
         self.proof.planes = self
             .session
@@ -165,6 +170,7 @@ impl<T: Real> Solver<'_, T> {
         if is_stopped_early(status) {
             self.measure_end()?;
         } else if status == Status::MaxSweeps && !certified {
+            self.fit_unpenalised()?;
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 })?;
             self.seek_better_duals(self.params.tolerance)?;
         }
@@ -201,14 +207,25 @@ pub fn certificate(
     better_dual: f64,
     penalty: f64,
     penalty_max: f64,
+    rounding: f64,
 ) -> Certificate {
     let (data_term, objective) = (m.data_term(), m.objective(penalty));
     let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
-    let dual = m.dual(s).max(better_dual);
+    let dual = m.dual(s).max(better_dual).max(m.elastic_dual().unwrap_or(f64::NEG_INFINITY));
     // By weak duality the gap is negative only by rounding.
     let below = dual - objective > 1e-5 * objective.abs() + f64::MIN_POSITIVE;
     debug_assert!(!below, "objective {objective} below its dual {dual}");
     // With zero codes and s = 1, primal and dual are equal.
     let gap = if m.nonzeros == 0 && s == 1.0 || objective < dual { 0.0 } else { objective - dual };
-    Certificate { objective, data_term, gap, nonzeros: m.nonzeros, pixels: 0, penalty_max }
+    // The residual must be orthogonal to the atoms of unpenalised codes.
+    let gap = if m.unpenalised_correlation > rounding { f64::INFINITY } else { gap };
+    Certificate {
+        objective,
+        data_term,
+        gap,
+        nonzeros: m.nonzeros,
+        pixels: 0,
+        penalty_max,
+        unpenalised_correlation: m.unpenalised_correlation,
+    }
 }

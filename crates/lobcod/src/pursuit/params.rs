@@ -10,6 +10,8 @@ use crate::needles::Needles;
 use crate::observe::Stop;
 use crate::real::Real;
 use crate::signal::Signal;
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Weight of the l1 norm.
@@ -19,6 +21,44 @@ pub enum Penalty {
     Absolute(f64),
     /// As a multiple of the smallest penalty for which all codes are zero.
     Relative(f64),
+    /// The constrained form: the penalty at which `|| A (Y - B - sum P_i^T D a_i) ||`, over all
+    /// signals, is this number.
+    MaxError(f64),
+}
+
+/// Loss of the residual in the data term.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Loss {
+    /// `1/2 r^2`.
+    #[default]
+    Squares,
+    /// The Huber loss: `1/2 r^2` up to this bound, then linear with this slope. A sample of mask weight
+    /// `a` has the bound `bound / a`.
+    Huber(f64),
+    /// `|r|`.
+    L1,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Squares => f.write_str("squares"),
+            Loss::Huber(bound) => write!(f, "huber:{bound}"),
+            Loss::L1 => f.write_str("l1"),
+        }
+    }
+}
+
+impl FromStr for Loss {
+    type Err = Error;
+    fn from_str(s: &str) -> Result<Self> {
+        match (s, s.strip_prefix("huber:").map(str::parse)) {
+            ("squares", _) => Ok(Loss::Squares),
+            ("l1", _) => Ok(Loss::L1),
+            (_, Some(Ok(bound))) => Ok(Loss::Huber(bound)),
+            _ => Err(Error::parameter("the loss", s, "squares, l1 or huber:DELTA")),
+        }
+    }
 }
 
 /// Order in which needles are visited.
@@ -66,6 +106,9 @@ pub struct Observed<T> {
     /// Penalty weight of every position (one channel; in the shape of the positions or the signal);
     /// `None`: all 1.
     pub penalty_map: Option<Signal<T>>,
+    /// Penalty weight of every code: one channel per atom, in the shape of the positions. 0 leaves a
+    /// code unpenalised, infinity forbids it; `None`: all 1.
+    pub coefficient_weights: Option<Signal<T>>,
     /// Maximum number of non-zeros of every needle (shapes as for `penalty_map`); `None`: as in the
     /// parameters.
     pub max_nonzeros_map: Option<Signal<T>>,
@@ -98,6 +141,7 @@ impl<T> From<Signal<T>> for Observed<T> {
             signal,
             mask: None,
             penalty_map: None,
+            coefficient_weights: None,
             max_nonzeros_map: None,
             start: Start::Zero,
             part: None,
@@ -112,6 +156,12 @@ impl Penalty {
         let (penalty, matters) = match self {
             Penalty::Absolute(penalty) => (penalty, something),
             Penalty::Relative(fraction) => (fraction * most, most > 0.0),
+            Penalty::MaxError(_) => {
+                return Err(Error::Data(
+                    "a largest error is only supported by the pursuit of whole signals; give a penalty"
+                        .into(),
+                ));
+            }
         };
         if matters && penalty < smallest::<T>() {
             let cure = "scale the signal up, raise the penalty or use double precision";
@@ -179,6 +229,9 @@ pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
 /// | `local` | coordinate | | solver for one needle |
 /// | `nonnegative` | false | | codes >= 0 |
 /// | `atom_weights` | all 1 | > 0 | penalty weight of every atom |
+/// | `elastic` | 0 | >= 0 | weight `mu` of a quadratic term `mu/2 ||a||^2` (elastic net) |
+/// | `loss` | squares | | loss of the residual: squares, Huber or l1 |
+/// | `debias` | false | | replace the codes by least squares on their support |
 /// | `max_nonzeros` | none | >= 1 | maximum number of non-zeros of a needle (makes the problem non-convex) |
 /// | `tile` | by rank | >= 1 | positions per tile along an axis |
 /// | `seed` | 0 | | order of the layers (schedule `layers`) |
@@ -204,6 +257,12 @@ pub struct PursuitParams {
     pub nonnegative: bool,
     /// Penalty weight of every atom.
     pub atom_weights: Option<Vec<f64>>,
+    /// Weight of a quadratic term in the codes.
+    pub elastic: f64,
+    /// Loss of the residual.
+    pub loss: Loss,
+    /// Whether to replace the codes by those that minimise the data term on their support.
+    pub debias: bool,
     /// Maximum number of non-zeros of a needle.
     pub max_nonzeros: Option<usize>,
     /// Positions per tile along an axis.
@@ -239,6 +298,9 @@ impl PursuitParams {
             local: Local::Coordinate,
             nonnegative: false,
             atom_weights: None,
+            elastic: 0.0,
+            loss: Loss::Squares,
+            debias: false,
             max_nonzeros: None,
             tile: None,
             seed: 0,
@@ -260,6 +322,10 @@ impl PursuitParams {
         match self.penalty {
             Penalty::Absolute(x) => check_positive("the penalty", x)?,
             Penalty::Relative(x) => check_positive("the relative penalty", x)?,
+            Penalty::MaxError(x) => {
+                check_positive("the largest error", x)?;
+                super::constrained::check(&self)?;
+            }
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::parameter(
@@ -272,6 +338,25 @@ impl PursuitParams {
             .iter()
             .flatten()
             .try_for_each(|&w| check_positive("an atom weight", w))?;
+        if !(self.elastic >= 0.0 && self.elastic.is_finite()) {
+            return Err(Error::parameter(
+                "the weight of the elastic net",
+                self.elastic,
+                "a number of at least 0",
+            ));
+        }
+        if self.loss != Loss::Squares {
+            super::robust::check(&self)?;
+        }
+        if let Loss::Huber(bound) = self.loss {
+            check_positive("the bound of the Huber loss", bound)?;
+        }
+        if self.debias && self.nonnegative {
+            return Err(Error::Data(
+                "debiased codes may be negative; use one of non-negative codes and debiasing"
+                    .into(),
+            ));
+        }
         for (name, value) in [
             ("the number of sweeps", Some(self.max_sweeps)),
             ("the tile size", self.tile),

@@ -1,12 +1,12 @@
 //! Builds the problem an engine solves from signals and parameters.
 
-use super::params::{Observed, Penalty, PursuitParams, Start};
+use super::params::{Local, Observed, Penalty, PursuitParams, Start};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{Engine, Plane, Problem};
+use crate::engine::{CoefficientWeights, Engine, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::geometry::{InSignal, Point, Raster, Region};
+use crate::geometry::{InSignal, Point, Raster};
 use crate::memory;
 use crate::needles::{Code, Needles};
 use crate::real::Real;
@@ -65,9 +65,15 @@ pub(crate) fn problem<T: Real>(
             "a number above 0 in the precision of the signal",
         ));
     }
+    if params.debias && signals.iter().any(|observed| observed.part.is_some()) {
+        return Err(Error::Data(
+            "codes of a signal of which every rank holds a part cannot be debiased; drop debiasing"
+                .into(),
+        ));
+    }
     let mut planes = Vec::new();
     for observed in signals {
-        observed_planes(params, observed, dictionary, &mut planes)?;
+        observed_planes(params, observed, dictionary, &weights, &mut planes)?;
     }
     Ok(Problem {
         planes,
@@ -75,6 +81,7 @@ pub(crate) fn problem<T: Real>(
         border: params.border,
         grouping: params.grouping(dictionary.extent().rank()),
         atom_weights: weights,
+        elastic: params.elastic,
         nonnegative: params.nonnegative,
         local: params.local,
         cap: params.max_nonzeros,
@@ -86,6 +93,7 @@ fn observed_planes<T: Real>(
     params: &PursuitParams,
     observed: &Observed<T>,
     dictionary: &Dictionary<T>,
+    atom_weights: &[T],
     planes: &mut Vec<Plane<T>>,
 ) -> Result<()> {
     let signal = &observed.signal;
@@ -93,6 +101,7 @@ fn observed_planes<T: Real>(
     if let Some(mask) = &observed.mask {
         mask.check_fits(signal)?;
     }
+    params.border.check_fits(observed.extent(), dictionary.extent())?;
     if let Start::Needles(needles) = &observed.start {
         if needles.extent() != observed.extent()
             || needles.channels() != signal.channels()
@@ -133,6 +142,13 @@ fn observed_planes<T: Real>(
     if let Some(w) = position_weights.iter().flatten().find(|w| !(w.is_finite() && **w > T::ZERO)) {
         return Err(Error::parameter("a weight of the penalty map", w, "a number above 0"));
     }
+    let coefficient_weights = observed
+        .coefficient_weights
+        .as_ref()
+        .map(|weights| {
+            coefficient_weights(params, observed, weights, dictionary.extent(), atom_weights)
+        })
+        .transpose()?;
     let caps = on_positions(&observed.max_nonzeros_map, "the map of caps on non-zeros")?;
     if let Some(cap) = caps
         .iter()
@@ -167,17 +183,71 @@ fn observed_planes<T: Real>(
         let weights = weights.filter(|w| observed.part.is_some() || w.iter().any(|&w| w != T::ONE));
         let position_weights = position_weights.clone();
         let position_caps = position_caps.clone();
+        let coefficient_weights = coefficient_weights.clone();
         let held = observed.part.map(|part| signal.extent().region().moved(part.start));
         planes.push(Plane {
             extent: observed.extent(),
             target,
             weights,
             position_weights,
+            coefficient_weights,
             position_caps,
             held,
         });
     }
     Ok(())
+}
+
+/// Checks the weights of the coefficients and multiplies them by those of the atoms.
+fn coefficient_weights<T: Real>(
+    params: &PursuitParams,
+    observed: &Observed<T>,
+    weights: &Signal<T>,
+    atom: Extent,
+    atom_weights: &[T],
+) -> Result<CoefficientWeights<T>> {
+    let extent = observed.extent();
+    let positions = extent.with_padded(params.border.positions(extent, atom).size);
+    if weights.channels() != atom_weights.len() || weights.extent() != positions {
+        return Err(Error::Shape(format!(
+            "the weights of the coefficients are {}x{}, but must be {}x{positions}: atoms, then positions",
+            weights.channels(),
+            weights.extent(),
+            atom_weights.len()
+        )));
+    }
+    if let Some(w) = weights.data().iter().find(|w| w.to_f64().is_nan() || **w < T::ZERO) {
+        return Err(Error::parameter("the weight of a coefficient", w, "a number of at least 0"));
+    }
+    let refused = [
+        (params.nonnegative, "non-negative codes"),
+        (params.local == Local::Lars, "the solver lars"),
+        (
+            params.max_nonzeros.is_some() || observed.max_nonzeros_map.is_some(),
+            "a maximum number of non-zeros",
+        ),
+        (observed.part.is_some(), "a signal of which every rank holds a part"),
+    ];
+    if weights.data().contains(&T::ZERO)
+        && let Some((_, what)) = refused.iter().find(|(given, _)| *given)
+    {
+        return Err(Error::Data(format!(
+            "unpenalised codes (weight 0) do not work together with {what}; use weights above 0"
+        )));
+    }
+    if let Start::Needles(needles) = &observed.start {
+        let at = Raster::new(params.border.positions(observed.extent(), atom), 1);
+        let forbidden = |c: &&Code<T>| {
+            weights.channel(c.atom as usize)[at.index(0, Point::from(c.position))] == T::INFINITY
+        };
+        if let Some(code) = needles.codes().iter().find(forbidden) {
+            return Err(Error::Data(format!(
+                "the start has a code of atom {} at {:?}, where the weight is infinite; remove it",
+                code.atom, code.position
+            )));
+        }
+    }
+    Ok(CoefficientWeights::new(weights.data(), atom_weights))
 }
 
 /// Returns a map on positions unchanged; samples a map on the signal at the centre of each patch.
@@ -208,10 +278,9 @@ fn position_map<T: Real>(
             at.clamp(0, all.end(axis) - 1)
         }
     };
-    let first =
-        if border == Border::Periodic { [0; 3] } else { atom.padded().map(|h| 1 - h as i64) };
-    let places = Region::<InSignal>::new(Point::new(first), positions.padded()).points();
-    Ok(places
+    Ok(border
+        .positions(signal, atom)
+        .points()
         .map(|at| map.data()[samples.index(0, Point::new(std::array::from_fn(|a| centre(at, a))))])
         .collect())
 }

@@ -6,6 +6,7 @@ use super::params::{
 };
 use super::passes::{GAP_FRACTION, STAGE_TOLERANCE, first_stage, smallest_tolerance};
 use super::setup::{check_codes, given_needles, planes_of};
+use super::unpenalised::Unpenalised;
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measure, Measurement, Problem, Session, Share, State, Visit};
@@ -29,6 +30,7 @@ pub struct Solver<'a, T> {
     pub schedule: ScheduleState,
     pub proof: Proof,
     pub history: Vec<HistoryPoint>,
+    pub unpenalised: Unpenalised,
     fingerprint: Fingerprint,
 }
 
@@ -87,6 +89,9 @@ impl<'a, T: Real> Solver<'a, T> {
         let limits = Limits { time: params.time_limit, memory: None };
         let run = Run::begin(limits, engine.agreement(), observer);
         let mut session = engine.open(problem, None)?;
+        let unpenalised = Unpenalised::of(params, signals, dictionary);
+        // penalty_max belongs to the penalised codes.
+        unpenalised.fit(params, signals, dictionary, &mut *session)?;
         let zero = session.measure(Measure::Largest, &run.untimed_context())?;
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let penalty = measured_penalty::<T>(
@@ -101,6 +106,7 @@ impl<'a, T: Real> Solver<'a, T> {
         let mut solver =
             Self::new(params, engine, signals, dictionary, session, run, (penalty, penalty_max));
         solver.fingerprint.measured = measured;
+        solver.unpenalised = unpenalised;
         solver.run.progress.objective = objective;
         solver.proof.planes = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
@@ -142,6 +148,7 @@ impl<'a, T: Real> Solver<'a, T> {
             proof: Proof::of(penalty_max.len()),
             penalty_max,
             history: Vec::new(),
+            unpenalised: Unpenalised::default(),
             fingerprint: Fingerprint::default(),
         }
     }

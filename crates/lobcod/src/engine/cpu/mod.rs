@@ -124,7 +124,11 @@ impl<T: Real> Engine<T> for CpuEngine {
             // Target, residual, the residual last measured, weights.
             let fields = 3 + usize::from(plane.weights.is_some());
             let maps = usize::from(plane.position_weights.is_some()) * real
-                + 4 * usize::from(plane.position_caps.is_some());
+                + 4 * usize::from(plane.position_caps.is_some())
+                + 4 * usize::from(plane.coefficient_weights.is_some());
+            if let Some(weights) = &plane.coefficient_weights {
+                bytes += weights.rows.len() / weights.atoms * (stride + 1) * real;
+            }
             bytes +=
                 samples * fields * real + positions * (maps + real) + dictionary.atom_len() * 4;
             // Vectors grow by doubling and hold at least four entries; up to a quarter of the
@@ -220,8 +224,12 @@ impl CpuEngine {
                 "at most 65535",
             ));
         }
-        let atoms =
-            Atoms::new(problem.dictionary.clone(), &problem.atom_weights, self.options.level);
+        let atoms = Atoms::new(
+            problem.dictionary.clone(),
+            &problem.atom_weights,
+            problem.elastic,
+            self.options.level,
+        );
         let (positions, mut blocks, exchange) = match part {
             Part::All => (None, None, Exchange::default()),
             Part::Positions(positions) => (Some(positions), None, Exchange::default()),
@@ -235,7 +243,7 @@ impl CpuEngine {
                 None => Tiling::new(extent, atom, problem.border, problem.grouping)?,
             };
             let tiles = blocks.as_mut().map(|blocks| blocks.next().expect("one block per plane"));
-            PlaneState::new(plane, tiling, tiles, &problem, atoms.rows.width, self.threads.count())
+            PlaneState::new(plane, tiling, tiles, &problem, &atoms, self.threads.count())
         };
         let planes = planes.into_iter().map(open).collect::<Result<Vec<PlaneState<T>>>>()?;
         let learnt = if problem.learning { &planes[..] } else { &[] }.iter().enumerate();

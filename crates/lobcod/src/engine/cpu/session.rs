@@ -218,8 +218,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
         if let Some(goal) = goal {
             let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
             let Self { team, atoms, planes, residuals, tiles, all, changes, .. } = self;
+            // The quadratic term makes a certificate depend on its penalty in more ways.
+            let elastic = atoms.elastic > T::ZERO;
             team.each_of(tiles, all, |state, scratch| {
-                let changed = changes.since_measured(state);
+                let changed = elastic || changes.since_measured(state);
                 state.visited = 0;
                 // If no code changed around a tile, its residual is bit-identical.
                 if !changed && !matches!(goal, Goal::Above { penalty, .. } if state.largest_correlation > penalty.to_f64()) {
@@ -244,7 +246,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         if self.standing != Standing::Weighed {
             let Self { team, planes, residuals, tiles, atoms, all, level, .. } = self;
             team.each_of(tiles, all, |state, _| {
-                state.weigh(*level, &planes[state.plane], &residuals[state.plane], &atoms.weights);
+                state.weigh(*level, &planes[state.plane], &residuals[state.plane], atoms);
             });
         }
         if self.standing == Standing::Synthesised {
@@ -252,10 +254,15 @@ impl<T: Real> Session<T> for CpuSession<T> {
         }
         // An earlier certificate gives no bound now.
         let known = what.correlates() && !stopped.load(Relaxed);
-        let sums = self.add_up(|state| Measurement {
+        let half = 0.5 * self.atoms.elastic.to_f64();
+        let above = matches!(what, Measure::Certificate { .. }) && known && half > 0.0;
+        let sums = self.add_up(above, |state| Measurement {
             residual_energy: state.energies.0,
             target_dot_residual: state.energies.1,
             weighted_l1: state.weighted_l1,
+            elastic_term: half * state.squares,
+            elastic_excess: above.then(|| state.excess / (4.0 * half)),
+            unpenalised_correlation: state.unpenalised_correlation,
             nonzeros: state.codes.len(),
             largest_correlation: if known { state.largest_correlation } else { f64::INFINITY },
             visited: if what.correlates() { state.visited } else { 0 },

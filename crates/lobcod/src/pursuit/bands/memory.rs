@@ -97,6 +97,7 @@ impl Pursuit {
             border,
             grouping: self.params.grouping(dictionary.extent().rank()),
             atom_weights: Vec::new(),
+            elastic: 0.0,
             nonnegative: self.params.nonnegative,
             local: self.params.local,
             cap: self.params.max_nonzeros,

@@ -46,7 +46,7 @@ pub use store::{CodeStore, RowSource, Strip};
 use super::local_dual::lattice;
 use super::params::{largest_correlation, measured_penalty};
 use super::solver::{Solver, is_stopped_early};
-use super::{Pursuit, PursuitParams};
+use super::{Loss, Pursuit, PursuitParams};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{Context, Engine, Lattice, Measure, Measurement, Share};
@@ -87,9 +87,15 @@ impl Pursuit {
         rows: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report> {
-        if self.params.border == Border::Periodic {
+        if !matches!(self.params.border, Border::Free | Border::Zero) {
+            return Err(Error::Data(format!(
+                "a signal with the {} border cannot be split into bands; use the free border",
+                self.params.border
+            )));
+        }
+        if self.params.elastic > 0.0 || self.params.debias || self.params.loss != Loss::Squares {
             return Err(Error::Data(
-                "a signal with a periodic border cannot be split into bands; use the free border"
+                "a signal is not split into bands with an elastic net, debiased codes or a robust loss; code it whole"
                     .into(),
             ));
         }

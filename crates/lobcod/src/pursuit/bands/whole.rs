@@ -44,7 +44,7 @@ impl<T: Real> BandedSolver<'_, T> {
     fn total(&self, planes: &[Measurement], duals: &[f64]) -> Certificate {
         let mut total = Certificate::default();
         for ((m, &dual), &penalty_max) in planes.iter().zip(duals).zip(&self.penalty_max) {
-            total.add(&certificate(m, dual, self.penalty, penalty_max));
+            total.add(&certificate(m, dual, self.penalty, penalty_max, 0.0));
         }
         total.pixels = self.source.signal.extent().volume();
         total

@@ -21,6 +21,8 @@ pub struct Atoms<T> {
     /// The largest of them, and a bound on the relative rounding error of a correlation.
     pub largest_inverse_weight: T,
     pub rounding: T,
+    /// Weight of the quadratic term, added to the diagonal of the Gram matrix.
+    pub elastic: T,
     /// An atom whose samples are all 1.
     pub inside_rows: AtomRows<T>,
     /// Layout of a contiguous patch.
@@ -31,7 +33,7 @@ pub struct Atoms<T> {
 }
 
 impl<T: Real> Atoms<T> {
-    pub fn new(dictionary: Dictionary<T>, weights: &[T], level: Level) -> Self {
+    pub fn new(dictionary: Dictionary<T>, weights: &[T], elastic: f64, level: Level) -> Self {
         let (m, lanes) = (dictionary.len(), level.lanes::<T>());
         let packed = PackedAtoms::new(&dictionary, level);
         let stride = packed.stride;
@@ -47,6 +49,7 @@ impl<T: Real> Atoms<T> {
             weights: pad(&|w| w, T::INFINITY),
             largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
             rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
+            elastic: T::from_f64(elastic),
             inside_rows: AtomRows::from_data(&vec![T::ONE; samples], row, samples, lanes),
             inverse_weights,
             straight: PatchSamples::straight(samples),
@@ -131,7 +134,7 @@ impl<T: Real> Atoms<T> {
     }
 }
 
-/// Columns of the Gram matrix of the atoms, computed on demand.
+/// Columns of the Gram matrix of the atoms, with the quadratic term, computed on demand.
 pub struct PlainColumns<'a, T> {
     pub atoms: &'a Atoms<T>,
     /// Cache of the columns.
@@ -183,6 +186,7 @@ impl<T: Real> Columns<T> for PlainColumns<'_, T> {
                 &[0],
                 column,
             );
+            column[atom] += self.atoms.elastic;
         }
         column
     }
@@ -245,6 +249,7 @@ impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
                     &[0],
                     &mut store.columns[start..],
                 );
+                store.columns[start + atom] += self.atoms.elastic;
                 store.made.push(atom);
                 store.made.len() - 1
             }

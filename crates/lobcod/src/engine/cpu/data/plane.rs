@@ -1,9 +1,10 @@
 //! CPU representation of one plane of the problem.
 
+use crate::engine::cpu::data::atoms::Atoms;
 use crate::engine::cpu::data::footprint::{Footprint, Layout};
 use crate::engine::cpu::data::tile::LocalCode;
 use crate::engine::cpu::workers::team::Team;
-use crate::engine::{Plane, Problem};
+use crate::engine::{CoefficientWeights, NeedleWeights, Plane, Problem};
 use crate::error::Result;
 use crate::geometry::{InDomain, InSignal, Point, Raster, Region};
 use crate::grid::{Grid, Tile, TileRange, Tiling};
@@ -26,12 +27,44 @@ pub struct PlaneState<T> {
     /// The residual when last measured; empty before that.
     measured: Vec<T>,
     position_weights: Option<Vec<T>>,
+    pub coefficient_weights: Option<PlacedWeights<T>>,
     position_caps: Option<Vec<u32>>,
     cap: usize,
     /// The tiling of the whole plane, and the tiles stored here.
     tiling: Tiling,
     tiles: TileRange,
     pub bands: Bands,
+}
+
+/// The weights of the coefficients at the positions stored here.
+pub struct PlacedWeights<T> {
+    row_of: Vec<u32>,
+    /// Rows of `stride` weights, infinite in the padding.
+    rows: Vec<T>,
+    stride: usize,
+    /// Largest inverse weight of every row.
+    largest_inverse: Vec<T>,
+}
+
+impl<T: Real> PlacedWeights<T> {
+    fn new(row_of: Vec<u32>, given: &CoefficientWeights<T>, stride: usize) -> Self {
+        let padding = || std::iter::repeat_n(T::INFINITY, stride - given.atoms);
+        let of_atoms = || given.rows.chunks_exact(given.atoms);
+        let least = |row: &[T]| row.iter().fold(T::INFINITY, |a, &b| if b < a { b } else { a });
+        Self {
+            row_of,
+            rows: of_atoms().flat_map(|row| row.iter().copied().chain(padding())).collect(),
+            stride,
+            largest_inverse: of_atoms().map(|row| T::ONE / least(row)).collect(),
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, place: usize, position: T) -> NeedleWeights<'_, T> {
+        let row = self.row_of[place] as usize;
+        let atoms = &self.rows[row * self.stride..(row + 1) * self.stride];
+        NeedleWeights { atoms, largest_inverse: self.largest_inverse[row], position }
+    }
 }
 
 /// The bands of a plane used by a pass over the atoms.
@@ -67,13 +100,13 @@ impl<T: Real> PlaneState<T> {
         tiling: Tiling,
         tiles: Option<TileRange>,
         problem: &Problem<T>,
-        row_width: usize,
+        atoms: &Atoms<T>,
         threads: usize,
     ) -> Result<Self> {
         let tiles = tiles.unwrap_or_else(|| tiling.all());
         let grid = tiling.block(&tiles);
         let channels = problem.dictionary.channels();
-        let layout = Layout::new(&grid, channels, row_width)?;
+        let layout = Layout::new(&grid, channels, atoms.rows.width)?;
         let signal = plane.extent.region();
         let region = plane.held.unwrap_or(signal);
         let periodic = from_fn(|a| tiling.periodic && region.size[a] == signal.size[a]);
@@ -92,6 +125,10 @@ impl<T: Real> PlaneState<T> {
             position_weights: plane
                 .position_weights
                 .map(|map| all.gather(&map, &own, T::ONE, threads)),
+            coefficient_weights: plane.coefficient_weights.map(|given| {
+                let row_of = all.gather(&given.row_of, &own, 0, threads);
+                PlacedWeights::new(row_of, &given, atoms.packed.stride)
+            }),
             position_caps: plane.position_caps.map(|map| all.gather(&map, &own, 0, threads)),
             tiling,
             tiles,
@@ -141,6 +178,25 @@ impl<T: Real> PlaneState<T> {
     #[inline(always)]
     pub fn position_weight(&self, tile: &Tile, offset: usize) -> T {
         self.position_weights.as_ref().map_or(T::ONE, |w| w[self.position(tile, offset)])
+    }
+
+    /// Penalty weights of the codes of a needle.
+    #[inline(always)]
+    pub fn needle_weights<'a>(
+        &'a self,
+        atoms: &'a Atoms<T>,
+        tile: &Tile,
+        offset: usize,
+    ) -> NeedleWeights<'a, T> {
+        let position = self.position_weight(tile, offset);
+        match &self.coefficient_weights {
+            None => NeedleWeights {
+                atoms: &atoms.weights,
+                largest_inverse: atoms.largest_inverse_weight,
+                position,
+            },
+            Some(placed) => placed.at(self.position(tile, offset), position),
+        }
     }
 
     /// Maximum number of non-zeros of a needle.
@@ -263,6 +319,11 @@ impl<T: Real> PlaneState<T> {
             + size_of_val(&self.measured[..])
             + of(&self.position_weights)
             + of(&self.position_caps)
+            + self.coefficient_weights.as_ref().map_or(0, |w| {
+                size_of_val(&w.row_of[..])
+                    + size_of_val(&w.rows[..])
+                    + size_of_val(&w.largest_inverse[..])
+            })
             + size_of_val(&self.layout.patch[..])
     }
 }
@@ -278,6 +339,7 @@ pub mod tests {
     use crate::extent::Extent;
     use crate::grid::Grouping;
     use crate::pursuit::Local;
+    use crate::simd::Level;
 
     /// A plane of zeros and its residual.
     pub(in crate::engine::cpu) fn plane(
@@ -293,6 +355,7 @@ pub mod tests {
             border,
             grouping,
             atom_weights: vec![1.0; 2],
+            elastic: 0.0,
             nonnegative: false,
             local: Local::Coordinate,
             cap: None,
@@ -300,8 +363,8 @@ pub mod tests {
         };
         let tiling = Tiling::new(extent, problem.dictionary.extent(), border, grouping).unwrap();
         let plane = Plane { target: vec![0.0; extent.volume()], ..Plane::empty(extent) };
-        let plane =
-            PlaneState::new(plane, tiling, None, &problem, atom[atom.len() - 1], 1).unwrap();
+        let atoms = Atoms::new(problem.dictionary.clone(), &[1.0; 2], 0.0, Level::Portable);
+        let plane = PlaneState::new(plane, tiling, None, &problem, &atoms, 1).unwrap();
         let residual = vec![0.0; plane.raster().len()];
         (plane, residual)
     }

@@ -1,5 +1,6 @@
 //! A tile and its codes.
 
+use crate::engine::cpu::data::atoms::Atoms;
 use crate::engine::cpu::data::changes::Seen;
 use crate::engine::cpu::data::plane::PlaneState;
 use crate::grid::{Layers, Tile};
@@ -46,9 +47,16 @@ pub struct TileState<T> {
     /// `sum weight_ik |a_ik|` when last measured, and `||r||^2` and `<A (Y - B), r>` over its own
     /// samples.
     pub weighted_l1: f64,
+    /// `sum a_ik^2` when last measured.
+    pub squares: f64,
     pub energies: (f64, f64),
     /// Largest correlation when last measured.
     pub largest_correlation: f64,
+    /// Largest correlation of an unpenalised code, and `sum (|c_ik| - threshold_ik)^2` over the
+    /// correlations above their thresholds, when last measured; only with special weights or a
+    /// quadratic term.
+    pub unpenalised_correlation: f64,
+    pub excess: f64,
     /// Reach of every needle, in the order of the layers, when last measured. Empty: unknown.
     pub reaches: Vec<Reach<T>>,
     /// Needles correlated, or codes updated, by the last sweep or measurement.
@@ -97,8 +105,11 @@ impl<T: Real> TileState<T> {
             largest_change: 0.0,
             last_change: 0.0,
             weighted_l1: 0.0,
+            squares: 0.0,
             energies: (0.0, 0.0),
             largest_correlation: f64::INFINITY,
+            unpenalised_correlation: 0.0,
+            excess: 0.0,
             reaches: Vec::new(),
             visited: 0,
             seen: Seen::NOTHING,
@@ -118,20 +129,14 @@ impl<T: Real> TileState<T> {
     }
 
     /// Measures the codes and the residual.
-    pub fn weigh(
-        &mut self,
-        level: Level,
-        plane: &PlaneState<T>,
-        residual: &[T],
-        atom_weights: &[T],
-    ) {
+    pub fn weigh(&mut self, level: Level, plane: &PlaneState<T>, residual: &[T], atoms: &Atoms<T>) {
         self.energies = plane.energies(level, &self.tile, residual);
         let size = |code: &LocalCode<T>| {
-            let weight = plane.position_weight(&self.tile, code.offset as usize)
-                * atom_weights[code.atom as usize];
-            weight.to_f64() * code.value.to_f64().abs()
+            let weights = plane.needle_weights(atoms, &self.tile, code.offset as usize);
+            weights.of(code.atom as usize).to_f64() * code.value.to_f64().abs()
         };
         self.weighted_l1 = self.codes.iter().map(size).sum();
+        self.squares = self.codes.iter().map(|code| code.value.to_f64().powi(2)).sum();
     }
 
     /// Range of the codes of a layer.

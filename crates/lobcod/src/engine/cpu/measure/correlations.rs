@@ -44,6 +44,9 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
+        if self.plane.coefficient_weights.is_some() || self.atoms.elastic > T::ZERO {
+            return self.measure_special::<V>();
+        }
         let Self { atoms, plane, residual, state, scratch, changed, goal, skipping, nonnegative } =
             self;
         let layout = &plane.layout;
@@ -69,9 +72,15 @@ impl<T: Real> Kernel<T> for MeasureTile<'_, T> {
             let exact = known && !changed && before.is_exact();
             if !exact {
                 let last = (known && changed).then_some(before.bound());
-                let mut bound = scratch
-                    .bounds
-                    .of(BoundRequest { offset: offset as usize, known: last, weight }, atoms);
+                let mut bound = scratch.bounds.of(
+                    BoundRequest {
+                        offset: offset as usize,
+                        known: last,
+                        weight,
+                        largest_inverse: atoms.largest_inverse_weight,
+                    },
+                    atoms,
+                );
                 if known && !changed && before.bound() < bound {
                     bound = before.bound();
                 }
@@ -146,7 +155,12 @@ impl Wanted {
 }
 
 /// Lists the needles whose correlation exceeds the bound, with the range of their codes.
-fn list_candidates<T: Real>(state: &mut TileState<T>, layers: &Layers, needles: &[u32], bound: T) {
+pub fn list_candidates<T: Real>(
+    state: &mut TileState<T>,
+    layers: &Layers,
+    needles: &[u32],
+    bound: T,
+) {
     let (mut layer, mut end) = (0, layers.size(0));
     let mut cursor = 0;
     for (i, (&offset, &reach)) in needles.iter().zip(&state.reaches).enumerate() {

@@ -2,4 +2,5 @@
 
 pub mod correlations;
 pub mod scaled;
+pub mod special;
 pub mod sums;

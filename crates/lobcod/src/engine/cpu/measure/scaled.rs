@@ -7,6 +7,7 @@ use crate::engine::cpu::data::atoms::Atoms;
 use crate::engine::cpu::data::plane::PlaneState;
 use crate::engine::cpu::data::scratch::Scratch;
 use crate::engine::cpu::data::tile::TileState;
+use crate::engine::cpu::measure::special::reach;
 use crate::engine::cpu::session::CpuSession;
 use crate::engine::cpu::workers::team::Team;
 use crate::engine::{Exceeding, ScaledResidual, ScaledSums, Scaling};
@@ -147,8 +148,8 @@ impl<T: Real> Kernel<T> for ScaledTile<'_, '_, T> {
         // times the norm of the patch, or `high` times the norm if it is unknown.
         let may_exceed = |(i, &offset): (usize, &u32)| {
             let at = offset as usize;
-            let norm = scratch.bounds.norm(at) * atoms.largest_inverse_weight
-                / plane.position_weight(&state.tile, at);
+            let weights = plane.needle_weights(atoms, &state.tile, at);
+            let norm = scratch.bounds.norm(at) * weights.largest_inverse / weights.position;
             let bound = state
                 .reaches
                 .get(i)
@@ -158,6 +159,15 @@ impl<T: Real> Kernel<T> for ScaledTile<'_, '_, T> {
         let wanted: Vec<u32> = scratch.needles.iter().enumerate().filter_map(may_exceed).collect();
         scratch.projected.begin();
         for batch in wanted.chunks(BATCH) {
+            if plane.coefficient_weights.is_some() {
+                let (field, into) = (&scratch.footprint.residual, &mut scratch.correlations);
+                atoms.packed.correlate(field, &layout.patch, batch, into);
+                for (&offset, c) in batch.iter().zip(into.chunks_exact(atoms.packed.stride)) {
+                    let weights = plane.needle_weights(atoms, &state.tile, offset as usize);
+                    tile.largest = tile.largest.max(reach(c, &weights, request.nonnegative));
+                }
+                continue;
+            }
             atoms.reach::<V>(
                 layout,
                 &scratch.footprint.residual,

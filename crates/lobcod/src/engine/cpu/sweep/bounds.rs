@@ -20,8 +20,9 @@ pub struct BoundRequest<T> {
     pub offset: usize,
     /// Its largest correlation when last measured, if any.
     pub known: Option<T>,
-    /// Penalty weight of its position.
+    /// Penalty weight of its position, and the largest inverse weight of its atoms.
     pub weight: T,
+    pub largest_inverse: T,
 }
 
 /// Bounds of the needles of one tile, by the offset of their patch in the footprint.
@@ -86,14 +87,14 @@ impl<T: Real> Bounds<T> {
     /// Upper bound on the correlations of a needle whose patch is unchanged since [`Bounds::find`].
     #[inline(always)]
     pub fn of(&self, needle: BoundRequest<T>, atoms: &Atoms<T>) -> T {
-        let BoundRequest { offset, known, weight } = needle;
-        let norm = self.norm(offset) * atoms.largest_inverse_weight;
+        let BoundRequest { offset, known, weight, largest_inverse } = needle;
+        let norm = self.norm(offset) * largest_inverse;
         let bound = match known {
             None => norm,
             Some(known) => {
                 // The known correlation is already relative to the weight of the position.
-                let moved = known * weight
-                    + (self.change[offset] + lost()).sqrt() * atoms.largest_inverse_weight;
+                let moved =
+                    known * weight + (self.change[offset] + lost()).sqrt() * largest_inverse;
                 if moved < norm { moved } else { norm }
             }
         };
@@ -113,7 +114,7 @@ impl<T: Real> Bounds<T> {
     ) -> bool {
         if self.on_demand || self.stale[needle.offset] {
             let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, needle.offset);
-            return (energy + lost()).sqrt() * atoms.largest_inverse_weight * atoms.rounding
+            return (energy + lost()).sqrt() * needle.largest_inverse * atoms.rounding
                 <= threshold * needle.weight;
         }
         self.of(needle, atoms) <= threshold

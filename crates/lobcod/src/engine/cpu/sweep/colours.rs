@@ -157,28 +157,37 @@ impl<T: Real> CpuSession<T> {
     }
 
     /// Measurements of every plane from those of its tiles on all ranks, by exact sums.
-    pub fn add_up(&self, of: impl Fn(&TileState<T>) -> Measurement) -> Vec<Measurement> {
+    pub fn add_up(
+        &self,
+        with_excess: bool,
+        of: impl Fn(&TileState<T>) -> Measurement,
+    ) -> Vec<Measurement> {
         let planes = self.planes.len();
-        let mut sums = vec![ExactSum::default(); 3 * planes];
-        let (mut counts, mut largest) = (vec![0; 2 * planes], vec![0.0f64; planes]);
+        let mut sums = vec![ExactSum::default(); 5 * planes];
+        let (mut counts, mut largest) = (vec![0; 2 * planes], vec![0.0f64; 2 * planes]);
         for state in &self.tiles {
             let (p, m) = (state.plane, of(state));
-            [m.residual_energy, m.target_dot_residual, m.weighted_l1]
+            let excess = m.elastic_excess.unwrap_or(0.0);
+            [m.residual_energy, m.target_dot_residual, m.weighted_l1, m.elastic_term, excess]
                 .iter()
                 .enumerate()
-                .for_each(|(i, &x)| sums[3 * p + i].add(x));
+                .for_each(|(i, &x)| sums[5 * p + i].add(x));
             counts[2 * p] += m.nonzeros;
             counts[2 * p + 1] += m.visited;
-            largest[p] = largest[p].max(m.largest_correlation);
+            largest[2 * p] = largest[2 * p].max(m.largest_correlation);
+            largest[2 * p + 1] = largest[2 * p + 1].max(m.unpenalised_correlation);
         }
         let sums = self.exchange.sums(sums, &mut counts);
         self.exchange.reduce(&mut [], &mut largest);
         let plane = |p: usize| Measurement {
-            residual_energy: sums[3 * p],
-            target_dot_residual: sums[3 * p + 1],
-            weighted_l1: sums[3 * p + 2],
+            residual_energy: sums[5 * p],
+            target_dot_residual: sums[5 * p + 1],
+            weighted_l1: sums[5 * p + 2],
+            elastic_term: sums[5 * p + 3],
+            elastic_excess: with_excess.then_some(sums[5 * p + 4]),
+            unpenalised_correlation: largest[2 * p + 1],
             nonzeros: counts[2 * p],
-            largest_correlation: largest[p],
+            largest_correlation: largest[2 * p],
             visited: counts[2 * p + 1],
         };
         (0..planes).map(plane).collect()

@@ -112,16 +112,22 @@ impl<T: Real> DiscoverTile<'_, T> {
             return false;
         }
         let at = visit.offset as usize;
-        let known = if self.sweep.visit == Visit::All {
+        // With a quadratic term, the largest correlation depends on the codes of the needle too.
+        let known = if self.sweep.visit == Visit::All && self.atoms.elastic == T::ZERO {
             self.state.reaches.get(number).map(|reach| reach.bound())
         } else {
             None
         };
-        let weight = self.plane.position_weight(&self.state.tile, at);
+        let weights = self.plane.needle_weights(self.atoms, &self.state.tile, at);
         let (field, layout) = (&self.scratch.footprint.residual, &self.plane.layout);
         let threshold = T::from_f64(self.sweep.penalty) * self.slack();
         self.scratch.bounds.sleeps::<V>(
-            BoundRequest { offset: at, known, weight },
+            BoundRequest {
+                offset: at,
+                known,
+                weight: weights.position,
+                largest_inverse: weights.largest_inverse,
+            },
             self.atoms,
             field,
             layout,
@@ -214,9 +220,10 @@ impl<T: Real> DiscoverTile<'_, T> {
             c.iter_mut().for_each(|x| *x *= fraction);
         }
         let at = visit.offset as usize;
+        let weights = plane.needle_weights(self.atoms, &self.state.tile, at);
         let rules = Rules {
-            thresholds: &self.atoms.weights,
-            scale: T::from_f64(self.sweep.penalty) * plane.position_weight(&self.state.tile, at),
+            thresholds: weights.atoms,
+            scale: T::from_f64(self.sweep.penalty) * weights.position,
             nonnegative: self.nonnegative,
             cap: plane.cap(&self.state.tile, at),
             tolerance: T::from_f64(self.sweep.local_tolerance),
@@ -231,6 +238,10 @@ impl<T: Real> DiscoverTile<'_, T> {
         }
         let active = &mut scratch.active;
         active.clear();
+        // The quadratic term is on the diagonal of the Gram matrix.
+        if self.atoms.elastic > T::ZERO {
+            old.iter().for_each(|code| c[code.atom as usize] -= self.atoms.elastic * code.value);
+        }
         active.extend(old.iter().map(|code| ActiveCode {
             atom: u32::from(code.atom),
             value: code.value,
@@ -278,7 +289,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             if back != T::ZERO && !spread {
                 let weights = clipped.then_some(&footprint.weights[..]);
                 add_atom::<V>(atoms, k, &layout.rows, &mut footprint.residual, weights, at, back);
-                let change = (back.abs() * curvature / rules.threshold(k)).to_f64();
+                let change = (back.abs() * curvature / rules.resolution(k)).to_f64();
                 self.state.largest_change = self.state.largest_change.max(change);
                 self.state.last_change = self.state.largest_change;
                 moved = true;
