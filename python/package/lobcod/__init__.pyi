@@ -49,7 +49,7 @@ def encode(
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
     penalty: float | None = None,
     mask: ArrayLike | None = None,
-    border: Literal["free", "zero", "periodic"] = "free",
+    border: Literal["free", "zero", "periodic", "inside"] = "free",
     tolerance: float = 0.001,
     *,
     relative_penalty: float | None = None,
@@ -59,6 +59,11 @@ def encode(
     nonnegative: bool = False,
     atom_weights: ArrayLike | None = None,
     penalty_map: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    elastic: float = 0.0,
+    max_error: float | None = None,
+    loss: str = "squares",
+    debias: bool = False,
     max_nonzeros: ArrayLike | None = None,
     schedule: Literal["tiles", "layers", "needles"] = "tiles",
     local: Literal["coordinate", "lars"] = "coordinate",
@@ -103,8 +108,8 @@ def encode(
     mask : array, optional
         True or 1 = observed, False or 0 = missing, between = weights; same shape as the image, with or
         without channels. For several images: one mask for all, or a list of masks.
-    border : {"free", "zero", "periodic"}, optional
-        Boundary condition: unconstrained, zeros, or wrap-around.
+    border : {"free", "zero", "periodic", "inside"}, optional
+        Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.
     tolerance : float, optional
         Stop when the relative duality gap is at most this.
     relative_penalty : float, optional
@@ -124,6 +129,18 @@ def encode(
         Penalty weight of each atom.
     penalty_map : array, optional
         Penalty weight of each position, in the shape of the image or of the positions.
+    weights : array, optional
+        Penalty weight of every coefficient, atoms first, then positions; 0 leaves it unpenalised, inf
+        forbids it.
+    elastic : float, optional
+        Weight ``mu`` of a quadratic term ``mu/2 ||a||^2`` (elastic net).
+    max_error : float, optional
+        Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a
+        penalty.
+    loss : str, optional
+        Loss of the residual: ``"squares"``, ``"l1"`` or ``"huber:DELTA"`` (linear beyond DELTA).
+    debias : bool, optional
+        Replace the codes by least squares on their support.
     max_nonzeros : array, optional
         Maximum number of non-zero codes per position: one number, or an array with one number per
         position.
@@ -181,7 +198,7 @@ def encode(
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
     penalty: float | None = None,
     mask: ArrayLike | None = None,
-    border: Literal["free", "zero", "periodic"] = "free",
+    border: Literal["free", "zero", "periodic", "inside"] = "free",
     tolerance: float = 0.001,
     *,
     relative_penalty: float | None = None,
@@ -191,6 +208,11 @@ def encode(
     nonnegative: bool = False,
     atom_weights: ArrayLike | None = None,
     penalty_map: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    elastic: float = 0.0,
+    max_error: float | None = None,
+    loss: str = "squares",
+    debias: bool = False,
     max_nonzeros: ArrayLike | None = None,
     schedule: Literal["tiles", "layers", "needles"] = "tiles",
     local: Literal["coordinate", "lars"] = "coordinate",
@@ -234,7 +256,7 @@ def learn(
     rounds: int = 6,
     target_objective: float | None = None,
     base: str = "local-mean",
-    border: Literal["free", "zero", "periodic"] = "free",
+    border: Literal["free", "zero", "periodic", "inside"] = "free",
     channel_axis: int | None = ...,
     tolerance: float = 0.001,
     precision: Literal["f32", "f64"] | None = None,
@@ -306,8 +328,8 @@ def learn(
     base : str, optional
         Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or
         ``"none"``.
-    border : {"free", "zero", "periodic"}, optional
-        Boundary condition: unconstrained, zeros, or wrap-around.
+    border : {"free", "zero", "periodic", "inside"}, optional
+        Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.
     channel_axis : int, optional
         Channel axis. Without it there are no channels; if the last axis looks like colour channels and
         no dictionary is given, a warning is issued, which ``channel_axis=None`` silences.
@@ -387,8 +409,8 @@ class Stream:
     base : str, optional
         Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or
         ``"none"``.
-    border : {"free", "zero", "periodic"}, optional
-        Boundary condition: unconstrained, zeros, or wrap-around.
+    border : {"free", "zero", "periodic", "inside"}, optional
+        Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.
     channel_axis : int, optional
         Channel axis. Without it there are no channels; if the last axis looks like colour channels and
         no dictionary is given, a warning is issued, which ``channel_axis=None`` silences.
@@ -430,7 +452,7 @@ class Stream:
         freeze: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96"] | SupportsArray | None = None,
         stream_memory: int = 32,
         base: str = "local-mean",
-        border: Literal["free", "zero", "periodic"] = "free",
+        border: Literal["free", "zero", "periodic", "inside"] = "free",
         channel_axis: int | None = ...,
         precision: Literal["f32", "f64"] | None = None,
         threads: int = 0,
