@@ -1,5 +1,6 @@
 """Run the notebooks and store their outputs: `python notebooks.py [NAME...]`."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,16 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+INLINE = "module://matplotlib_inline.backend_inline"
+"""The backend of notebooks, whatever that of the caller is."""
 FOLDER = Path(__file__).parent / "notebooks"
 
 
 def executed(file: Path) -> Any:
     """Return a notebook with the outputs of a run, without the times of that run."""
     notebook = nbformat.read(file, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False).execute()
+    client = NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False)
+    client.execute(env={**os.environ, "MPLBACKEND": INLINE})
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
     return notebook
 
