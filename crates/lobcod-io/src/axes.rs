@@ -23,6 +23,14 @@ pub enum Axes {
     Dhw,
     /// A volume with channels last.
     Dhwc,
+    /// Time points that are greyscale images.
+    Thw,
+    /// Time points that are colour images, channels last.
+    Thwc,
+    /// Time points that are volumes.
+    Tdhw,
+    /// Time points that are volumes with channels last.
+    Tdhwc,
 }
 
 #[derive(PartialEq)]
@@ -34,14 +42,36 @@ enum Channels {
 
 impl Axes {
     /// All orders.
-    pub const ALL: [Axes; 6] = [Axes::T, Axes::Hw, Axes::Hwc, Axes::Chw, Axes::Dhw, Axes::Dhwc];
+    pub const ALL: [Axes; 10] = [
+        Axes::T,
+        Axes::Hw,
+        Axes::Hwc,
+        Axes::Chw,
+        Axes::Dhw,
+        Axes::Dhwc,
+        Axes::Thw,
+        Axes::Thwc,
+        Axes::Tdhw,
+        Axes::Tdhwc,
+    ];
 
-    /// Number of axes besides channels.
+    /// Number of axes besides channels and time points.
     pub fn rank(self) -> usize {
         match self {
             Axes::T => 1,
-            Axes::Hw | Axes::Hwc | Axes::Chw => 2,
-            Axes::Dhw | Axes::Dhwc => 3,
+            Axes::Hw | Axes::Hwc | Axes::Chw | Axes::Thw | Axes::Thwc => 2,
+            Axes::Dhw | Axes::Dhwc | Axes::Tdhw | Axes::Tdhwc => 3,
+        }
+    }
+
+    /// The axes of a time point; `None` if there are no time points.
+    pub fn of_time_point(self) -> Option<Self> {
+        match self {
+            Axes::Thw => Some(Axes::Hw),
+            Axes::Thwc => Some(Axes::Hwc),
+            Axes::Tdhw => Some(Axes::Dhw),
+            Axes::Tdhwc => Some(Axes::Dhwc),
+            _ => None,
         }
     }
 
@@ -64,9 +94,9 @@ impl Axes {
 
     fn channels(self) -> Channels {
         match self {
-            Axes::T | Axes::Hwc | Axes::Dhwc => Channels::Last,
+            Axes::T | Axes::Hwc | Axes::Dhwc | Axes::Thwc | Axes::Tdhwc => Channels::Last,
             Axes::Chw => Channels::First,
-            Axes::Hw | Axes::Dhw => Channels::None,
+            Axes::Hw | Axes::Dhw | Axes::Thw | Axes::Tdhw => Channels::None,
         }
     }
 
@@ -144,6 +174,10 @@ impl fmt::Display for Axes {
             Axes::Chw => "chw",
             Axes::Dhw => "dhw",
             Axes::Dhwc => "dhwc",
+            Axes::Thw => "thw",
+            Axes::Thwc => "thwc",
+            Axes::Tdhw => "tdhw",
+            Axes::Tdhwc => "tdhwc",
         })
     }
 }
@@ -155,7 +189,7 @@ impl FromStr for Axes {
             lobcod::Error::Parameter {
                 name: "the order of the axes",
                 value: text.into(),
-                allowed: "t, hw, hwc, chw, dhw or dhwc",
+                allowed: "t, hw, hwc, chw, dhw, dhwc, thw, thwc, tdhw or tdhwc",
             }
             .into()
         })

@@ -7,7 +7,7 @@ use crate::kind::FileKind;
 use crate::npy;
 use crate::raster::{named_array, usual_axes};
 use crate::source::{Allowance, STANDARD, load};
-use crate::{bitmap, npz, tiff};
+use crate::{bitmap, npz, tiff, time};
 use lobcod::Extent;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -30,6 +30,9 @@ pub(crate) struct Shape {
 /// for pipes, which can be read only once.
 pub fn read_shape(path: &Path, options: &ReadOptions) -> Result<Option<(Extent, usize)>> {
     let failed = |source| Error::read(path, source);
+    if options.axes.is_some_and(|axes| axes.of_time_point().is_some()) {
+        return time::read_shape(path, options).map(Some);
+    }
     let shape = if path.as_os_str() == STANDARD {
         let input = load(path, Allowance::new::<f32>(options.max_bytes))?;
         shape(Path::new("standard input"), Cursor::new(input), options)?

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::metadata::Metadata;
 use crate::raster::Raster;
 use crate::source::Allowance;
+use crate::time;
 use lobcod::{Mask, Real, Signal};
 use std::path::Path;
 
@@ -65,10 +66,15 @@ pub struct Image<T> {
 /// ```
 pub fn read_image<T: Real>(path: &Path, options: &ReadOptions) -> Result<Image<T>> {
     check_scale(options.scale)?;
-    let raster = Raster::read(path, options.axes, Allowance::new::<T>(options.max_bytes))?;
-    let axes = match options.axes {
-        Some(axes) => axes,
-        None => raster.usual_axes(path)?,
+    let allowance = Allowance::new::<T>(options.max_bytes);
+    let (raster, axes) = match options.axes {
+        Some(axes) if axes.of_time_point().is_some() => time::read(path, axes, allowance)?,
+        Some(axes) => (Raster::read(path, Some(axes), allowance)?, axes),
+        None => {
+            let raster = Raster::read(path, None, allowance)?;
+            let axes = raster.usual_axes(path)?;
+            (raster, axes)
+        }
     };
     check_not_empty(path, raster.array.shape())?;
     let factor = raster.full.map_or(1.0, |full| options.scale / full);

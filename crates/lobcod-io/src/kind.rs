@@ -52,6 +52,18 @@ impl FileKind {
     pub(crate) fn of_content(path: &Path, file: &[u8]) -> Result<Self> {
         Ok(match file {
             [] => return Err(Error::format(path, "is empty; recreate the file")),
+            _ if camera_raw(path, file) => {
+                return Err(Error::format(
+                    path,
+                    "is a camera raw file, which is not supported; convert it to a 16-bit TIFF first, for example with: darktable-cli IN.nef OUT.tif",
+                ));
+            }
+            _ if file.get(4..8) == Some(b"ftyp") => {
+                return Err(Error::format(
+                    path,
+                    "is a HEIC or AVIF image, which is not supported; convert it first, for example with: heif-convert IN.heic OUT.png",
+                ));
+            }
             _ if file.starts_with(b"\x89PNG\r\n\x1a\n") => FileKind::Png,
             _ if file.starts_with(b"\xff\xd8\xff") => FileKind::Jpeg,
             // The last two are TIFF with 64-bit offsets.
@@ -97,4 +109,18 @@ impl fmt::Display for FileKind {
             FileKind::Wav => "wav",
         })
     }
+}
+
+/// Extensions of raw files that are valid TIFF files, whose first page is only a preview.
+const RAW_EXTENSIONS: [&str; 9] = ["3fr", "arw", "cr2", "dng", "erf", "iiq", "nef", "nrw", "pef"];
+
+/// Whether this is a camera raw file.
+fn camera_raw(path: &Path, file: &[u8]) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+    let is_tiff = file.starts_with(b"II*\0") || file.starts_with(b"MM\0*");
+    is_tiff && (RAW_EXTENSIONS.contains(&extension.as_str()) || file.get(8..10) == Some(b"CR"))
+        || file.get(4..12) == Some(b"ftypcrx ")
+        || [&b"FUJIFILMCCD-RAW"[..], b"IIU\0", b"IIRO", b"IIRS", b"MMOR"]
+            .iter()
+            .any(|magic| file.starts_with(magic))
 }

@@ -4,8 +4,8 @@ mod common;
 
 use common::{Folder, assert_refused, ramp};
 use lobcod_io::{
-    Axes, Depth, Dialect, Grid, Metadata, PageOrder, ReadOptions, WriteOptions, read_image,
-    write_image,
+    Axes, Depth, Dialect, Grid, Metadata, PageOrder, ReadOptions, WriteOptions, count_time_points,
+    read_image, read_shape, time_point_of, write_image,
 };
 
 fn grid(dialect: Dialect) -> Grid {
@@ -181,23 +181,97 @@ fn order_of(order: PageOrder, channel: usize, slice: usize) -> usize {
 }
 
 #[test]
-fn time_points_with_channels_and_several_series_are_refused() {
+fn time_points_with_channels_need_axes_and_several_series_are_refused() {
     let folder = Folder::new();
     let stack = ramp::<f32>(&[4, 5, 6], 2, 1.0);
     let said =
         |dialect| options(Grid { channel_pages: Some(PageOrder::ChannelsFirst), ..grid(dialect) });
-    let edited = |name: &str, from: &[u8], to: &[u8]| {
+    let edit = |name: &str, from: &[u8], to: &[u8]| {
         let mut bytes = std::fs::read(folder.file(name)).unwrap();
         let at = bytes.windows(from.len()).position(|w| w == from).unwrap();
         bytes[at..at + to.len()].copy_from_slice(to);
         std::fs::write(folder.file(name), bytes).unwrap();
-        read_image::<f32>(&folder.file(name), &ReadOptions::default())
     };
+    let read = |name: &str| read_image::<f32>(&folder.file(name), &ReadOptions::default());
     write_image(&folder.file("i.tif"), &stack, &said(Dialect::ImageJ)).unwrap();
+    edit("i.tif", b"slices", b"frames");
+    assert_refused(read("i.tif"), &["2 channels", "4 time points", "by time"]);
+    let series = ReadOptions { axes: Some(Axes::Thwc), ..ReadOptions::default() };
+    assert_eq!(count_time_points(&folder.file("i.tif"), &series).unwrap(), 4);
+    for t in 0..4 {
+        let point = time_point_of(&folder.file("i.tif"), t);
+        let frame = read_image::<f32>(&point, &series).unwrap();
+        assert_eq!((frame.axes, frame.signal.channels()), (Axes::Hwc, 2));
+        for c in 0..2 {
+            let expected = &stack.channel(c)[t * 30..(t + 1) * 30];
+            let found = frame.signal.channel(c);
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.01), "{t} {c}");
+        }
+    }
     assert_refused(
-        edited("i.tif", b"slices", b"frames"),
-        &["2 channels", "4 time points", "by time"],
+        read_image::<f32>(&time_point_of(&folder.file("i.tif"), 4), &series),
+        &["4 time points"],
     );
+    assert_refused(read_image::<f32>(&folder.file("i.tif"), &series), &["i.tif[0]"]);
     write_image(&folder.file("o.tif"), &stack, &said(Dialect::Ome)).unwrap();
-    assert_refused(edited("o.tif", b"</Pixels>", b"<Pixels/>"), &["2 image series"]);
+    // Two elements in the room of one and a comment.
+    edit("o.tif", b"<TiffData/></Pixels></Image>", b"</Pixels><Pixels/></Image>  ");
+    assert_refused(read("o.tif"), &["2 image series"]);
+}
+
+#[test]
+fn time_points_of_arrays() {
+    let folder = Folder::new();
+    let movie = ramp::<f32>(&[3, 4, 5], 1, 1.0);
+    let whole = WriteOptions { axes: Axes::Dhw, depth: Depth::F32, ..WriteOptions::default() };
+    for name in ["a.npy", "a.npz", "a.tif"] {
+        write_image(&folder.file(name), &movie, &whole).unwrap();
+        let series = ReadOptions { axes: Some(Axes::Thw), ..ReadOptions::default() };
+        assert_eq!(count_time_points(&folder.file(name), &series).unwrap(), 3, "{name}");
+        for t in 0..3 {
+            let point = time_point_of(&folder.file(name), t);
+            let frame = read_image::<f32>(&point, &series).unwrap();
+            assert_eq!(frame.signal.data(), &movie.data()[t * 20..(t + 1) * 20], "{name} {t}");
+            let shape = read_shape(&point, &series).unwrap();
+            assert_eq!(shape, Some((frame.signal.extent(), 1)), "{name}");
+        }
+        let volumes = ReadOptions { axes: Some(Axes::Tdhw), ..ReadOptions::default() };
+        assert!(count_time_points(&folder.file(name), &volumes).is_err(), "{name}");
+    }
+    write_image(&folder.file("a.png"), &ramp::<f32>(&[4, 5], 1, 1.0), &WriteOptions::default())
+        .unwrap();
+    let series = ReadOptions { axes: Some(Axes::Thw), ..ReadOptions::default() };
+    assert_refused(count_time_points(&folder.file("a.png"), &series), &["no time axis"]);
+}
+
+#[test]
+fn ome_xml_is_read_as_xml() {
+    let folder = Folder::new();
+    let stack = ramp::<f32>(&[4, 5, 6], 1, 1.0);
+    write_image(&folder.file("a.tif"), &stack, &options(grid(Dialect::Ome))).unwrap();
+    let bytes = std::fs::read(folder.file("a.tif")).unwrap();
+    let start = bytes.windows(5).position(|w| w == b"<?xml").unwrap();
+    let length = bytes[start..].iter().position(|b| *b == 0).unwrap();
+    let write = |text: &str| {
+        assert!(text.len() <= length, "{} of {length}", text.len());
+        let mut edited = bytes.clone();
+        edited[start..start + length].fill(b' ');
+        edited[start..start + text.len()].copy_from_slice(text.as_bytes());
+        std::fs::write(folder.file("b.tif"), edited).unwrap();
+        read_image::<f32>(&folder.file("b.tif"), &ReadOptions::default())
+    };
+    // Single quotes, tabs and line breaks, namespace prefixes, comments that look like elements.
+    let pixels = "SizeX='6' SizeY='5' SizeC='1' SizeZ='4' SizeT='1' PhysicalSizeX='0.13' PhysicalSizeY='0.2' PhysicalSizeZ='0.5' PhysicalSizeXUnit='&#181;m'";
+    for text in [
+        format!("<OME><Image><Pixels {pixels}/></Image></OME>"),
+        format!("<OME><Image><Pixels\t{}/></Image></OME>", pixels.replace(' ', "\n\t")),
+        format!("<o:OME xmlns:o='urn:o'><o:Image><o:Pixels {pixels}/></o:Image></o:OME>"),
+        format!("<OME><!-- <Pixels SizeZ=\"9\"/> --><Pixels {pixels}/></OME>"),
+    ] {
+        let back = write(&text).unwrap();
+        assert_eq!((back.axes, back.signal.extent().axes()), (Axes::Dhw, &[4, 5, 6][..]), "{text}");
+        assert_eq!(back.metadata.grid, Some(grid(Dialect::Ome)), "{text}");
+    }
+    // Text that is not XML describes nothing, so the meaning of the pages is open.
+    assert_refused(write("<OME><Pixels SizeZ='4'"), &["several pages"]);
 }

@@ -7,6 +7,7 @@ use crate::metadata::{Dialect, Grid, PageOrder};
 use ::tiff::decoder::{Decoder, ifd::Value};
 use ::tiff::encoder::Rational;
 use ::tiff::tags::Tag;
+use roxmltree::{Document, Node};
 use std::io::{Read, Seek};
 use std::path::Path;
 
@@ -17,6 +18,8 @@ pub(crate) struct Pages {
     pub slices: usize,
     pub time_points: usize,
     pub order: PageOrder,
+    /// Whether time varies faster than slices or channels.
+    pub time_first: bool,
     /// Independent image series.
     pub series: usize,
 }
@@ -72,7 +75,7 @@ pub(crate) fn read<R: Read + Seek>(decoder: &mut Decoder<R>) -> (Grid, Option<Pa
     let mut grid = Grid { resolution, resolution_unit, ..Grid::default() };
     let pages = if text.starts_with("ImageJ=") {
         Some(read_imagej(&text, &mut grid))
-    } else if text.contains("<OME") {
+    } else if text.contains("OME") && text.trim_start().starts_with('<') {
         read_ome(&text, &mut grid)
     } else {
         None
@@ -87,13 +90,14 @@ fn read_imagej(text: &str, grid: &mut Grid) -> Pages {
     };
     let count = |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0);
     grid.dialect = Dialect::ImageJ;
-    grid.unit = value("unit").map(|unit| unescaped(unit, "\\u", "", 16));
+    grid.unit = value("unit").map(unescaped);
     grid.spacing = value("spacing").and_then(|s| s.parse().ok());
     let pages = Pages {
         channels: count("channels").unwrap_or(1),
         slices: count("slices").unwrap_or(1),
         time_points: count("frames").unwrap_or(1),
         order: PageOrder::ChannelsFirst,
+        time_first: false,
         series: 1,
     };
     grid.time_points = pages.time_points > 1;
@@ -101,37 +105,34 @@ fn read_imagej(text: &str, grid: &mut Grid) -> Pages {
     if pages.count() == 1 { Pages { slices: count("images").unwrap_or(1), ..pages } } else { pages }
 }
 
-/// Parses the attributes of the first `Pixels` element.
+/// Parses the attributes of the first `Pixels` element of OME-XML; `None` if there is none.
 fn read_ome(text: &str, grid: &mut Grid) -> Option<Pages> {
-    let (_, element) = text.split_once("<Pixels ").or_else(|| text.split_once("<Pixels\n"))?;
-    let (element, _) = element.split_once('>')?;
-    let value = |name: &str| {
-        let wanted = format!("{name}=\"");
-        let whole = |i: usize| i == 0 || element[..i].ends_with(char::is_whitespace);
-        let (first, _) = element.match_indices(&wanted).find(|(i, _)| whole(*i))?;
-        element[first + wanted.len()..].split('"').next()
+    let document = Document::parse(text.trim_end_matches('\0').trim()).ok()?;
+    let is_pixels = |node: &Node| node.tag_name().name() == "Pixels";
+    let element = document.descendants().find(is_pixels)?;
+    let number = |node: Node, name: &str| node.attribute(name).and_then(|s| s.trim().parse().ok());
+    let count = |node: Node, name: &str| {
+        let count: Option<usize> = node.attribute(name).and_then(|n| n.trim().parse().ok());
+        count.filter(|n| *n > 0).unwrap_or(1)
     };
-    let count =
-        |name: &str| value(name).and_then(|n| n.parse().ok()).filter(|n| *n > 0).unwrap_or(1);
     grid.dialect = Dialect::Ome;
-    grid.pixel =
-        ["PhysicalSizeX", "PhysicalSizeY"].map(|name| value(name).and_then(|s| s.parse().ok()));
-    grid.spacing = value("PhysicalSizeZ").and_then(|s| s.parse().ok());
-    grid.unit = value("PhysicalSizeXUnit").map(|unit| unescaped(unit, "&#", ";", 10));
+    grid.pixel = ["PhysicalSizeX", "PhysicalSizeY"].map(|name| number(element, name));
+    grid.spacing = number(element, "PhysicalSizeZ");
+    grid.unit = element.attribute("PhysicalSizeXUnit").map(Into::into);
     // The colours of a page count as channels too.
-    let samples = text
-        .split_once("SamplesPerPixel=\"")
-        .and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
-    let samples = samples.filter(|samples| *samples > 0).unwrap_or(1);
-    // With a single time point only the order of C and Z matters.
-    let slices_first =
-        value("DimensionOrder").is_some_and(|order| order.find('Z') < order.find('C'));
+    let channel = element.descendants().find(|node| node.tag_name().name() == "Channel");
+    let samples = channel.map_or(1, |channel| count(channel, "SamplesPerPixel"));
+    let order = element.attribute("DimensionOrder").unwrap_or_default();
+    let slices_first = order.find('Z') < order.find('C');
+    let time_first =
+        order.find('T').is_some_and(|t| Some(t) < order.find('Z').max(order.find('C')));
     let pages = Pages {
-        channels: usize::max(count("SizeC") / samples, 1),
-        slices: count("SizeZ"),
-        time_points: count("SizeT"),
+        channels: usize::max(count(element, "SizeC") / samples, 1),
+        slices: count(element, "SizeZ"),
+        time_points: count(element, "SizeT"),
         order: if slices_first { PageOrder::SlicesFirst } else { PageOrder::ChannelsFirst },
-        series: text.matches("<Pixels").count(),
+        time_first,
+        series: document.descendants().filter(is_pixels).count(),
     };
     grid.time_points = pages.time_points > 1;
     Some(pages)
@@ -173,16 +174,20 @@ fn escaped(text: &str, how: impl Fn(char) -> String) -> String {
     text.chars().map(|c| if c.is_ascii() { c.into() } else { how(c) }).collect()
 }
 
-/// Reverses [`escaped`] for single characters.
-fn unescaped(text: &str, start: &str, end: &str, base: u32) -> String {
+/// Reverses [`escaped`] for a single character of ImageJ.
+fn unescaped(text: &str) -> String {
     let whole = || {
-        let (before, rest) = text.split_once(start)?;
-        let (digits, after) =
-            if end.is_empty() { rest.split_at_checked(4)? } else { rest.split_once(end)? };
-        let meant = char::from_u32(u32::from_str_radix(digits, base).ok()?)?;
+        let (before, rest) = text.split_once("\\u")?;
+        let (digits, after) = rest.split_at_checked(4)?;
+        let meant = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
         Some(format!("{before}{meant}{after}"))
     };
     whole().unwrap_or_else(|| text.into())
+}
+
+/// Text in an attribute of XML.
+fn in_attribute(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 fn imagej(grid: &Grid, slices: usize, channels: usize) -> String {
@@ -204,7 +209,7 @@ fn imagej(grid: &Grid, slices: usize, channels: usize) -> String {
 }
 
 fn ome(grid: &Grid, slices: usize, [height, width, channels]: [usize; 3], kind: &str) -> String {
-    let unit = grid.unit.as_deref().unwrap_or("µm");
+    let unit = in_attribute(grid.unit.as_deref().unwrap_or("µm"));
     let size = |axis: char, size: Option<f64>| {
         size.map_or(String::new(), |size| {
             format!(" PhysicalSize{axis}=\"{size}\" PhysicalSize{axis}Unit=\"{unit}\"")

@@ -268,7 +268,7 @@ pub(super) fn describe<R: Read + Seek>(path: &Path, decoder: &mut Decoder<R>) ->
 }
 
 /// Samples of the current page, channels fastest, one item per sample.
-fn read_page(
+pub(super) fn read_page(
     path: &Path,
     decoder: &mut Decoder<Cursor<&[u8]>>,
     page: Page,
@@ -325,7 +325,13 @@ fn unpack(packed: &[u8], page: Page) -> Vec<u8> {
 }
 
 /// Combines single-sample pages into slices with all channels.
-fn weave(pages: &[u8], channels: usize, slices: usize, order: PageOrder, size: usize) -> Vec<u8> {
+pub(super) fn weave(
+    pages: &[u8],
+    channels: usize,
+    slices: usize,
+    order: PageOrder,
+    size: usize,
+) -> Vec<u8> {
     let length = pages.len() / (channels * slices);
     let mut woven = Vec::with_capacity(pages.len());
     for slice in 0..slices {
