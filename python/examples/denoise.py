@@ -1,6 +1,6 @@
 """Removes noise from an image: by groups of similar patches, patch by patch, and with one pursuit of the whole image."""
 
-from typing import Any
+from typing import Any, Literal
 
 import lobcod
 import numpy as np
@@ -25,6 +25,11 @@ def noise(i: Any) -> Any:
 image = lobcod.still_life(SIZE).mean(axis=-1)
 noisy = image + (SIGMA * noise(np.arange(SIZE * SIZE))).astype(np.float32).reshape(SIZE, SIZE)
 print(f"noisy {lobcod.psnr(noisy, image, 255):.2f} dB")
-for name, method in (("groups", None), ("local", "local"), ("convolutional", "convolutional")):
+METHODS: tuple[tuple[str, Literal["local", "convolutional"] | None], ...] = (
+    ("groups", None),
+    ("local", "local"),
+    ("convolutional", "convolutional"),
+)
+for name, method in METHODS:
     clean = lobcod.denoise(noisy, sigma=SIGMA, method=method)
     print(f"{name} {lobcod.psnr(clean, image, 255):.2f} dB")

@@ -1,8 +1,12 @@
 """Models of the pursuit: options of encode, and dense maps."""
 
+from typing import Literal, TypeAlias
+
 import lobcod
 import numpy as np
 import pytest
+
+Border: TypeAlias = Literal["free", "zero", "periodic", "inside"]
 
 
 @pytest.fixture(name="image")
@@ -11,7 +15,7 @@ def _image() -> np.ndarray:
 
 
 @pytest.mark.parametrize("border", ["free", "zero", "periodic", "inside"])
-def test_maps_survive_a_round_trip(image: np.ndarray, border: str) -> None:
+def test_maps_survive_a_round_trip(image: np.ndarray, border: Border) -> None:
     codes = lobcod.encode(image, penalty=20, border=border)
     again = lobcod.Codes.from_maps(codes.to_maps(), codes.dictionary, border=border, penalty=codes.penalty, base=codes.base)
     assert again.shape == codes.shape
@@ -29,7 +33,7 @@ def test_maps_of_separately_coded_channels_survive_a_round_trip() -> None:
 
 
 @pytest.mark.parametrize("border", ["free", "zero", "periodic", "inside"])
-def test_sporco_maps_reconstruct_by_circular_convolution(image: np.ndarray, border: str) -> None:
+def test_sporco_maps_reconstruct_by_circular_convolution(image: np.ndarray, border: Border) -> None:
     codes = lobcod.encode(image, penalty=20, border=border, precision="f64")
     atoms, maps = codes.to_sporco()
     size = maps.shape[:2]
@@ -69,6 +73,7 @@ def test_the_elastic_net_spreads_the_codes(image: np.ndarray) -> None:
 def test_debiased_codes_fit_better(image: np.ndarray) -> None:
     plain, debiased = (lobcod.encode(image, penalty=20, debias=flag, precision="f64") for flag in (False, True))
     np.testing.assert_array_equal(debiased.position, plain.position)
+    assert debiased.report.debiased_data_term is not None
     assert debiased.report.debiased_data_term < plain.report.data_term
     error = 0.5 * np.sum((image - debiased.reconstruct()) ** 2)
     assert error == pytest.approx(debiased.report.debiased_data_term, rel=1e-6)
@@ -77,6 +82,7 @@ def test_debiased_codes_fit_better(image: np.ndarray) -> None:
 def test_the_constrained_form_meets_its_bound(image: np.ndarray) -> None:
     codes = lobcod.encode(image, max_error=200, precision="f64", tolerance=1e-2)
     constrained = codes.report.constrained
+    assert constrained is not None
     assert codes.report.status == "converged"
     error = np.linalg.norm(image - codes.reconstruct())
     assert error == pytest.approx(constrained["error"], rel=1e-6) and 190 < error <= 200

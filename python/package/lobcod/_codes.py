@@ -104,7 +104,10 @@ class Codes:
 
     @property
     def position_shape(self) -> tuple[int, ...]:
-        """Size of the grid of positions: ``(H + h - 1, W + w - 1)``, ``(H, W)`` if periodic, ``(H - h + 1, W - w + 1)`` inside."""
+        """Size of the grid of positions.
+
+        ``(H + h - 1, W + w - 1)``, ``(H, W)`` if periodic, ``(H - h + 1, W - w + 1)`` inside.
+        """
         overlap = {"periodic": 0, "inside": -1}.get(self.border, 1)
         atom = self.dictionary.shape[-len(self.shape) :]
         return tuple(n + overlap * (h - 1) for n, h in zip(self.shape, atom))
@@ -173,7 +176,7 @@ class Codes:
         box = np.array(atoms.shape[-rank:])
         shape = tuple(int(n) for n in np.array(planes.shape[2:]) - overlap * (box - 1))
         if min(shape) < 1:
-            raise ValueError(f"maps of shape {values.shape} are too small for atoms of shape {tuple(box)} and the {border} border")
+            raise ValueError(f"maps of shape {values.shape} are too small for atoms of shape {tuple(box)} with border {border}")
         channel, atom, *at = np.nonzero(planes)
         value = planes[(channel, atom, *at)]
         first = np.zeros(rank, int) if border in ("periodic", "inside") else 1 - box

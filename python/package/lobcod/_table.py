@@ -107,7 +107,11 @@ RELATIVE_PENALTY = Parameter(
     f"{DEFAULTS['relative_penalty']:g}.",
     None,
 )
-BORDER = Parameter("border", words("border"), "Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.")
+BORDER = Parameter(
+    "border",
+    words("border"),
+    "Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.",
+)
 TOLERANCE = Parameter("tolerance", NUMBER, "Stop when the relative duality gap is at most this.")
 BASE = Parameter(
     "base",
@@ -470,8 +474,8 @@ FUNCTIONS = {
             Parameter(
                 "preset",
                 optional(PRESET),
-                "Trade-off between speed and quality for Gaussian and Poisson noise: fast codes each patch separately, the others "
-                "code groups of similar patches. Default: standard; fast with a dictionary or without `fit_atoms`.",
+                "Trade-off between speed and quality for Gaussian and Poisson noise: fast codes each patch separately, "
+                "the others code groups of similar patches. Default: standard; fast with a dictionary or without `fit_atoms`.",
                 None,
             ),
             Parameter(
