@@ -11,7 +11,7 @@ Border: TypeAlias = Literal["free", "zero", "periodic", "inside"]
 
 @pytest.fixture(name="image")
 def _image() -> np.ndarray:
-    return lobcod.still_life(40).mean(axis=-1)
+    return np.asarray(lobcod.still_life(40).mean(axis=-1))
 
 
 @pytest.mark.parametrize("border", ["free", "zero", "periodic", "inside"])

@@ -123,7 +123,7 @@ def first_atoms(images: list[Image], options: dict[str, Any]) -> Array:
     if frozen.shape[1:] != first.shape[1:]:
         raise ValueError(
             f"the frozen atoms have the shape {frozen.shape[1:]}, but those to learn {first.shape[1:]}; "
-            "pass size= of the frozen ones"
+            "pass the size of the frozen ones"
         )
     return np.concatenate([frozen, np.asarray(first)])
 
