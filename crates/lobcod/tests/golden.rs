@@ -299,7 +299,7 @@ fn filled_and_fused_pixels_are_unchanged() {
         ("inpaint", 0x942bcafbc3c0eac8),
         ("inpaint learnt", 0x942bcafbc3c0eac8),
         ("inpaint colour", 0x8a9f6dd6fb033b24),
-        ("focus", 0x57d7f1cd871f5f0e),
+        ("focus", 0x6affcf86bcd48c94),
         ("exposure", 0x456916d6cadb4de8),
     ];
     check(&found, &kept);
