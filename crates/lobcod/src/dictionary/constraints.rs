@@ -86,6 +86,9 @@ impl Constraints {
                     .into(),
             ));
         }
+        if !self.shapes() {
+            return Ok(first.clone());
+        }
         let mut data = first.data().to_vec();
         let n = first.atom_len();
         for k in self.frozen..first.len() {
