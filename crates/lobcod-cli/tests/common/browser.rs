@@ -201,6 +201,8 @@ fn zoom(browser: &mut Browser) {
                  same: m.every(t => Math.abs(t[3] - m[0][3]) < 1e-6),
                  cut: parseFloat(getComputedStyle(c).getPropertyValue('--cut-within')), value: +c.querySelector('input').value,
                  left: b.left, top: Math.max(b.top, 0), width: b.width }; })()";
+    // Sliders further down were moved before.
+    browser.evaluate("document.querySelector('.panels .compare').scrollIntoView()");
     press(browser, "enlarge");
     let enlarged = browser.evaluate(state);
     assert_eq!((&enlarged["zoom"], &enlarged["same"]), (&1.5.into(), &true.into()));
