@@ -160,7 +160,11 @@ impl Denoiser {
     /// use lobcod::engine::CpuEngine;
     /// use lobcod::{Dictionary, Extent, Signal};
     /// use lobcod_tasks::denoise::{DenoiseParams, Noise};
-    /// let noisy = |i: usize| 100.0 + (i / 32) as f32 + if (i * 7919) % 13 < 6 { 4.0 } else { -4.0 };
+    /// let mut random = 1u32;
+    /// let noisy = |i: u32| {
+    ///     random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    ///     100.0 + (i / 32) as f32 + 13.8 * (random as f32 / u32::MAX as f32 - 0.5)
+    /// };
     /// let image = Signal::from_planar(Extent::new(&[32, 32])?, 1, (0..1024).map(noisy).collect())?;
     /// let denoiser = DenoiseParams::new(Noise::Gaussian { sigma: Some(4.0) }).check()?;
     /// let clean = denoiser.run(&CpuEngine::new(0)?, &image, &Dictionary::natural(), &mut ())?.image;
