@@ -18,7 +18,7 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("encode", {"penalty": [1]}, r"penalty is \[1\], but must be a number, or None"),
     ("encode", {"penalty": "high"}, "penalty is 'high', but must be a number"),
     ("encode", {"tolerance": None}, "tolerance is None, but must be a number"),
-    ("encode", {"border": 3}, 'border is 3, but must be "free", "zero" or "periodic"'),
+    ("encode", {"border": 3}, 'border is 3, but must be "free", "zero", "periodic" or "inside"'),
     ("encode", {"schedule": None}, 'schedule is None, but must be "tiles", "layers" or "needles"'),
     ("encode", {"nonnegative": 1}, "nonnegative is 1, but must be True or False"),
     ("encode", {"max_sweeps": 2.0}, "max_sweeps is 2.0, but must be a non-negative integer"),

@@ -109,7 +109,7 @@ def test_wrong_arguments_name_the_cure(grey: lobcod.Array) -> None:
     wrong: list[tuple[dict[str, object], str]] = [
         ({"penalty": -1}, "the penalty is -1, but must be a number above 0"),
         ({"penalty": 1, "relative_penalty": 0.1}, "remove one"),
-        ({"border": "round"}, "the border is round, but must be free, zero or periodic"),
+        ({"border": "round"}, "the border is round, but must be free, zero, periodic or inside"),
         ({"base": "flat"}, "the base is flat"),
         ({"schedule": "chaos"}, "the schedule is chaos, but must be tiles, layers or needles"),
         ({"local": "guess"}, "the local solver is guess"),
