@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Licences that require nothing but a notice; the same list is in deny.toml.
-const LICENCES: [&str; 11] = [
+const LICENCES: [&str; 12] = [
     "MIT",
+    "MIT-0",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
