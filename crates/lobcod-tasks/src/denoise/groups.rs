@@ -50,21 +50,21 @@ pub(super) fn denoise(
     let mut status = Status::Converged;
     let mut clean = noisy.clone();
     for number in 0..count {
-        let proceed = |fraction: f64| {
+        let mut proceed = |fraction: f64| {
             run.advance((number as f64 + fraction) / count as f64);
             run.pause().inspect(|&ended| status = ended).is_none()
         };
         let plain = Input { samples: &noisy, guide: None, noise: NoiseLeft::Level(1.0) };
         let next = if number == 0 {
-            first.run(plain, threads, proceed)
+            first.run(plain, threads, &mut proceed)
         } else if number + 1 < count {
             let removed: Vec<f32> =
                 noisy.iter().zip(&clean).map(|(y, x)| (1.0 - ADDED_BACK) * (y - x)).collect();
             let samples: Vec<f32> = noisy.iter().zip(&removed).map(|(y, r)| y - r).collect();
             let noise = NoiseLeft::After(&removed, NOISE_LEFT);
-            first.run(Input { samples: &samples, guide: None, noise }, threads, proceed)
+            first.run(Input { samples: &samples, guide: None, noise }, threads, &mut proceed)
         } else {
-            last.run(Input { guide: Some(&clean), ..plain }, threads, proceed)
+            last.run(Input { guide: Some(&clean), ..plain }, threads, &mut proceed)
         };
         // A later pass that was ended leaves noise where it has not been.
         if number == 0 || status == Status::Converged {

@@ -46,11 +46,13 @@ pub fn improve<T: Real>(
         let fall = round.min(rounds - 1) as f64 / (rounds - 1).max(1) as f64;
         let noise = NoiseLeft::Level(LAST_LEVEL.powf(fall) as f32);
         let mut ended = false;
-        let shrunk = pass.run(Input { samples: &samples, guide: None, noise }, threads, |part| {
+        let mut proceed = |part: f64| {
             run.advance((round as f64 + part) / (rounds + REFITS) as f64);
             ended = run.pause().is_some();
             !ended
-        });
+        };
+        let input = Input { samples: &samples, guide: None, noise };
+        let shrunk = pass.run(input, threads, &mut proceed);
         if ended {
             break;
         }

@@ -83,7 +83,7 @@ impl Pass {
         &self,
         input: Input<'_>,
         threads: usize,
-        mut proceed: impl FnMut(f64) -> bool,
+        proceed: &mut dyn FnMut(f64) -> bool,
     ) -> Vec<f32> {
         let samples = input.samples;
         let Search { size, patch, count, .. } = self.search;
