@@ -1,7 +1,6 @@
 //! A counting allocator. Running out of memory, or exceeding the memory limit, ends the program
 //! with an error message instead of a signal.
 
-use lobcod::memory::words;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -68,11 +67,12 @@ fn take(bytes: usize) {
     if HELD.fetch_add(bytes as u64, Relaxed) + bytes as u64 > MOST.load(Relaxed)
         && !ENDING.swap(true, Relaxed)
     {
-        let limit = words(LIMIT.load(Relaxed));
-        eprintln!(
-            "error: more than the limit of {limit} is needed; raise --max-memory, or use a smaller image"
+        let limit = LIMIT.load(Relaxed);
+        end(
+            "more than the limit of ",
+            limit,
+            " is needed; raise --max-memory, or use a smaller image",
         );
-        std::process::exit(i32::from(crate::FAILED));
     }
 }
 
@@ -84,12 +84,65 @@ fn non_null(memory: *mut u8, bytes: usize) -> *mut u8 {
             std::thread::sleep(Duration::from_secs(1));
             std::process::exit(i32::from(crate::FAILED));
         }
-        // Neither call allocates. No file is left half-written: files are renamed into place when
-        // complete.
-        eprintln!(
-            "error: out of memory (allocating {bytes} bytes failed); use a smaller image, or --max-memory"
+        // No file is left half-written: files are renamed into place when complete.
+        end(
+            "out of memory: ",
+            bytes as u64,
+            " more could not be allocated; use a smaller image, or --max-memory",
         );
-        std::process::exit(i32::from(crate::FAILED));
     }
     memory
+}
+
+/// Ends the program with a message about an amount of memory. It must not allocate, so the message
+/// is composed in an array and written directly, without the formatting and buffers of `eprintln`.
+fn end(before: &str, bytes: u64, after: &str) -> ! {
+    let mut message = [0; 160];
+    let mut length = 0;
+    let mut add = |text: &[u8]| {
+        let text = &text[..text.len().min(message.len() - length)];
+        message[length..length + text.len()].copy_from_slice(text);
+        length += text.len();
+    };
+    add(b"error: ");
+    add(before.as_bytes());
+    let mut digits = [0; 20];
+    let number = decimal(bytes.div_ceil(1 << 20), &mut digits);
+    add(number);
+    add(b" MiB");
+    add(after.as_bytes());
+    add(b"\n");
+    write_to_stderr(&message[..length]);
+    std::process::exit(i32::from(crate::FAILED))
+}
+
+/// The decimal digits of a number.
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[first..];
+        }
+    }
+}
+
+/// Writes bytes to standard error, which is not buffered; there is nowhere to report a failure.
+fn write_to_stderr(bytes: &[u8]) {
+    use std::io::Write as _;
+    let _ = std::io::stderr().lock().write_all(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_digits() {
+        for number in [0, 7, 10, 1234, u64::MAX] {
+            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::args::ImagesArgs;
 use crate::command::Command;
-use crate::folders::images_of;
+use crate::folders::{file_name_of, images_of};
 use crate::interrupt;
 use crate::output::paths::Folder;
 use crate::output::table::plural;
@@ -42,17 +42,15 @@ pub fn run<A: OnImages>(args: &A) -> Result<Outcome> {
     let parts = all.parts();
     let given: Vec<PathBuf> =
         std::iter::once(&parts.images.image).chain(&parts.images.more).cloned().collect();
-    if let [image] = &given[..]
-        && (image.is_file() || images_of(&given)? == given)
-    {
+    let images = images_of(&given, args.axes())?;
+    if images == given && images.len() == 1 {
         return args.run_on_one();
     }
-    let images = images_of(&given)?;
     let mut names = BTreeSet::new();
     for image in &images {
-        let name = image.file_name().unwrap_or_default();
+        let name = file_name_of(image);
         ensure!(
-            names.insert(name.to_owned()),
+            names.insert(name.clone()),
             "two images are called {}; process them separately",
             name.display()
         );
@@ -98,7 +96,7 @@ fn on<A: OnImages>(args: &A, image: &Path) -> Result<A> {
     let parts = one.parts();
     *parts.images = ImagesArgs { image: image.into(), more: Vec::new() };
     for output in parts.outputs {
-        output.push(image.file_name().unwrap_or_default());
+        output.push(file_name_of(image));
     }
     for file in parts.companions.into_iter().flatten() {
         *file = companion(file, image)?;
@@ -112,7 +110,8 @@ fn on<A: OnImages>(args: &A, image: &Path) -> Result<A> {
 /// The file that belongs to an image: a pattern with `{}` for its name, or a folder with a file of
 /// that name. Any other file is for all images.
 fn companion(file: &Path, image: &Path) -> Result<PathBuf> {
-    let stem = image.file_stem().unwrap_or_default();
+    let name = file_name_of(image);
+    let stem = name.file_stem().unwrap_or_default();
     if file.to_str().is_some_and(|name| name.contains("{}")) {
         return Ok(PathBuf::from(file.to_string_lossy().replace("{}", &stem.to_string_lossy())));
     }
@@ -131,6 +130,6 @@ fn report_of(file: &Path, image: &Path) -> Result<PathBuf> {
     if file.to_str().is_some_and(|name| name.contains("{}")) {
         return companion(file, image);
     }
-    let name = format!("{}.html", image.file_stem().unwrap_or_default().display());
+    let name = format!("{}.html", file_name_of(image).file_stem().unwrap_or_default().display());
     Ok(Folder::check(file)?.make()?.join(name))
 }

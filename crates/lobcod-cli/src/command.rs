@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::args::{ConsoleArgs, RunArgs, ScoringArgs};
 use anyhow::Result;
+use lobcod_io::Axes;
 use std::path::{Path, PathBuf};
 
 /// A command of the program: what `main` needs to know about its options, and how to run it.
@@ -35,6 +36,11 @@ pub trait Command {
 
     /// Images among which folders and patterns are expanded.
     fn images(&mut self) -> Option<&mut Vec<PathBuf>> {
+        None
+    }
+
+    /// Order of the axes of these images, if it was given.
+    fn axes(&self) -> Option<Axes> {
         None
     }
 

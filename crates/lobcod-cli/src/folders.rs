@@ -1,14 +1,40 @@
-//! Expansion of folders and glob patterns to images.
+//! Expansion of folders, glob patterns and time series to images.
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use lobcod_io::FileKind;
+use lobcod_io::{Axes, FileKind, ReadOptions, count_time_points, split_time_point, time_point_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Expands folders to the images in them and patterns to the files they match, sorted by name.
+/// Expands folders to the images in them and patterns to the files they match, sorted by name, and
+/// files to their time points if `axes` begin with time.
 ///
 /// The name of an existing file is never treated as a pattern.
-pub fn images_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub fn images_of(paths: &[PathBuf], axes: Option<Axes>) -> Result<Vec<PathBuf>> {
+    let files = files_of(paths)?;
+    if axes.and_then(Axes::of_time_point).is_none() {
+        return Ok(files);
+    }
+    let options = ReadOptions { axes, ..ReadOptions::default() };
+    let mut images = Vec::new();
+    for file in files {
+        let count = count_time_points(&file, &options)?;
+        images.extend((0..count).map(|number| time_point_of(&file, number)));
+    }
+    Ok(images)
+}
+
+/// The name for a file that belongs to an image: that of the image, and for a time point one such
+/// as `movie-0003.tif`.
+pub fn file_name_of(image: &Path) -> PathBuf {
+    let Some((file, number)) = split_time_point(image).filter(|_| !image.exists()) else {
+        return image.file_name().unwrap_or_default().into();
+    };
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let extension = file.extension().unwrap_or_default().to_string_lossy();
+    format!("{stem}-{number:04}.{extension}").into()
+}
+
+fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut images = Vec::new();
     for path in paths {
         if path.is_dir() {

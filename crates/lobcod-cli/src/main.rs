@@ -102,8 +102,9 @@ fn run(mut cli: Cli) -> Result<Outcome> {
             )
         });
     }
+    let axes = command.axes();
     if let Some(images) = command.images() {
-        *images = folders::images_of(images)?;
+        *images = folders::images_of(images, axes)?;
     }
     command.run()
 }

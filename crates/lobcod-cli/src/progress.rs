@@ -28,6 +28,11 @@ pub fn set_batch(number: usize, count: usize) {
     BATCH[1].store(count, Ordering::Relaxed);
 }
 
+/// Whether there are several images, each with a report of its own.
+pub fn is_batch() -> bool {
+    batch().1 > 1
+}
+
 /// The number of the image, and how many there are.
 fn batch() -> (usize, usize) {
     (BATCH[0].load(Ordering::Relaxed), BATCH[1].load(Ordering::Relaxed))

@@ -101,6 +101,9 @@ fn read_truth<T: Real>(
         );
         Ok(())
     };
+    // The reference of a time point is a file of its own.
+    let axes = options.axes.map(|axes| axes.of_time_point().unwrap_or(axes));
+    let options = &ReadOptions { axes, ..options.clone() };
     // A reference of another shape is refused before it is decoded.
     read_shape(path, options)?.map_or(Ok(()), check)?;
     let truth = read_image::<T>(path, options)?;

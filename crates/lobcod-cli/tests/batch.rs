@@ -62,3 +62,52 @@ fn masks_and_reports_belong_to_their_images() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("no file called c"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn each_image_has_a_line_of_json() {
+    let desk = desk();
+    let output = desk.run("denoise in/a.png in/c.png -o out --noise gaussian:5 --json");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let reports: Vec<serde_json::Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let files: Vec<_> = reports.iter().map(|report| &report["images"][0]["file"]).collect();
+    assert_eq!(files, ["in/a.png", "in/c.png"]);
+}
+
+#[test]
+fn time_points_are_images_of_their_own() {
+    let desk = Desk::new();
+    let movie = common::texture(&[3, 24, 30], 1, 0.0);
+    let volume = lobcod_io::WriteOptions {
+        axes: lobcod_io::Axes::Dhw,
+        depth: Depth::U8,
+        ..lobcod_io::WriteOptions::default()
+    };
+    lobcod_io::write_image(&desk.path("movie.tif"), &movie, &volume).unwrap();
+    let report = desk.json("encode movie.tif --axes thw -o codes");
+    assert_eq!(report["images"].as_array().unwrap().len(), 3);
+    assert_eq!(report["images"][2]["file"], "movie.tif[2]");
+    assert_eq!(report["images"][2]["shape"], serde_json::json!([24, 30]));
+    desk.succeed("decode codes/movie-0002.npz -o frame.png");
+    // A single frame has the codes it has alone, at the same penalty.
+    desk.write(
+        "frame.png",
+        &Signal::from_planar(Extent::new(&[24, 30]).unwrap(), 1, movie.data()[2 * 720..].to_vec())
+            .unwrap(),
+        Depth::U8,
+    );
+    let alone = desk.json("encode frame.png --penalty 20");
+    let together = desk.json("encode movie.tif --axes thw --penalty 20");
+    let nonzeros = |report: &serde_json::Value| report["nonzeros"].as_u64().unwrap();
+    assert_eq!(nonzeros(&together["images"][2]), nonzeros(&alone));
+    // Each time point is filled, with the same mask.
+    desk.mask("mask.png", &[24, 30]);
+    let output = desk.run("inpaint movie.tif --axes thw --known mask.png -o out --preset fast");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for name in ["movie-0000.tif", "movie-0001.tif", "movie-0002.tif"] {
+        assert!(desk.path("out").join(name).is_file(), "{name}");
+    }
+    // As a volume it is one image.
+    let volume = desk.json("encode movie.tif --axes dhw --dry-run");
+    assert_eq!(volume["images"][0]["shape"], serde_json::json!([3, 24, 30]));
+}

@@ -195,7 +195,7 @@ fn time_points_with_channels_need_axes_and_several_series_are_refused() {
     let read = |name: &str| read_image::<f32>(&folder.file(name), &ReadOptions::default());
     write_image(&folder.file("i.tif"), &stack, &said(Dialect::ImageJ)).unwrap();
     edit("i.tif", b"slices", b"frames");
-    assert_refused(read("i.tif"), &["2 channels", "4 time points", "by time"]);
+    assert_refused(read("i.tif"), &["2 channels", "4 time points", "--axes thwc"]);
     let series = ReadOptions { axes: Some(Axes::Thwc), ..ReadOptions::default() };
     assert_eq!(count_time_points(&folder.file("i.tif"), &series).unwrap(), 4);
     for t in 0..4 {

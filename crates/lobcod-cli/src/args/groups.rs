@@ -57,7 +57,11 @@ pub struct InputArgs {
     #[command(flatten)]
     pub scale: ScaleArgs,
     /// Order of the axes [default: hw; hwc for colour images].
-    #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc"]))]
+    ///
+    /// t is time, d depth, h height, w width and c channels. With time before other axes (thw, thwc,
+    /// tdhw, tdhwc) each time point is an image of its own, and outputs are folders; dhw reads time
+    /// as a third axis of one volume.
+    #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc", "thw", "thwc", "tdhw", "tdhwc"]))]
     pub axes: Option<Axes>,
     /// Mask of observed pixels (non-zero = observed).
     ///

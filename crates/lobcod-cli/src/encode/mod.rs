@@ -33,7 +33,7 @@ use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::CpuEngine;
 use lobcod::pursuit::Loss;
 use lobcod::{Dictionary, Extent, Observed, Pursuit, PursuitParams, Real};
-use lobcod_io::Keeper;
+use lobcod_io::{Axes, Keeper};
 #[cfg(test)]
 pub use params::pursuit;
 use results::{Results, Whole};
@@ -63,6 +63,10 @@ impl Command for EncodeArgs {
 
     fn images(&mut self) -> Option<&mut Vec<PathBuf>> {
         Some(&mut self.images)
+    }
+
+    fn axes(&self) -> Option<Axes> {
+        self.input.axes
     }
 
     fn keep_silent(&mut self) {

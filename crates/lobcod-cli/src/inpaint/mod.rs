@@ -26,7 +26,7 @@ use anyhow::{Result, ensure};
 use lobcod::dictionary::Embedded;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
-use lobcod_io::{Depth, FileKind, Image};
+use lobcod_io::{Axes, Depth, FileKind, Image};
 use lobcod_tasks::inpaint::{Fill, Inpaint, InpaintParams};
 #[cfg(test)]
 pub use params::inpaint;
@@ -59,6 +59,10 @@ impl Command for InpaintArgs {
 
     fn output(&self) -> Option<&Path> {
         Some(&self.output)
+    }
+
+    fn axes(&self) -> Option<Axes> {
+        self.input.axes
     }
 }
 

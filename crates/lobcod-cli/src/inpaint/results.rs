@@ -214,7 +214,7 @@ impl<T: Real> Results<'_, T> {
     /// The filled image with the known samples exactly as in the file, in double precision.
     fn with_known_samples(&self, filled: &Signal<T>) -> Result<Signal<f64>> {
         let mut options = read_options(&self.job.args.input, &self.job.args.run);
-        options.axes = Some(self.job.image.axes);
+        options.axes.get_or_insert(self.job.image.axes);
         let mut exact = read_image::<f64>(&self.job.args.files.image, &options)?.signal;
         let weights = (0..exact.channels()).flat_map(|c| self.job.known.channel(c));
         for ((sample, fill), weight) in exact.data_mut().iter_mut().zip(filled.data()).zip(weights)

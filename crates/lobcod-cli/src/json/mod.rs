@@ -24,6 +24,7 @@ pub use tasks::{
 };
 
 use crate::output::print as print_text;
+use crate::progress;
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
@@ -41,10 +42,14 @@ struct Envelope<R> {
     report: R,
 }
 
-/// Prints a report on standard output.
+/// Prints a report on standard output: readable, or on one line if there is one for each image.
 pub fn print<R: Serialize>(command: &'static str, report: R) -> Result<()> {
     let report = Envelope { schema_version: SCHEMA_VERSION, command, report };
-    print_text(&serde_json::to_string_pretty(&report)?)
+    print_text(&if progress::is_batch() {
+        serde_json::to_string(&report)?
+    } else {
+        serde_json::to_string_pretty(&report)?
+    })
 }
 
 /// A path as text.

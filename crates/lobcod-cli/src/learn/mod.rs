@@ -33,7 +33,7 @@ use lobcod::bands::BandedShape;
 use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, LearnParams, Learner, Observed, Real};
-use lobcod_io::{FileKind, Keeper};
+use lobcod_io::{Axes, FileKind, Keeper};
 #[cfg(test)]
 pub use params::learner;
 use results::Results;
@@ -65,6 +65,10 @@ impl Command for LearnArgs {
 
     fn images(&mut self) -> Option<&mut Vec<PathBuf>> {
         Some(&mut self.images)
+    }
+
+    fn axes(&self) -> Option<Axes> {
+        self.input.axes
     }
 
     fn conflict(&self) -> Option<String> {

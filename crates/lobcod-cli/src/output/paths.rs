@@ -1,5 +1,6 @@
 //! Output paths, checked before the work starts.
 
+use crate::folders::file_name_of;
 use anyhow::{Result, anyhow, bail, ensure};
 use lobcod_io::check_writable;
 use std::fs;
@@ -79,7 +80,8 @@ impl CodesFiles {
 pub fn codes_names(images: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for image in images {
-        let stem = image.file_stem().map_or("codes".into(), |s| s.to_string_lossy().into_owned());
+        let name = file_name_of(image);
+        let stem = name.file_stem().map_or("codes".into(), |s| s.to_string_lossy().into_owned());
         let candidates =
             std::iter::once(format!("{stem}.npz")).chain((2..).map(|n| format!("{stem}-{n}.npz")));
         names.extend(candidates.filter(|name| !names.contains(name)).take(1).collect::<Vec<_>>());

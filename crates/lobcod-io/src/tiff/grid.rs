@@ -49,10 +49,10 @@ impl Pages {
                     "has {c} channels, {z} slices and {t} time points in pages of {}",
                     plural(samples, "sample")
                 );
-                Err(Error::shape(
-                    path,
-                    format!("{found}, which is one axis too many; split it by time, or set --axes"),
-                ))
+                let volumes = if z > 1 { "tdhw" } else { "thw" };
+                let axes = if c * samples > 1 { format!("{volumes}c") } else { volumes.into() };
+                let cure = format!("use --axes {axes} to process each time point separately");
+                Err(Error::shape(path, format!("{found}, which is one axis too many; {cure}")))
             }
         }
     }
