@@ -83,7 +83,7 @@ where
             if delta != V::Elem::ZERO {
                 subtract_column::<V>(c, column, delta);
                 code.value = value;
-                moved |= delta.abs() * q > rules.tolerance * rules.resolution(k);
+                moved |= delta.abs() * q > rules.tolerance * rules.resolution(threshold);
             }
         }
         // One step solves a single code exactly.

@@ -60,8 +60,7 @@ impl<T: Real> Rules<'_, T> {
     /// Size to which changes of a correlation are compared: the threshold, or the penalty for an
     /// unpenalised code.
     #[inline(always)]
-    pub(crate) fn resolution(&self, atom: usize) -> T {
-        let threshold = self.threshold(atom);
+    pub(crate) fn resolution(&self, threshold: T) -> T {
         if threshold > T::ZERO { threshold } else { self.scale }
     }
 

@@ -289,7 +289,8 @@ impl<T: Real> DiscoverTile<'_, T> {
             if back != T::ZERO && !spread {
                 let weights = clipped.then_some(&footprint.weights[..]);
                 add_atom::<V>(atoms, k, &layout.rows, &mut footprint.residual, weights, at, back);
-                let change = (back.abs() * curvature / rules.resolution(k)).to_f64();
+                let change =
+                    (back.abs() * curvature / rules.resolution(rules.threshold(k))).to_f64();
                 self.state.largest_change = self.state.largest_change.max(change);
                 self.state.last_change = self.state.largest_change;
                 moved = true;

@@ -56,9 +56,10 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
             let mut largest = T::ZERO;
             for code in state.codes.iter_mut() {
                 let (k, at, q) = (code.atom as usize, code.offset as usize, code.curvature);
-                let weights = plane.needle_weights(atoms, &state.tile, at);
-                rules =
-                    Rules { thresholds: weights.atoms, scale: penalty * weights.position, ..rules };
+                rules.scale = penalty * plane.position_weight(&state.tile, at);
+                if plane.coefficient_weights.is_some() {
+                    rules.thresholds = plane.needle_weights(atoms, &state.tile, at).atoms;
+                }
                 let c = dot_atom::<V>(&atoms.rows, k, &layout.rows, &footprint.residual, at);
                 let threshold = rules.threshold(k);
                 // An atom hidden completely by the mask has no effect: its code is zero.
@@ -85,7 +86,7 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
                 if wraps {
                     layout.repeat_wrapped(&plane.grid, &state.tile, at, &mut footprint.residual);
                 }
-                largest = largest.max(back.abs() * q / rules.resolution(k));
+                largest = largest.max(back.abs() * q / rules.resolution(threshold));
             }
             state.visited += state.codes.len();
             state.last_change = largest.to_f64();
