@@ -35,6 +35,7 @@ pub struct PursuitOptions {
     nonnegative: bool,
     atom_weights: Option<Vec<f64>>,
     elastic: f64,
+    joint: f64,
     max_error: Option<f64>,
     debias: bool,
     loss: String,
@@ -159,6 +160,7 @@ pub fn pursuit_of(
     params.nonnegative = options.nonnegative;
     params.atom_weights = options.atom_weights.clone();
     params.elastic = options.elastic;
+    params.joint = options.joint;
     params.debias = options.debias;
     params.loss = options.loss.parse()?;
     params.max_nonzeros = options.max_nonzeros;

@@ -96,6 +96,7 @@ fn encode_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         nonnegative: params.nonnegative,
         atom_weights: params.atom_weights,
         elastic: params.elastic,
+        joint: params.joint,
         max_error: no_penalty(),
         debias: params.debias,
         loss: params.loss.to_string(),

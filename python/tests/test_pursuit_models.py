@@ -70,6 +70,23 @@ def test_the_elastic_net_spreads_the_codes(image: np.ndarray) -> None:
     assert abs(elastic.value).max() < abs(plain.value).max()
 
 
+def test_joint_channels_share_their_support() -> None:
+    image = lobcod.still_life(24)
+    atoms = lobcod.encode(image[..., 0], penalty=20).dictionary
+    codes = lobcod.encode(image, atoms, penalty=0, joint=20, channel_axis=-1, precision="f64", tolerance=1e-6)
+    assert codes.report.status == "converged"
+    maps = codes.to_maps().reshape(3, -1)
+    norms = np.linalg.norm(maps, axis=0)
+    assert (np.count_nonzero(maps, axis=0)[norms > 0] == 3).all()
+    residual = image - codes.reconstruct()
+    objective = 0.5 * np.sum(residual**2) + 20 * norms.sum()
+    assert objective == pytest.approx(codes.report.objective, rel=1e-6)
+    mixed = lobcod.encode(image, atoms, penalty=10, joint=10, channel_axis=-1)
+    assert mixed.report.penalty == 10
+    with pytest.raises(ValueError, match="joint sparsity"):
+        lobcod.encode(image, atoms, penalty=10, joint=10, elastic=1, channel_axis=-1)
+
+
 def test_debiased_codes_fit_better(image: np.ndarray) -> None:
     plain, debiased = (lobcod.encode(image, penalty=20, debias=flag, precision="f64") for flag in (False, True))
     np.testing.assert_array_equal(debiased.position, plain.position)

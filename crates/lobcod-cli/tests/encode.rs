@@ -279,6 +279,10 @@ fn every_option_takes_effect() {
     let debiased = codes("--debias").needles;
     assert_eq!(debiased.nonzeros(), plain.needles.nonzeros());
     assert_ne!(debiased, plain.needles);
+    desk.image("colours.png", &[20, 24], 3, 0.0);
+    let joint = desk.json("encode colours.png --dictionary natural --penalty 0 --joint 40");
+    assert_eq!((&joint["status"], &joint["penalty"]), (&"converged".into(), &0.0.into()));
+    assert!(number(&joint, "nonzeros") > 0.0);
     let bounded = desk.json("encode a.png --max-error 300 --tolerance 1e-2");
     assert_eq!(bounded["status"], "converged");
     assert!(number(&bounded, "error") <= 300.0);

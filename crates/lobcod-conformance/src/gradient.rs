@@ -136,6 +136,7 @@ fn open<T: Real>(
         grouping,
         atom_weights: vec![T::ONE; dictionary.len()],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

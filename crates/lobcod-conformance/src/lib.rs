@@ -12,6 +12,7 @@ pub mod faults;
 pub mod fruit;
 pub mod gradient;
 pub mod gratings;
+mod groups;
 pub mod honesty;
 pub mod hooked;
 pub mod matrix;

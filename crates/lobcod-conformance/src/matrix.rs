@@ -130,6 +130,19 @@ impl GlobalDictionary {
         Self { rows: self.rows, data }
     }
 
+    /// The same matrix for every channel, without connections between them.
+    pub fn of_channels(&self, channels: usize) -> Self {
+        let mut data = Vec::with_capacity(self.data.len() * channels * channels);
+        for channel in 0..channels {
+            for column in self.data.chunks_exact(self.rows) {
+                let start = data.len();
+                data.resize(start + channels * self.rows, 0.0);
+                data[start + channel * self.rows..][..self.rows].copy_from_slice(column);
+            }
+        }
+        Self { rows: channels * self.rows, data }
+    }
+
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.data.len() / self.rows

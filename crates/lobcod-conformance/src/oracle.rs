@@ -3,12 +3,14 @@
 //!
 //! ```text
 //! min over codes a   1/2 || y - M a ||^2 + sum_j penalty_j |a_j| + mu/2 || a ||^2
-//! M = A D_global,   y = A (Y - B)
+//!                    + joint sum_g weight_g || a_g ||_2
+//! M = A D_global,   y = A (Y - B),   a_g: codes of all channels of an atom at a position
 //! ```
 //!
 //! Deliberately slow and dense. Only the stored numbers of signals, masks and dictionaries come
 //! from the library.
 
+use crate::groups::Groups;
 use crate::matrix::{Domain, GlobalDictionary};
 use crate::plane::Plane;
 use lobcod::pursuit::Loss;
@@ -23,6 +25,8 @@ pub struct Oracle {
     atoms: usize,
     samples: usize,
     planes: Vec<Plane>,
+    /// Channels whose codes are in one plane.
+    channels: usize,
 }
 
 impl Oracle {
@@ -37,7 +41,9 @@ impl Oracle {
     ) -> Self {
         let signal = &observed.signal;
         let domain = Domain::new(params.border, signal.extent(), dictionary.extent());
-        let placed = GlobalDictionary::new(&domain, dictionary);
+        // All channels are one plane if their codes are sparse jointly.
+        let channels = if params.joint > 0.0 { signal.channels() } else { 1 };
+        let placed = GlobalDictionary::new(&domain, dictionary).of_channels(channels);
         let coefficient = |k: usize, at: usize| {
             observed.coefficient_weights.as_ref().map_or(1.0, |w| w.channel(k)[at].to_f64())
         };
@@ -50,12 +56,14 @@ impl Oracle {
                 })
             })
             .collect();
-        let groups = if dictionary.channels() == 1 { signal.channels() } else { 1 };
+        let (each, weights) = (weights.len(), weights.repeat(channels));
+        let groups = if dictionary.channels() == 1 { signal.channels() / channels } else { 1 };
+        let rows = channels * dictionary.channels();
         let planes = (0..groups)
             .map(|group| {
-                let mut row_weights = vec![1.0; domain.rows() * dictionary.channels()];
+                let mut row_weights = vec![1.0; domain.rows() * rows];
                 let mut target = vec![0.0; row_weights.len()];
-                for c in 0..dictionary.channels() {
+                for c in 0..rows {
                     for (i, row) in domain.signal_rows().into_iter().enumerate() {
                         let row = c * domain.rows() + row;
                         row_weights[row] = observed
@@ -75,6 +83,7 @@ impl Oracle {
                     weights: weights.clone(),
                     nonnegative: params.nonnegative,
                     elastic: params.elastic,
+                    groups: Groups { weight: params.joint, each },
                     bounds: match params.loss {
                         Loss::Huber(bound) => row_weights.iter().map(|a| bound / a).collect(),
                         Loss::Squares => vec![f64::INFINITY; row_weights.len()],
@@ -85,8 +94,13 @@ impl Oracle {
                 }
             })
             .collect();
-        let mut oracle =
-            Self { domain, atoms: dictionary.len(), samples: signal.extent().volume(), planes };
+        let mut oracle = Self {
+            domain,
+            atoms: dictionary.len(),
+            samples: signal.extent().volume(),
+            planes,
+            channels,
+        };
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) => penalty,
             Penalty::Relative(factor) => factor * oracle.penalty_max(),
@@ -186,12 +200,13 @@ impl Oracle {
     /// Needles as codes. Panics if a needle has an invalid position or is given twice.
     pub fn codes<T: Real>(&self, needles: &Needles<T>) -> Vec<f64> {
         let positions = self.domain.positions();
-        let mut codes = vec![0.0; self.planes.len() * positions.len() * self.atoms];
+        let channels = self.planes.len() * self.channels;
+        let mut codes = vec![0.0; channels * positions.len() * self.atoms];
         for code in needles.codes() {
             let at =
                 positions.binary_search(&code.position).expect("a needle has a valid position");
             assert!(
-                (code.atom as usize) < self.atoms && (code.channel as usize) < self.planes.len(),
+                (code.atom as usize) < self.atoms && (code.channel as usize) < channels,
                 "{code:?} does not exist"
             );
             let slot = &mut codes

@@ -1,5 +1,6 @@
 //! One plane of the oracle: a LASSO with an explicit matrix.
 
+use crate::groups::Groups;
 use crate::matrix::{GlobalDictionary, dot};
 
 /// A product in which 0 times infinity is 0.
@@ -22,13 +23,15 @@ pub(crate) struct Plane {
     pub(crate) nonnegative: bool,
     /// `mu`.
     pub(crate) elastic: f64,
+    /// Codes of all channels of an atom at a position, and the weight of their norm.
+    pub(crate) groups: Groups,
     /// Bound of the Huber loss of every row; infinite for squares.
     pub(crate) bounds: Vec<f64>,
 }
 
 impl Plane {
     /// Magnitude of a correlation, or 0 if its sign is not allowed.
-    fn reach(&self, correlation: f64) -> f64 {
+    pub(crate) fn reach(&self, correlation: f64) -> f64 {
         if self.nonnegative { correlation.max(0.0) } else { correlation.abs() }
     }
 
@@ -41,7 +44,7 @@ impl Plane {
     }
 
     /// Minus the gradient of the smooth terms.
-    fn correlations(&self, codes: &[f64]) -> Vec<f64> {
+    pub(crate) fn correlations(&self, codes: &[f64]) -> Vec<f64> {
         let residual = self.clipped(self.residual(codes));
         let correlations = self.weighted.transposed_times(&residual);
         correlations.iter().zip(codes).map(|(c, a)| c - self.elastic * a).collect()
@@ -112,6 +115,7 @@ impl Plane {
         self.data_term(codes)
             + codes.iter().zip(&self.penalty).map(|(a, p)| times(a.abs(), *p)).sum::<f64>()
             + 0.5 * self.elastic * dot(codes, codes)
+            + self.groups.norm(codes, &self.weights)
     }
 
     pub(crate) fn gap(&self, codes: &[f64]) -> f64 {
@@ -121,7 +125,11 @@ impl Plane {
         let correlations = self.correlations(&fitted);
         let penalised = correlations.iter().zip(&self.penalty).filter(|(_, p)| **p > 0.0);
         let scales = penalised.map(|(c, p)| p / self.reach(*c));
-        let scale = scales.fold(1.0, f64::min);
+        let scale = if self.groups.weight > 0.0 {
+            self.feasible_scale(&correlations)
+        } else {
+            scales.fold(1.0, f64::min)
+        };
         let energy = dot(&residual, &residual) + self.elastic * dot(&fitted, &fitted);
         let scaled = scale * dot(&residual, &self.target) - 0.5 * scale * scale * energy;
         let dual = self.elastic_dual(&residual).map_or(scaled, |dual| dual.max(scaled));
@@ -141,6 +149,9 @@ impl Plane {
     }
 
     pub(crate) fn violation(&self, codes: &[f64]) -> f64 {
+        if self.groups.weight > 0.0 {
+            return self.group_violation(codes);
+        }
         let correlations = self.correlations(codes);
         let largest = self.penalty.iter().copied().filter(|p| p.is_finite()).fold(0.0, f64::max);
         let violation = |((a, c), p): ((&f64, &f64), &f64)| match *a {
@@ -163,6 +174,15 @@ impl Plane {
         for _ in 0..5_000 {
             codes = self.with_fitted_unpenalised(&codes);
             let mut residual = self.residual(&codes);
+            if self.groups.weight > 0.0 {
+                for _ in 0..30 {
+                    self.sweep_groups(&squares, &mut codes, &mut residual);
+                }
+                if self.gap(&codes) <= SOLVED * self.objective(&codes) {
+                    return codes;
+                }
+                continue;
+            }
             self.sweep(&everywhere, &squares, &mut codes, &mut residual);
             let support: Vec<usize> =
                 everywhere.iter().copied().filter(|&j| codes[j] != 0.0).collect();

@@ -96,6 +96,12 @@ pub enum Extra {
     Unpenalised,
     /// A quadratic term.
     Elastic,
+    /// Joint sparsity of the channels.
+    Joint,
+    /// The same with weights of atoms and positions and without codes below 0.
+    JointEverything,
+    /// Joint sparsity without an l1 norm.
+    JointOnly,
 }
 
 /// One problem, generated in `f64`.
@@ -152,15 +158,16 @@ impl Problem {
             Observation::Fractional => Some(fractional(signal, channels, &mut rng)),
         };
         let mut params = PursuitParams::new(Penalty::Relative(rng.random_range(0.1..0.4)));
-        if matches!(extra, Extra::AtomWeights | Extra::Everything) {
+        if matches!(extra, Extra::AtomWeights | Extra::Everything | Extra::JointEverything) {
             params.atom_weights =
                 Some((0..shape.atoms).map(|_| rng.random_range(0.5..2.0)).collect());
         }
-        if matches!(extra, Extra::PositionWeights | Extra::Everything) {
+        if matches!(extra, Extra::PositionWeights | Extra::Everything | Extra::JointEverything) {
             let positions = signal.with_padded(border.positions(signal, atom).size);
             observed.penalty_map = Some(uniform(positions, 1, 0.5..2.0, &mut rng));
         }
-        params.nonnegative = matches!(extra, Extra::Nonnegative | Extra::Everything);
+        params.nonnegative =
+            matches!(extra, Extra::Nonnegative | Extra::Everything | Extra::JointEverything);
         if matches!(extra, Extra::CoefficientWeights | Extra::Unpenalised) {
             let positions = signal.with_padded(border.positions(signal, atom).size);
             let mut weights = uniform(positions, shape.atoms, 0.5..2.0, &mut rng);
@@ -172,6 +179,12 @@ impl Problem {
                 }
             }
             observed.coefficient_weights = Some(weights);
+        }
+        if let Extra::Joint | Extra::JointEverything | Extra::JointOnly = extra {
+            params.joint = rng.random_range(0.2..1.0);
+        }
+        if extra == Extra::JointOnly {
+            params.penalty = Penalty::Absolute(0.0);
         }
         if extra == Extra::Elastic {
             params.elastic = rng.random_range(0.05..1.0);
@@ -247,6 +260,18 @@ pub fn special() -> Vec<Problem> {
             let observation = OBSERVATIONS[problems.len() % OBSERVATIONS.len()];
             let seed = 1000 + problems.len() as u64;
             problems.extend(Problem::new(seed, shape, border, observation, extra));
+        }
+    }
+    for extra in [Extra::Joint, Extra::JointEverything, Extra::JointOnly] {
+        for shape in SHAPES.into_iter().filter(|shape| shape.channels.1 == 1) {
+            let small = shape.signal.iter().product::<usize>() < 40 && shape.atoms < 10;
+            let several = shape.channels.0 > 1;
+            let borders = if several { &Border::ALL[..] } else { &Border::ALL[..1] };
+            for &border in borders.iter().filter(|_| several || small) {
+                let observation = OBSERVATIONS[problems.len() % OBSERVATIONS.len()];
+                let seed = 1000 + problems.len() as u64;
+                problems.extend(Problem::new(seed, shape, border, observation, extra));
+            }
         }
     }
     problems

@@ -25,6 +25,7 @@ fn problem(
         grouping,
         atom_weights: vec![1.0; 5],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

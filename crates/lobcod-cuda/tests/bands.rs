@@ -202,6 +202,7 @@ fn session(
         grouping: Grouping::Tiles(16),
         atom_weights: vec![1.0; 7],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -168,6 +168,7 @@ fn learning(
         grouping: Grouping::Tiles(6),
         atom_weights: vec![1.0; 7],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

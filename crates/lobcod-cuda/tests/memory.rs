@@ -78,6 +78,7 @@ fn open(engine: &dyn Engine<f32>) -> Result<Box<dyn Session<f32>>, Error> {
         border: Border::Free,
         grouping: Grouping::default_tiles(2),
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -112,6 +112,7 @@ fn bytes_of_a_sweep(
         grouping: Grouping::default_tiles(2),
         atom_weights: vec![1.0; dictionary.len()],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -48,6 +48,7 @@ fn correlation<T: Real>(level: Level, atom: &[usize], atoms: usize) -> Result<f6
         grouping: Grouping::default_tiles(2),
         atom_weights: vec![T::ONE; atoms],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

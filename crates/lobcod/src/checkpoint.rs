@@ -135,6 +135,7 @@ fn pursuit_settings(params: &PursuitParams) -> String {
         nonnegative,
         atom_weights,
         elastic,
+        joint,
         debias,
         loss,
         max_nonzeros,
@@ -166,6 +167,7 @@ fn pursuit_settings(params: &PursuitParams) -> String {
         "",
     );
     settings.add("elastic", elastic, 0);
+    settings.add("joint", joint, 0);
     settings.add("debias", debias, false);
     settings.add("loss", loss, "squares");
     settings.add("max_nonzeros", max_nonzeros.unwrap_or(0), 0);

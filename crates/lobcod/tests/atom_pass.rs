@@ -49,6 +49,7 @@ where
         grouping: Grouping::Tiles(6),
         atom_weights: vec![T::ONE; 7],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -40,6 +40,7 @@ fn the_order_of_the_tiles_changes_no_bit() {
             grouping: Grouping::Tiles(8),
             atom_weights: vec![1.0; 9],
             elastic: 0.0,
+            joint: None,
             nonnegative: false,
             local: Local::Coordinate,
             cap: None,

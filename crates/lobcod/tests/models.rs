@@ -28,11 +28,12 @@ enum Model {
     Debias,
     MaxError,
     Huber,
+    Joint,
 }
 
 use Model::*;
 
-const MODELS: [Model; 15] = [
+const MODELS: [Model; 16] = [
     Zero,
     Periodic,
     Inside,
@@ -48,10 +49,11 @@ const MODELS: [Model; 15] = [
     Debias,
     MaxError,
     Huber,
+    Joint,
 ];
 
 /// Pairs that are refused; all others are solved.
-const REFUSED: [(Model, Model); 16] = [
+const REFUSED: [(Model, Model); 23] = [
     (Nonnegative, Unpenalised),
     (Nonnegative, Debias),
     (Unpenalised, Cap),
@@ -68,6 +70,13 @@ const REFUSED: [(Model, Model); 16] = [
     (Cap, Huber),
     (Debias, Huber),
     (MaxError, Huber),
+    (CoefficientWeights, Joint),
+    (Unpenalised, Joint),
+    (Elastic, Joint),
+    (Cap, Joint),
+    (Lars, Joint),
+    (MaxError, Joint),
+    (Huber, Joint),
 ];
 
 /// Pairs of which only one can be chosen.
@@ -89,8 +98,10 @@ fn problem(pair: [Model; 2]) -> Problem {
     });
     let observation =
         if pair.contains(&Mask) { Observation::Fractional } else { Observation::Full };
+    // Three channels, coded with a one-channel dictionary.
+    let shape = if pair.contains(&Joint) { SHAPES[3] } else { SHAPES[1] };
     let mut problem =
-        Problem::new(5, SHAPES[1], border, observation, Extra::Plain).expect("the atom fits");
+        Problem::new(5, shape, border, observation, Extra::Plain).expect("the atom fits");
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let (signal, atom) = (problem.observed.signal.extent(), problem.dictionary.extent());
     let (atoms, positions) =
@@ -124,14 +135,17 @@ fn problem(pair: [Model; 2]) -> Problem {
             Debias => problem.params.debias = true,
             MaxError => {}
             Huber => problem.params.loss = Loss::Huber(0.7),
+            Joint => problem.params.joint = 0.6,
         }
     }
-    if pair.contains(&MaxError) {
+    if pair.contains(&MaxError) && !pair.contains(&Joint) {
         // Two thirds of the error of zero codes.
         let params = problem.params.clone().with(|p| p.penalty = Penalty::Relative(1.0 + 1e-9));
         let oracle = Oracle::new(&params, &problem.observed, &problem.dictionary);
         let error = (2.0 * oracle.data_term(&oracle.solve())).sqrt();
         problem.params.penalty = Penalty::MaxError(0.66 * error);
+    } else if pair.contains(&MaxError) {
+        problem.params.penalty = Penalty::MaxError(1.0);
     }
     problem
 }

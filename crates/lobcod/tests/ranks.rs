@@ -364,6 +364,7 @@ fn problem_of(problem: &Problem, dictionary: &Dictionary<f32>) -> lobcod::engine
         grouping: Grouping::Tiles(problem.shape.tile),
         atom_weights: vec![1.0; dictionary.len()],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -126,6 +126,7 @@ fn large(border: Border, tile: usize) -> EngineProblem<f32> {
         grouping: Grouping::Tiles(tile),
         atom_weights: vec![1.0; 7],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

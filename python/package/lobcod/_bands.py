@@ -92,6 +92,7 @@ def _unsupported(rows: Rows, options: dict[str, Any]) -> str | None:
         "a penalty map": options["penalty_map"] is not None,
         "weights of the coefficients": options["weights"] is not None,
         "an elastic net": options["elastic"] != 0,
+        "joint sparsity": options["joint"] != 0,
         "a largest error": options["max_error"] is not None,
         "debiased codes": options["debias"],
         "a robust loss": options["loss"] != "squares",

@@ -233,6 +233,11 @@ FUNCTIONS = {
             ),
             Parameter("elastic", NUMBER, "Weight ``mu`` of a quadratic term ``mu/2 ||a||^2`` (elastic net)."),
             Parameter(
+                "joint",
+                NUMBER,
+                "Weight of the l2,1 norm over the channels, next to the l1 penalty, which may then be 0: channels coded with a one-channel dictionary share their support.",
+            ),
+            Parameter(
                 "max_error",
                 optional(NUMBER),
                 "Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a penalty.",

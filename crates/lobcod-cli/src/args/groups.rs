@@ -167,6 +167,10 @@ pub struct CodesArgs {
     /// Weight MU of a quadratic term MU/2 ||a||^2 (elastic net).
     #[arg(long, value_name = "MU", default_value_t = 0.0, hide_default_value = true)]
     pub elastic: f64,
+    /// Weight MU of the l2,1 norm over the channels, next to the l1 penalty: channels coded with a
+    /// one-channel dictionary share their support. --penalty may then be 0.
+    #[arg(long, value_name = "MU", default_value_t = 0.0, hide_default_value = true)]
+    pub joint: f64,
     /// Loss of the residual: squares, l1 or huber:DELTA (linear beyond DELTA, for outliers).
     #[arg(long, value_name = "LOSS", default_value_t = Loss::Squares, hide_default_value = true)]
     pub loss: Loss,

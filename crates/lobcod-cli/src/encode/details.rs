@@ -28,6 +28,7 @@ pub(super) fn refused(
         (codes.penalty_map.is_some(), "a penalty map", "remove --penalty-map"),
         (codes.weights.is_some(), "weights of the coefficients", "remove --weights"),
         (codes.elastic != 0.0, "an elastic net", "remove --elastic"),
+        (codes.joint != 0.0, "joint sparsity", "remove --joint"),
         (codes.debias, "debiased codes", "remove --debias"),
         (codes.loss != Loss::Squares, "a robust loss", "remove --loss"),
         (codes.max_error.is_some(), "a largest error", "use --penalty"),

@@ -28,6 +28,7 @@ pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     params.nonnegative = codes.nonnegative;
     params.atom_weights = codes.atom_weights.as_deref().map(read_vector).transpose()?;
     params.elastic = codes.elastic;
+    params.joint = codes.joint;
     params.debias = codes.debias;
     params.loss = codes.loss;
     params.max_nonzeros = match codes.max_nonzeros {

@@ -22,6 +22,7 @@ pub fn idle(engine: &CudaEngine, side: usize) -> Result<()> {
         border: Border::Zero,
         grouping: Grouping::default_tiles(2),
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -150,6 +150,7 @@ pub fn outline<T: Real>(extent: Extent, channels: usize, dictionary: &Dictionary
         grouping: Grouping::default_tiles(extent.rank()),
         atom_weights: vec![T::ONE; dictionary.len()],
         elastic: 0.0,
+        joint: None,
         nonnegative: false,
         local: Local::Coordinate,
         cap: None,

@@ -12,6 +12,7 @@
 mod context;
 mod cpu;
 mod fallback;
+mod joint;
 mod measurement;
 pub mod ranks;
 mod scales;
@@ -20,6 +21,7 @@ mod weights;
 pub use context::{Agreement, Context};
 pub use cpu::{CpuEngine, OpenOnCpu};
 pub use fallback::FallbackEngine;
+pub use joint::JointNorm;
 pub use measurement::{Measurement, ScaledSums};
 pub use scales::{Lattice, ScaleField, Scaling};
 pub use weights::CoefficientWeights;
@@ -86,6 +88,9 @@ pub struct Problem<T> {
     pub atom_weights: Vec<T>,
     /// Weight `mu` of the quadratic term `mu/2 ||a||^2` (elastic net).
     pub elastic: f64,
+    /// The norm of the codes of all channels of an atom at a position, in place of the sum of their
+    /// sizes; every plane then has all channels of its signal, and the dictionary has one.
+    pub joint: Option<JointNorm>,
     /// Whether codes must be non-negative.
     pub nonnegative: bool,
     /// Solver for one needle.
@@ -96,11 +101,27 @@ pub struct Problem<T> {
     pub learning: bool,
 }
 
-impl<T> Problem<T> {
+impl<T: Real> Problem<T> {
+    /// Channels of a plane.
+    pub fn channels(&self, plane: &Plane<T>) -> usize {
+        match self.joint {
+            Some(_) => plane.target.len() / plane.extent.volume(),
+            None => self.dictionary.channels(),
+        }
+    }
+
+    /// Codes of one atom at a position of a plane: one, or one of every channel.
+    pub fn codes_of_atom(&self, plane: &Plane<T>) -> usize {
+        self.joint.map_or(1, |_| self.channels(plane))
+    }
+
     /// The first part of the problem that only some engines run, in words.
     pub fn special_model(&self) -> Option<&'static str> {
         if self.elastic > 0.0 {
             return Some("the elastic net");
+        }
+        if self.joint.is_some() {
+            return Some("joint sparsity of the channels");
         }
         let weighted = self.planes.iter().any(|plane| plane.coefficient_weights.is_some());
         weighted.then_some("penalty weights of single coefficients")

@@ -9,9 +9,11 @@
 //! active atoms only; the whole masked Gram matrix is never formed.
 
 mod coordinate;
+mod groups;
 mod lars;
 
 pub(crate) use coordinate::solve as solve_by_coordinates;
+pub(crate) use groups::{ActiveGroups, GroupColumns, GroupRules, solve as solve_groups};
 pub(crate) use lars::solve as solve_by_lars;
 
 use crate::pursuit::Local;

@@ -244,7 +244,7 @@ impl Learner {
         let (penalty, (seconds, time_left)) = (solver.penalty, solver.time());
         let (mut dictionary, state, history) = solver.finish()?;
         // The final pursuit starts from the needles of the learning.
-        let needles = gather_needles(signals, first.channels(), params.border, state.codes);
+        let needles = gather_needles(&params.problem(), signals, first.channels(), state.codes);
         let warm = |(s, needles): (&Observed<T>, _)| Observed {
             start: Start::Needles(needles),
             ..s.clone()

@@ -333,6 +333,7 @@ mod tests {
             grouping: Grouping::Tiles(6),
             atom_weights: vec![1.0; 6],
             elastic: 0.0,
+            joint: None,
             nonnegative: false,
             local: Local::Coordinate,
             cap: None,

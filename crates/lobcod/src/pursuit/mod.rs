@@ -25,6 +25,7 @@
 pub mod bands;
 mod constrained;
 mod inner;
+mod joint;
 mod least_squares;
 mod local_dual;
 mod outcome;
@@ -175,7 +176,11 @@ impl Pursuit {
         context: &Context,
     ) -> Result<Vec<Measurement>> {
         let mut session = engine.open(setup::problem(&self.params, signals, dictionary)?, None)?;
-        session.restore(&State::of_codes(setup::given_needles(signals, dictionary.channels())))?;
+        session.restore(&State::of_codes(setup::given_needles(
+            &self.params,
+            signals,
+            dictionary.channels(),
+        )))?;
         session.measure(Measure::Certificate { penalty, slack: 0.0 }, context)
     }
 

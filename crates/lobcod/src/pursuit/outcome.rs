@@ -5,7 +5,7 @@ use super::local_dual::{Excess, lattice};
 use super::params::check_objective;
 use super::passes::CONTINUATION;
 use super::rounding::check_data_term;
-use super::setup::{gather_needles, planes_of};
+use super::setup::gather_needles;
 use super::solver::{Proof, Solver, is_stopped_early};
 use crate::engine::{Measure, Measurement, Scaling};
 use crate::error::Result;
@@ -85,7 +85,7 @@ impl<T: Real> Solver<'_, T> {
             let one = lattice.map(|lattice| Excess::new(lattice, atom));
             excess.extend(std::iter::repeat_n(
                 one,
-                planes_of(observed.signal.channels(), self.dictionary.channels()),
+                self.params.planes_of(observed.signal.channels(), self.dictionary.channels()),
             ));
         }
         if excess.iter().all(Option::is_none) {
@@ -131,7 +131,7 @@ impl<T: Real> Solver<'_, T> {
             let mut sum = Certificate::default();
             for ((m, &dual), &penalty_max) in planes
                 .by_ref()
-                .take(planes_of(observed.signal.channels(), self.dictionary.channels()))
+                .take(self.params.planes_of(observed.signal.channels(), self.dictionary.channels()))
             {
                 let rounding = self.unpenalised.rounding;
                 sum.add(&certificate(m, dual, self.penalty, penalty_max, rounding));
@@ -175,12 +175,14 @@ impl<T: Real> Solver<'_, T> {
             self.seek_better_duals(self.params.tolerance)?;
         }
         let (mut signals, mut total) = self.certificates();
+        if let Some(joint) = &self.joint {
+            joint.complete(&mut signals, &mut total);
+        }
         let codes = self.session.state(self.run.agreement().answers())?.codes;
         self.run.note_memory(self.session.memory());
         // Frees its memory for what follows.
         drop(self.session);
-        let needles =
-            gather_needles(self.signals, self.dictionary.channels(), self.params.border, codes);
+        let needles = gather_needles(self.params, self.signals, self.dictionary.channels(), codes);
         let mut missed = 0.0;
         for ((certificate, observed), needles) in signals.iter_mut().zip(self.signals).zip(&needles)
         {
@@ -193,7 +195,8 @@ impl<T: Real> Solver<'_, T> {
             && missed > 0.0
             && total.relative_gap() > self.params.tolerance;
         let status = if overturned { Status::Stalled } else { status };
-        let (penalty, history) = (self.penalty, self.history);
+        let penalty = self.joint.as_ref().map_or(self.penalty, |joint| joint.penalty);
+        let history = self.history;
         let report =
             Report { status, total, signals, penalty, history, ..self.run.report(self.engine) };
         Ok(Answer { needles, report })

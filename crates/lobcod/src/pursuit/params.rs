@@ -1,5 +1,6 @@
 //! Parameters of a pursuit.
 
+use super::setup::planes_of;
 use crate::border::Border;
 use crate::engine::Measurement;
 use crate::error::{Error, Result, check_positive};
@@ -230,6 +231,7 @@ pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
 /// | `nonnegative` | false | | codes >= 0 |
 /// | `atom_weights` | all 1 | > 0 | penalty weight of every atom |
 /// | `elastic` | 0 | >= 0 | weight `mu` of a quadratic term `mu/2 ||a||^2` (elastic net) |
+/// | `joint` | 0 | >= 0 | weight of the norm of the codes of all channels of an atom at a position (l2,1) |
 /// | `loss` | squares | | loss of the residual: squares, Huber or l1 |
 /// | `debias` | false | | replace the codes by least squares on their support |
 /// | `max_nonzeros` | none | >= 1 | maximum number of non-zeros of a needle (makes the problem non-convex) |
@@ -259,6 +261,9 @@ pub struct PursuitParams {
     pub atom_weights: Option<Vec<f64>>,
     /// Weight of a quadratic term in the codes.
     pub elastic: f64,
+    /// Weight of the l2,1 norm over the channels; they are then coded jointly with a one-channel
+    /// dictionary, and the penalty may be 0.
+    pub joint: f64,
     /// Loss of the residual.
     pub loss: Loss,
     /// Whether to replace the codes by those that minimise the data term on their support.
@@ -299,6 +304,7 @@ impl PursuitParams {
             nonnegative: false,
             atom_weights: None,
             elastic: 0.0,
+            joint: 0.0,
             loss: Loss::Squares,
             debias: false,
             max_nonzeros: None,
@@ -317,9 +323,15 @@ impl PursuitParams {
         }
     }
 
+    /// Number of planes of a signal: one, or one per channel coded separately.
+    pub(crate) fn planes_of(&self, channels: usize, dictionary_channels: usize) -> usize {
+        if self.joint > 0.0 { 1 } else { planes_of(channels, dictionary_channels) }
+    }
+
     /// Validates the parameters.
     pub fn check(self) -> Result<super::Pursuit> {
         match self.penalty {
+            Penalty::Absolute(0.0) if self.joint > 0.0 => {}
             Penalty::Absolute(x) => check_positive("the penalty", x)?,
             Penalty::Relative(x) => check_positive("the relative penalty", x)?,
             Penalty::MaxError(x) => {
@@ -345,6 +357,7 @@ impl PursuitParams {
                 "a number of at least 0",
             ));
         }
+        super::joint::check(&self)?;
         if self.loss != Loss::Squares {
             super::robust::check(&self)?;
         }

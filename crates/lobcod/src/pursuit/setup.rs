@@ -3,7 +3,7 @@
 use super::params::{Local, Observed, Penalty, PursuitParams, Start};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{CoefficientWeights, Engine, Plane, Problem};
+use crate::engine::{CoefficientWeights, Engine, JointNorm, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::geometry::{InSignal, Point, Raster};
@@ -57,6 +57,7 @@ pub(crate) fn problem<T: Real>(
         ));
     }
     if let Penalty::Absolute(x) = params.penalty
+        && params.joint == 0.0
         && !(T::from_f64(x).is_finite() && T::from_f64(x) > T::ZERO)
     {
         return Err(Error::parameter(
@@ -82,6 +83,8 @@ pub(crate) fn problem<T: Real>(
         grouping: params.grouping(dictionary.extent().rank()),
         atom_weights: weights,
         elastic: params.elastic,
+        // Its weights are set once the penalty is known.
+        joint: (params.joint > 0.0).then_some(JointNorm { l1: 0.0, l2: 1.0 }),
         nonnegative: params.nonnegative,
         local: params.local,
         cap: params.max_nonzeros,
@@ -98,6 +101,7 @@ fn observed_planes<T: Real>(
 ) -> Result<()> {
     let signal = &observed.signal;
     dictionary.check_channels(signal.channels())?;
+    super::joint::check_signal(params, observed, dictionary)?;
     if let Some(mask) = &observed.mask {
         mask.check_fits(signal)?;
     }
@@ -159,7 +163,7 @@ fn observed_planes<T: Real>(
     }
     let position_caps: Option<Vec<u32>> =
         caps.map(|caps| caps.iter().map(|c| c.to_f64() as u32).collect());
-    let count = planes_of(signal.channels(), dictionary.channels());
+    let count = params.planes_of(signal.channels(), dictionary.channels());
     for plane in 0..count {
         let channels = if count > 1 { plane..plane + 1 } else { 0..signal.channels() };
         let mut target = Vec::with_capacity(channels.len() * signal.extent().volume());
@@ -287,17 +291,19 @@ fn position_map<T: Real>(
 
 /// The start needles of every plane; none where none are given.
 pub fn given_needles<T: Real>(
+    params: &PursuitParams,
     signals: &[Observed<T>],
     dictionary_channels: usize,
 ) -> Vec<Vec<Code<T>>> {
     let mut planes = Vec::new();
     for observed in signals {
-        for plane in 0..planes_of(observed.signal.channels(), dictionary_channels) {
+        let count = params.planes_of(observed.signal.channels(), dictionary_channels);
+        for plane in 0..count {
             planes.push(match &observed.start {
                 Start::Needles(needles) => needles
                     .codes()
                     .iter()
-                    .filter(|c| c.channel as usize == plane)
+                    .filter(|c| count == 1 || c.channel as usize == plane)
                     .copied()
                     .collect(),
                 _ => Vec::new(),
@@ -315,36 +321,39 @@ pub(crate) fn check_codes<T: Real, U: Real>(
     planes: &[Vec<Code<U>>],
 ) -> Result<()> {
     let extents = signals.iter().flat_map(|s| {
-        std::iter::repeat_n(s.extent(), planes_of(s.signal.channels(), dictionary.channels()))
+        let channels = if params.joint > 0.0 { s.signal.channels() } else { 1 };
+        let count = params.planes_of(s.signal.channels(), dictionary.channels());
+        std::iter::repeat_n((s.extent(), channels), count)
     });
-    let extents: Vec<Extent> = extents.collect();
+    let extents: Vec<(Extent, usize)> = extents.collect();
     if extents.len() != planes.len() {
         return Err(Error::Data(
             "the checkpoint is damaged: its codes belong to another number of signals".into(),
         ));
     }
-    for (&extent, codes) in extents.iter().zip(planes) {
-        Needles::new(extent, 1, params.border, codes.clone()).check_fits(&dictionary.cast())?;
+    for (&(extent, channels), codes) in extents.iter().zip(planes) {
+        Needles::new(extent, channels, params.border, codes.clone())
+            .check_fits(&dictionary.cast())?;
     }
     Ok(())
 }
 
 /// Merges the codes of the planes of every signal into needles.
 pub(crate) fn gather_needles<T: Real>(
+    params: &PursuitParams,
     signals: &[Observed<T>],
     dictionary_channels: usize,
-    border: Border,
     planes: Vec<Vec<Code<T>>>,
 ) -> Vec<Needles<T>> {
     let mut planes = planes.into_iter();
     let gather = |observed: &Observed<T>| {
         let mut codes = planes.next().expect("one entry per plane");
-        for channel in 1..planes_of(observed.signal.channels(), dictionary_channels) {
+        for channel in 1..params.planes_of(observed.signal.channels(), dictionary_channels) {
             let plane = planes.next().expect("one entry per plane");
             codes.reserve_exact(plane.len());
             codes.extend(plane.into_iter().map(|c| Code { channel: channel as u32, ..c }));
         }
-        Needles::new(observed.extent(), observed.signal.channels(), border, codes)
+        Needles::new(observed.extent(), observed.signal.channels(), params.border, codes)
     };
     signals.iter().map(gather).collect()
 }

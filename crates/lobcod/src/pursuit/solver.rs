@@ -1,11 +1,12 @@
 //! State of a running pursuit: how it starts and how it resumes.
 
 use super::Answer;
+use super::joint::Joint;
 use super::params::{
-    Observed, PursuitParams, Schedule, Start, largest_correlation, measured_penalty,
+    Observed, Penalty, PursuitParams, Schedule, Start, largest_correlation, measured_penalty,
 };
 use super::passes::{GAP_FRACTION, STAGE_TOLERANCE, first_stage, smallest_tolerance};
-use super::setup::{check_codes, given_needles, planes_of};
+use super::setup::{check_codes, given_needles};
 use super::unpenalised::Unpenalised;
 use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
 use crate::dictionary::Dictionary;
@@ -31,6 +32,8 @@ pub struct Solver<'a, T> {
     pub proof: Proof,
     pub history: Vec<HistoryPoint>,
     pub unpenalised: Unpenalised,
+    /// What a report needs to know of joint sparsity.
+    pub joint: Option<Joint>,
     fingerprint: Fingerprint,
 }
 
@@ -81,13 +84,15 @@ impl<'a, T: Real> Solver<'a, T> {
     pub fn open(
         params: &'a PursuitParams,
         engine: &'a dyn Engine<T>,
-        problem: Problem<T>,
+        mut problem: Problem<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
         let limits = Limits { time: params.time_limit, memory: None };
         let run = Run::begin(limits, engine.agreement(), observer);
+        let joint = Joint::measure(params, engine, signals, dictionary, &run)?;
+        problem.joint = joint.as_ref().map(Joint::norm);
         let mut session = engine.open(problem, None)?;
         let unpenalised = Unpenalised::of(params, signals, dictionary);
         // penalty_max belongs to the penalised codes.
@@ -95,7 +100,7 @@ impl<'a, T: Real> Solver<'a, T> {
         let zero = session.measure(Measure::Largest, &run.untimed_context())?;
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let penalty = measured_penalty::<T>(
-            params.penalty,
+            joint.as_ref().map_or(params.penalty, |joint| Penalty::Absolute(joint.total())),
             &zero,
             Some(largest_correlation(&zero)),
             run.interrupt(),
@@ -107,6 +112,7 @@ impl<'a, T: Real> Solver<'a, T> {
             Self::new(params, engine, signals, dictionary, session, run, (penalty, penalty_max));
         solver.fingerprint.measured = measured;
         solver.unpenalised = unpenalised;
+        solver.joint = joint;
         solver.run.progress.objective = objective;
         solver.proof.planes = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
@@ -149,6 +155,7 @@ impl<'a, T: Real> Solver<'a, T> {
             penalty_max,
             history: Vec::new(),
             unpenalised: Unpenalised::default(),
+            joint: None,
             fingerprint: Fingerprint::default(),
         }
     }
@@ -262,13 +269,14 @@ impl<'a, T: Real> Solver<'a, T> {
 
     /// Sets initial needles that are not all zero.
     fn place_first_needles(&mut self) -> Result<()> {
-        let planes = |s: &Observed<T>| planes_of(s.signal.channels(), self.dictionary.channels());
+        let channels = self.dictionary.channels();
+        let planes = |s: &Observed<T>| self.params.planes_of(s.signal.channels(), channels);
         let spread = self
             .signals
             .iter()
             .flat_map(|s| std::iter::repeat_n(matches!(s.start, Start::Spread), planes(s)));
         let spread: Vec<bool> = spread.collect();
-        let mut codes = given_needles(self.signals, self.dictionary.channels());
+        let mut codes = given_needles(self.params, self.signals, channels);
         if spread.contains(&true) {
             let sweep = self.discovery(self.penalty, Visit::Spread, 1e-6);
             self.session.discover(&sweep, self.run.context())?;

@@ -115,12 +115,12 @@ impl<T: Real> Engine<T> for CpuEngine {
             + dictionary.data().len() / dictionary.extent().padded()[2] * row)
             * real
             + dictionary.len() * stride * real;
-        let (mut footprint, mut largest_tile) = (0, 0);
+        let (mut footprint, mut largest_tile, mut most_codes) = (0, 0, 1);
         for plane in &problem.planes {
             let grid =
                 Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;
-            let (samples, positions) =
-                (grid.raster(dictionary.channels()).len(), grid.position_count());
+            let channels = problem.channels(plane);
+            let (samples, positions) = (grid.raster(channels).len(), grid.position_count());
             // Target, residual, the residual last measured, weights.
             let fields = 3 + usize::from(plane.weights.is_some());
             let maps = usize::from(plane.position_weights.is_some()) * real
@@ -145,9 +145,10 @@ impl<T: Real> Engine<T> for CpuEngine {
                 (0..2).map(|a| size[a] + grid.atom[a] - 1).product::<usize>() * (size[2] + row)
             };
             let size = padded(tile);
-            footprint = footprint.max(size * dictionary.channels());
+            footprint = footprint.max(size * channels);
+            most_codes = most_codes.max(problem.codes_of_atom(plane));
             if problem.learning {
-                bytes += 2 * padded(positions_along) * dictionary.channels() * real;
+                bytes += 2 * padded(positions_along) * channels * real;
                 bytes += 8 * grid.atom.iter().map(|h| 2 * h - 1).product::<usize>()
                     + 12 * dictionary.atom_len() * row;
                 // Codes by atom, those of the last pass, and those at the start of this one.
@@ -161,7 +162,8 @@ impl<T: Real> Engine<T> for CpuEngine {
             * (size_of::<Candidate>() + size_of::<(u32, u32)>() + size_of::<u32>());
         let codes = 4 * (64 + (density * largest_tile as f64) as usize) * size_of::<LocalCode<T>>();
         // Residual, weights, the residual last measured, and bounds.
-        let scratch = (6 * footprint + BATCH * stride) * real + footprint + visits + codes;
+        let scratch =
+            (6 * footprint + BATCH * stride * most_codes) * real + footprint + visits + codes;
         Ok((bytes + scratch * Engine::<T>::threads(self)) as u64)
     }
 
@@ -217,17 +219,22 @@ impl CpuEngine {
         mut problem: Problem<T>,
         part: Part,
     ) -> Result<Box<dyn Session<T>>> {
-        if problem.dictionary.len() > usize::from(u16::MAX) {
-            return Err(Error::parameter(
-                "the number of atoms",
-                problem.dictionary.len(),
-                "at most 65535",
-            ));
+        let most_codes = problem.planes.iter().map(|plane| problem.codes_of_atom(plane)).max();
+        let codes_of_atom = most_codes.unwrap_or(1);
+        if problem.dictionary.len() * codes_of_atom > usize::from(u16::MAX) {
+            let (name, count) = match problem.joint {
+                None => ("the number of atoms", problem.dictionary.len()),
+                Some(_) => {
+                    ("the number of atoms times channels", problem.dictionary.len() * codes_of_atom)
+                }
+            };
+            return Err(Error::parameter(name, count, "at most 65535"));
         }
         let atoms = Atoms::new(
             problem.dictionary.clone(),
             &problem.atom_weights,
             problem.elastic,
+            problem.joint.map(|norm| (norm, codes_of_atom)),
             self.options.level,
         );
         let (positions, mut blocks, exchange) = match part {

@@ -9,6 +9,7 @@ use super::data::tile::{LocalCode, TileState};
 use super::learning::canvas::Canvas;
 use super::measure::correlations::{Goal, MeasureTile};
 use super::sweep::discovery::DiscoverTile;
+use super::sweep::groups::SupportGroups;
 use super::sweep::support::SupportTile;
 use super::workers::pool::Threads;
 use super::workers::shares::Shares;
@@ -21,6 +22,7 @@ use crate::engine::{
 };
 use crate::error::Result;
 use crate::geometry::{Point, Raster, Region};
+use crate::lasso::GroupRules;
 use crate::pursuit::Local;
 use crate::real::Real;
 use crate::simd::Level;
@@ -101,7 +103,9 @@ impl<T: Real> CpuSession<T> {
             |t| Changes::of(&t.around, t.slots),
         );
         let footprint = planes.iter().map(|p| p.layout.len).max().unwrap_or(0);
-        let team = Team::new(threads, || Scratch::new(footprint, atoms.packed.stride));
+        let codes_of_atom = planes.iter().map(|p| p.codes_of_atom).max().unwrap_or(1);
+        let team =
+            Team::new(threads, || Scratch::new(footprint, atoms.packed.stride * codes_of_atom));
         let (nonnegative, local, learning) = (problem.nonnegative, problem.local, problem.learning);
         let Options { level, skipping, reversed } = options;
         let mut lists = vec![
@@ -191,11 +195,18 @@ impl<T: Real> Session<T> for CpuSession<T> {
             true,
             context,
             |state, pending| !state.codes.is_empty() && pending() >= sweep.tolerance,
-            |atoms, plane, field, state, scratch| {
-                T::dispatch(
+            |atoms, plane, field, state, scratch| match atoms.joint {
+                None => T::dispatch(
                     level,
                     SupportTile { atoms, plane, field, state, scratch, sweep, nonnegative },
-                );
+                ),
+                Some(norm) => {
+                    let rules = GroupRules::new(norm, nonnegative);
+                    T::dispatch(
+                        level,
+                        SupportGroups { atoms, plane, field, state, scratch, sweep, rules },
+                    );
+                }
             },
         ))
     }

@@ -98,6 +98,7 @@ impl Pursuit {
             grouping: self.params.grouping(dictionary.extent().rank()),
             atom_weights: Vec::new(),
             elastic: 0.0,
+            joint: None,
             nonnegative: self.params.nonnegative,
             local: self.params.local,
             cap: self.params.max_nonzeros,

@@ -1,6 +1,7 @@
 //! The dictionary in the layouts used by the kernels.
 
 use crate::dictionary::Dictionary;
+use crate::engine::JointNorm;
 use crate::engine::cpu::data::footprint::Layout;
 use crate::engine::cpu::data::rank_one::{Projected, RankOne};
 use crate::lasso::Columns;
@@ -23,8 +24,8 @@ pub struct Atoms<T> {
     pub rounding: T,
     /// Weight of the quadratic term, added to the diagonal of the Gram matrix.
     pub elastic: T,
-    /// An atom whose samples are all 1.
-    pub inside_rows: AtomRows<T>,
+    /// The norm of the codes of all channels, if they are sparse jointly.
+    pub joint: Option<JointNorm>,
     /// Layout of a contiguous patch.
     straight: PatchSamples,
     pub dictionary: Dictionary<T>,
@@ -33,7 +34,14 @@ pub struct Atoms<T> {
 }
 
 impl<T: Real> Atoms<T> {
-    pub fn new(dictionary: Dictionary<T>, weights: &[T], elastic: f64, level: Level) -> Self {
+    /// `joint`: the norm of joint sparsity and the largest number of channels.
+    pub fn new(
+        dictionary: Dictionary<T>,
+        weights: &[T],
+        elastic: f64,
+        joint: Option<(JointNorm, usize)>,
+        level: Level,
+    ) -> Self {
         let (m, lanes) = (dictionary.len(), level.lanes::<T>());
         let packed = PackedAtoms::new(&dictionary, level);
         let stride = packed.stride;
@@ -41,16 +49,17 @@ impl<T: Real> Atoms<T> {
             (0..stride).map(|k| if k < m { f(weights[k]) } else { with }).collect()
         };
         let inverse_weights: Vec<T> = pad(&|w| T::ONE / w, T::ZERO);
-        let (row, samples) = (dictionary.extent().padded()[2], dictionary.atom_len());
+        let samples = dictionary.atom_len();
+        let summed = samples * joint.map_or(1, |(_, channels)| channels);
         let rows = AtomRows::new(&dictionary, lanes);
         Self {
             rows,
             rank_one: RankOne::of(&dictionary, lanes),
             weights: pad(&|w| w, T::INFINITY),
             largest_inverse_weight: inverse_weights.iter().fold(T::ZERO, |most, &w| most.max(w)),
-            rounding: T::from_f64(1.0 + 4.0 * (samples + 16) as f64 * T::EPSILON.to_f64()),
+            rounding: T::from_f64(1.0 + 4.0 * (summed + 16) as f64 * T::EPSILON.to_f64()),
             elastic: T::from_f64(elastic),
-            inside_rows: AtomRows::from_data(&vec![T::ONE; samples], row, samples, lanes),
+            joint: joint.map(|(norm, _)| norm),
             inverse_weights,
             straight: PatchSamples::straight(samples),
             packed,
@@ -97,6 +106,7 @@ impl<T: Real> Atoms<T> {
             Some(rank_one) if rank_one.takes::<V>(offsets.len(), layout, field, projected) => {
                 rank_one.correlate::<V>(layout, projected, offsets, self.packed.stride, out);
             }
+            _ if self.joint.is_some() => self.correlate_channels(layout, field, offsets, out),
             _ => self.packed.correlate(field, &layout.patch, offsets, out),
         }
     }
@@ -112,6 +122,9 @@ impl<T: Real> Atoms<T> {
         nonnegative: bool,
         out: &mut [T],
     ) {
+        if let Some(norm) = self.joint {
+            return self.joint_reach(norm, layout, field, offsets, nonnegative, out);
+        }
         let rule = ReachRule { inverse_weights: &self.inverse_weights, nonnegative };
         match &self.rank_one {
             Some(rank_one) if rank_one.takes::<V>(offsets.len(), layout, field, projected) => {
@@ -203,9 +216,21 @@ pub struct MaskedColumns<'a, T> {
 
 /// Buffers of [`MaskedColumns`], reused between needles.
 pub struct ColumnStore<T> {
-    pub made: Vec<usize>,
-    pub columns: Vec<T>,
-    pub weighted_atom: Vec<T>,
+    made: Vec<usize>,
+    columns: Vec<T>,
+    weighted_atom: Vec<T>,
+}
+
+impl<T> ColumnStore<T> {
+    pub fn new() -> Self {
+        Self { made: Vec::new(), columns: Vec::new(), weighted_atom: Vec::new() }
+    }
+
+    /// Discards the columns, which belong to another patch.
+    pub fn clear(&mut self) {
+        self.made.clear();
+        self.columns.clear();
+    }
 }
 
 impl<'a, T: Real> MaskedColumns<'a, T> {
@@ -216,18 +241,35 @@ impl<'a, T: Real> MaskedColumns<'a, T> {
         offset: usize,
         store: &'a mut ColumnStore<T>,
     ) -> Self {
-        store.made.clear();
-        store.columns.clear();
+        store.clear();
+        Self::continued(atoms, weights, patch, offset, store)
+    }
+
+    /// With the columns that the store already has of this patch.
+    pub fn continued(
+        atoms: &'a Atoms<T>,
+        weights: &'a [T],
+        patch: &'a [u32],
+        offset: usize,
+        store: &'a mut ColumnStore<T>,
+    ) -> Self {
         Self { atoms, weights, patch, offset, store }
     }
-}
 
-impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
+    /// One column.
     #[inline(always)]
-    fn column(&mut self, atom: usize) -> &[T] {
+    pub fn into_column(mut self, atom: usize) -> &'a [T] {
+        let stride = self.atoms.packed.stride;
+        let at = self.place(atom);
+        &self.store.columns[at * stride..(at + 1) * stride]
+    }
+
+    /// Number of the column of an atom in the store.
+    #[inline(always)]
+    fn place(&mut self, atom: usize) -> usize {
         let stride = self.atoms.packed.stride;
         // No closure here: its body would not be compiled for the wide vectors.
-        let at = match self.store.made.iter().position(|&k| k == atom) {
+        match self.store.made.iter().position(|&k| k == atom) {
             Some(at) => at,
             None => {
                 let store = &mut *self.store;
@@ -253,7 +295,15 @@ impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
                 store.made.push(atom);
                 store.made.len() - 1
             }
-        };
+        }
+    }
+}
+
+impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
+    #[inline(always)]
+    fn column(&mut self, atom: usize) -> &[T] {
+        let stride = self.atoms.packed.stride;
+        let at = self.place(atom);
         &self.store.columns[at * stride..(at + 1) * stride]
     }
 }

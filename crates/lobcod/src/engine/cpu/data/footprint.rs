@@ -12,13 +12,14 @@ use crate::simd::{PatchRows, PatchSamples};
 pub struct Layout {
     /// Distance between rows, slices and channels.
     pub strides: [usize; 3],
-    channels: usize,
+    pub channels: usize,
     /// Offset of each sample of a patch.
     pub patch: PatchSamples,
     /// Offsets of the rows of a patch.
     pub rows: PatchRows,
     /// The same in one channel.
     pub channel_rows: PatchRows,
+    pub channel_patch: PatchSamples,
     /// Length of a footprint buffer.
     pub len: usize,
 }
@@ -41,13 +42,16 @@ impl Layout {
                 starts.extend((0..atom[1]).map(|y| (c * channel + z * slice + y * row) as u32));
             }
         }
-        let patch = PatchSamples::new(
-            starts.iter().flat_map(|&s| (0..atom[2] as u32).map(move |x| s + x)).collect(),
-        );
-        let channel_rows = PatchRows::new(starts[..atom[0] * atom[1]].to_vec(), row_width);
+        let samples = |starts: &[u32]| {
+            let row = |&s: &u32| (0..atom[2] as u32).map(move |x| s + x);
+            PatchSamples::new(starts.iter().flat_map(row).collect())
+        };
+        let (patch, of_channel) = (samples(&starts), &starts[..atom[0] * atom[1]]);
+        let channel_patch = samples(of_channel);
+        let channel_rows = PatchRows::new(of_channel.to_vec(), row_width);
         let rows = PatchRows::new(starts, row_width);
         let (strides, len) = ([row, slice, channel], channels * channel);
-        Ok(Self { strides, channels, patch, rows, channel_rows, len })
+        Ok(Self { strides, channels, patch, rows, channel_rows, channel_patch, len })
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 pub mod atoms;
 pub mod changes;
+pub mod channels;
 pub mod field;
 pub mod footprint;
 pub mod plane;

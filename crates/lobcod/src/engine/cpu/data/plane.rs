@@ -10,6 +10,7 @@ use crate::geometry::{InDomain, InSignal, Point, Raster, Region};
 use crate::grid::{Grid, Tile, TileRange, Tiling};
 use crate::needles::Code;
 use crate::real::Real;
+use crate::simd::AtomRows;
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -20,6 +21,11 @@ pub struct PlaneState<T> {
     pub signal: Region<InSignal>,
     pub grid: Grid,
     pub layout: Layout,
+    /// A patch whose samples are all 1.
+    pub inside_rows: AtomRows<T>,
+    /// Codes of an atom at a position: one, or one of every channel. Tiles store a code of channel `c`
+    /// of atom `k` under the number `k codes_of_atom + c`.
+    pub codes_of_atom: usize,
     /// `Y - B` over the domain.
     pub target: Vec<T>,
     /// `A^2` over the domain; `None`: all 1.
@@ -105,7 +111,8 @@ impl<T: Real> PlaneState<T> {
     ) -> Result<Self> {
         let tiles = tiles.unwrap_or_else(|| tiling.all());
         let grid = tiling.block(&tiles);
-        let channels = problem.dictionary.channels();
+        let channels = problem.channels(&plane);
+        let codes_of_atom = problem.codes_of_atom(&plane);
         let layout = Layout::new(&grid, channels, atoms.rows.width)?;
         let signal = plane.extent.region();
         let region = plane.held.unwrap_or(signal);
@@ -132,6 +139,12 @@ impl<T: Real> PlaneState<T> {
             position_caps: plane.position_caps.map(|map| all.gather(&map, &own, 0, threads)),
             tiling,
             tiles,
+            inside_rows: {
+                let samples = channels * crate::geometry::volume(grid.atom);
+                let lanes = atoms.packed.lanes();
+                AtomRows::from_data(&vec![T::ONE; samples], grid.atom[2], samples, lanes)
+            },
+            codes_of_atom,
             grid,
             layout,
             measured: Vec::new(),
@@ -211,7 +224,26 @@ impl<T: Real> PlaneState<T> {
     pub fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
         let position =
             self.grid.to_signal(self.place(tile, code.offset as usize)).at.map(|x| x as i32);
-        Code { position, atom: u32::from(code.atom), channel: 0, value: code.value }
+        let (number, each) = (u32::from(code.atom), self.codes_of_atom as u32);
+        Code { position, atom: number / each, channel: number % each, value: code.value }
+    }
+
+    /// The atom of a code of a tile.
+    #[inline(always)]
+    pub fn atom_of(&self, number: u16) -> usize {
+        number as usize / self.codes_of_atom
+    }
+
+    /// Whether two codes of a tile are of one atom at one position.
+    #[inline(always)]
+    pub fn is_one_group(&self, a: &LocalCode<T>, b: &LocalCode<T>) -> bool {
+        a.offset == b.offset && self.atom_of(a.atom) == self.atom_of(b.atom)
+    }
+
+    /// Number under which tiles store a code.
+    pub fn number(&self, code: &Code<T>) -> u32 {
+        let each = self.codes_of_atom as u32;
+        if each == 1 { code.atom } else { code.atom * each + code.channel }
     }
 
     /// Whether any weight of the patch at a position differs from 1.
@@ -356,6 +388,7 @@ pub mod tests {
             grouping,
             atom_weights: vec![1.0; 2],
             elastic: 0.0,
+            joint: None,
             nonnegative: false,
             local: Local::Coordinate,
             cap: None,
@@ -363,7 +396,7 @@ pub mod tests {
         };
         let tiling = Tiling::new(extent, problem.dictionary.extent(), border, grouping).unwrap();
         let plane = Plane { target: vec![0.0; extent.volume()], ..Plane::empty(extent) };
-        let atoms = Atoms::new(problem.dictionary.clone(), &[1.0; 2], 0.0, Level::Portable);
+        let atoms = Atoms::new(problem.dictionary.clone(), &[1.0; 2], 0.0, None, Level::Portable);
         let plane = PlaneState::new(plane, tiling, None, &problem, &atoms, 1).unwrap();
         let residual = vec![0.0; plane.raster().len()];
         (plane, residual)

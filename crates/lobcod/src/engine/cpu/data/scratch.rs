@@ -6,7 +6,7 @@ use crate::engine::cpu::data::footprint::Footprint;
 use crate::engine::cpu::data::rank_one::Projected;
 use crate::engine::cpu::data::tile::{Candidate, LocalCode};
 use crate::engine::cpu::sweep::bounds::Bounds;
-use crate::lasso::ActiveCode;
+use crate::lasso::{ActiveCode, ActiveGroups};
 use crate::real::Real;
 use crate::simd::{Aligned, BATCH};
 
@@ -22,8 +22,12 @@ pub struct Scratch<T> {
     /// Offsets of the needles of a layer.
     pub needles: Vec<u32>,
     pub active: Vec<ActiveCode<T>>,
+    /// Groups of codes of a needle, in joint sparsity.
+    pub groups: ActiveGroups<T>,
     pub gram: GramStore<T>,
     pub columns: ColumnStore<T>,
+    /// The same of every channel, in joint sparsity.
+    pub channel_columns: Vec<ColumnStore<T>>,
     /// Needles visited by a discovery sweep in the tile.
     pub visits: Vec<Candidate>,
     /// Codes resulting from the visits, and their range for each visit.
@@ -36,21 +40,20 @@ pub struct Scratch<T> {
 }
 
 impl<T: Real> Scratch<T> {
-    pub fn new(footprint: usize, stride: usize) -> Self {
+    /// `correlations`: the number of correlations of a needle.
+    pub fn new(footprint: usize, correlations: usize) -> Self {
         Self {
             footprint: Footprint::new(footprint),
             measured: vec![T::ZERO; footprint],
             bounds: Bounds::new(),
             projected: Projected::new(),
-            correlations: Aligned::new(BATCH * stride),
+            correlations: Aligned::new(BATCH * correlations),
             needles: Vec::new(),
             active: Vec::new(),
+            groups: ActiveGroups::default(),
             gram: GramStore::new(),
-            columns: ColumnStore {
-                made: Vec::new(),
-                columns: Vec::new(),
-                weighted_atom: Vec::new(),
-            },
+            columns: ColumnStore::new(),
+            channel_columns: Vec::new(),
             visits: Vec::new(),
             codes: Vec::new(),
             found: Vec::new(),

@@ -17,10 +17,10 @@ struct Row<'a, T> {
     codes: &'a mut [Code<T>],
 }
 
-/// Sort key: position and atom as one number.
+/// Sort key: position, atom and channel as one number.
 fn key<T>(code: &Code<T>) -> u128 {
     let [z, y, x] = code.position.map(|at| u128::from(at as u32 ^ (1 << 31)));
-    (z << 96) | (y << 64) | (x << 32) | u128::from(code.atom)
+    (z << 96) | (y << 64) | (x << 32) | u128::from(code.atom << 16 | code.channel)
 }
 
 /// The codes of a plane, sorted by position and atom; its tiles are given in order.
@@ -89,7 +89,7 @@ impl<T: Real> CpuSession<T> {
             let codes = codes.iter().map(|code| WireCode {
                 position: code.position.map(i64::from),
                 value: code.value.to_f64(),
-                atom: code.atom,
+                atom: self.planes[plane].number(code),
                 clipped: 0,
                 plane: plane as u64,
             });
@@ -97,15 +97,17 @@ impl<T: Real> CpuSession<T> {
         }
         for part in self.exchange.gather(message) {
             let mut rest = &part[..];
-            for (codes, pending) in state.codes.iter_mut().zip(&mut state.pending) {
+            let states = state.codes.iter_mut().zip(&mut state.pending);
+            for ((codes, pending), plane) in states.zip(&self.planes) {
                 let theirs: Vec<f64> = wire::take_list(&mut rest);
                 pending.resize(pending.len().max(theirs.len()), f64::INFINITY);
                 // Unknown values are infinite.
                 pending.iter_mut().zip(theirs).for_each(|(own, other)| *own = own.min(other));
+                let each = plane.codes_of_atom as u32;
                 codes.extend(wire::take_list::<WireCode>(&mut rest).iter().map(|code| Code {
                     position: code.position.map(|x| x as i32),
-                    atom: code.atom,
-                    channel: 0,
+                    atom: code.atom / each,
+                    channel: code.atom % each,
                     value: T::from_f64(code.value),
                 }));
             }
@@ -140,7 +142,7 @@ impl<T: Real> CpuSession<T> {
                             plane.is_clipped(plane.grid.to_domain(Point::from(code.position)));
                         LocalCode {
                             offset,
-                            atom: code.atom as u16,
+                            atom: plane.number(code) as u16,
                             clipped,
                             value: code.value,
                             curvature: T::ONE,

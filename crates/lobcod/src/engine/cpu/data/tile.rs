@@ -135,7 +135,19 @@ impl<T: Real> TileState<T> {
             let weights = plane.needle_weights(atoms, &self.tile, code.offset as usize);
             weights.of(code.atom as usize).to_f64() * code.value.to_f64().abs()
         };
-        self.weighted_l1 = self.codes.iter().map(size).sum();
+        self.weighted_l1 = match atoms.joint {
+            None => self.codes.iter().map(size).sum(),
+            Some(norm) => {
+                let groups = self.codes.chunk_by(|a, b| plane.is_one_group(a, b));
+                let size = |group: &[LocalCode<T>]| {
+                    let LocalCode { offset, atom, .. } = group[0];
+                    let weights = plane.needle_weights(atoms, &self.tile, offset as usize);
+                    weights.of(plane.atom_of(atom)).to_f64()
+                        * norm.of(group.iter().map(|code| code.value.to_f64()))
+                };
+                groups.map(size).sum()
+            }
+        };
         self.squares = self.codes.iter().map(|code| code.value.to_f64().powi(2)).sum();
     }
 

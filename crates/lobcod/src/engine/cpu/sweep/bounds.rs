@@ -109,11 +109,12 @@ impl<T: Real> Bounds<T> {
         needle: BoundRequest<T>,
         atoms: &Atoms<T>,
         field: &[T],
-        layout: &Layout,
+        plane: &PlaneState<T>,
         threshold: T,
     ) -> bool {
         if self.on_demand || self.stale[needle.offset] {
-            let energy = patch_energy::<V>(&atoms.inside_rows, &layout.rows, field, needle.offset);
+            let (ones, rows) = (&plane.inside_rows, &plane.layout.rows);
+            let energy = patch_energy::<V>(ones, rows, field, needle.offset);
             return (energy + lost()).sqrt() * needle.largest_inverse * atoms.rounding
                 <= threshold * needle.weight;
         }

@@ -95,7 +95,7 @@ impl<T: Real> DiscoverTile<'_, T> {
 
     /// Multiple of the threshold up to which correlations do not activate a needle.
     #[inline(always)]
-    fn slack(&self) -> T {
+    pub fn slack(&self) -> T {
         match self.local {
             Local::Coordinate => T::ONE + T::from_f64(self.sweep.local_tolerance),
             Local::Lars => T::ONE + T::EPSILON * T::from_f64(8.0),
@@ -119,7 +119,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             None
         };
         let weights = self.plane.needle_weights(self.atoms, &self.state.tile, at);
-        let (field, layout) = (&self.scratch.footprint.residual, &self.plane.layout);
+        let field = &self.scratch.footprint.residual;
         let threshold = T::from_f64(self.sweep.penalty) * self.slack();
         self.scratch.bounds.sleeps::<V>(
             BoundRequest {
@@ -130,7 +130,7 @@ impl<T: Real> DiscoverTile<'_, T> {
             },
             self.atoms,
             field,
-            layout,
+            self.plane,
             threshold,
         )
     }
@@ -176,7 +176,10 @@ impl<T: Real> DiscoverTile<'_, T> {
                 );
                 for (j, &number) in awake.iter().enumerate() {
                     let first = self.scratch.codes.len() as u32;
-                    self.visit_needle::<V>(j, &visits[number]);
+                    match self.atoms.joint {
+                        None => self.visit_needle::<V>(j, &visits[number]),
+                        Some(norm) => self.visit_groups::<V>(j, &visits[number], norm),
+                    }
                     self.scratch.found[number] = (first, self.scratch.codes.len() as u32);
                 }
                 self.state.visited += awake.len();

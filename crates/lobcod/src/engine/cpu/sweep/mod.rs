@@ -3,4 +3,5 @@
 pub mod bounds;
 pub mod colours;
 pub mod discovery;
+pub mod groups;
 pub mod support;

@@ -6,6 +6,7 @@ use crate::engine::cpu::data::field::TileField;
 use crate::engine::cpu::data::plane::PlaneState;
 use crate::engine::cpu::data::scratch::Scratch;
 use crate::engine::cpu::data::tile::TileState;
+use crate::engine::cpu::sweep::groups::synthesise_channels;
 use crate::lasso::Rules;
 use crate::real::Real;
 use crate::simd::{AtomRows, Kernel, Vector, add_atom, dot_atom};
@@ -117,6 +118,9 @@ impl<T: Real> Kernel<T> for SynthesiseTile<'_, T> {
         let Self { atoms, plane, mut field, state, scratch } = self;
         if state.codes.is_empty() {
             return;
+        }
+        if plane.codes_of_atom > 1 {
+            return synthesise_channels::<V>(atoms, plane, field, state, scratch);
         }
         let layout = &plane.layout;
         let footprint = &mut scratch.footprint;
