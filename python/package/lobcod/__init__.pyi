@@ -61,6 +61,7 @@ def encode(
     penalty_map: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     elastic: float = 0.0,
+    joint: float = 0.0,
     max_error: float | None = None,
     loss: str = "squares",
     debias: bool = False,
@@ -134,6 +135,9 @@ def encode(
         forbids it.
     elastic : float, optional
         Weight ``mu`` of a quadratic term ``mu/2 ||a||^2`` (elastic net).
+    joint : float, optional
+        Weight of the l2,1 norm over the channels, next to the l1 penalty, which may then be 0:
+        channels coded with a one-channel dictionary share their support.
     max_error : float, optional
         Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a
         penalty.
@@ -210,6 +214,7 @@ def encode(
     penalty_map: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     elastic: float = 0.0,
+    joint: float = 0.0,
     max_error: float | None = None,
     loss: str = "squares",
     debias: bool = False,
