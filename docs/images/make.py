@@ -1,7 +1,7 @@
 """Make the images of the how-to guides and of the README with the program itself.
 
-    pip install numpy pillow scipy==1.9.3 scikit-image==0.24.0 matplotlib
-    python docs/images/make.py [NAME ...]      # all, or some of: restore, focus, exposure, denoise, waveforms, strip
+    pip install numpy pillow scipy==1.9.3 scikit-image==0.24.0 "lobcod[mne]"
+    python docs/images/make.py [NAME ...]      # all, or some of: restore, focus, exposure, denoise, waveforms, eeg, strip
 
 The originals are photographs from the packages scikit-image and scipy; LICENCES.md names their authors and
 licences. Scratches, defocus, exposures and noise are simulated here, from fixed seeds. LOBCOD_BINARY names the
@@ -97,6 +97,12 @@ def waveforms():
         lobcod("show", atoms, "-o", "beats.png")
 
 
+def eeg():
+    """Components of simulated EEG, with the Python package and MNE."""
+    example = FOLDER.parents[1] / "python" / "examples" / "mne" / "eeg.py"
+    subprocess.run([sys.executable, example, FOLDER / "eeg.png"], check=True)
+
+
 def strip():
     """The README's strip: before and after, three times."""
     pairs = [("scratched.png", "restored.png"), ("focus-near.png", "focused.png"), ("noisy.png", "denoised.png")]
@@ -117,5 +123,5 @@ def strip():
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("restore", "focus", "exposure", "denoise", "waveforms", "strip"):
+    for name in sys.argv[1:] or ("restore", "focus", "exposure", "denoise", "waveforms", "eeg", "strip"):
         globals()[name]()
