@@ -59,6 +59,7 @@ pub struct ModelOptions {
     window: Option<String>,
     rank: Option<usize>,
     frozen: usize,
+    sizes: Vec<Vec<usize>>,
 }
 
 impl ModelOptions {
@@ -77,6 +78,8 @@ impl ModelOptions {
             }
         };
         params.frozen = self.frozen;
+        let sizes = self.sizes.iter().map(|size| Extent::new(size));
+        params.sizes = sizes.collect::<lobcod::Result<_>>()?;
         Ok(())
     }
 }

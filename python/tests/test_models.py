@@ -63,3 +63,16 @@ def test_nonnegative_everywhere(recording: lobcod.Array) -> None:
 def test_wrong_constraints_are_refused(recording: lobcod.Array, options: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         lobcod.learn([recording[0]], 3, 16, **options)  # type: ignore[arg-type]
+
+
+def test_atoms_of_several_sizes_keep_them() -> None:
+    image = lobcod.still_life(40).mean(axis=-1)
+    result = lobcod.learn([image], size=[((4, 4), 3), ((6, 7), 2)], penalty=20, passes=4)
+    assert result.dictionary.shape == (5, 6, 7)
+    small, large = result.dictionary[:3], result.dictionary[3:]
+    assert not small[:, 4:].any() and not small[:, :, 4:].any()
+    assert small[:, 3].any() and large[:, 5].any() and large[:, :, 6].any()
+    with pytest.raises(ValueError, match="remove atoms"):
+        lobcod.learn([image], 7, size=[((4, 4), 3), ((6, 7), 2)])
+    with pytest.raises(ValueError, match="different numbers of axes"):
+        lobcod.learn([image], size=[((4, 4), 3), (6, 2)])

@@ -49,6 +49,40 @@ fn every_option_shapes_the_atoms_and_is_reported() {
 }
 
 #[test]
+fn atoms_of_several_sizes_are_learnt_and_coded() {
+    let desk = desk();
+    let sizes = "--size 4x4:3,6x7:2";
+    let report = desk.json(&format!("learn a.png -o d.npz {sizes} --passes 5 --base none"));
+    assert_eq!((&report["atoms"], &report["atom_shape"]), (&5.into(), &vec![6, 7].into()));
+    assert_eq!(report["model"], serde_json::json!(["sizes 4x4:3,6x7:2"]));
+    let learnt = atoms(&desk, "d.npz");
+    for k in 0..5 {
+        let (height, width) = if k < 3 { (4, 4) } else { (6, 7) };
+        let inside = |i: usize| i / 7 < height && i % 7 < width;
+        let zero = |(i, x): (usize, &f64)| (*x == 0.0) == !inside(i);
+        assert!(learnt.atom(k).iter().enumerate().all(zero), "atom {k}");
+    }
+    let coded = desk.json("encode a.png --dictionary d.npz --base none --elastic 2 --joint 0");
+    assert_eq!(
+        (&coded["status"], &coded["model"]),
+        (&"converged".into(), &vec!["elastic 2"].into())
+    );
+    desk.succeed(&format!("learn a.png -o e.npz {sizes} --init d.npz --passes 2 --stream"));
+    for (options, code, words) in [
+        ("--size 4x4:3,6x7", 2, "a number of atoms for each size"),
+        ("--size 4x4:0", 2, "a number of atoms after the colon"),
+        ("--size 4x4:3,6:2", 2, "the same number of axes"),
+        ("--size 4x4:3,6x7:2 --atoms 4", 1, "remove --atoms"),
+        ("--size 4x4:3,6x7:3 --init d.npz", 1, "contains 5 atoms"),
+    ] {
+        let output = desk.run(&format!("learn a.png -o no.npz --base none {options}"));
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{options}: {error}");
+        assert!(error.contains(words), "{options}: {error}");
+    }
+}
+
+#[test]
 fn a_stream_takes_the_constraints_and_every_wrong_use_gets_a_sentence() {
     let desk = desk();
     desk.succeed(&format!(

@@ -184,6 +184,7 @@ fn learning_settings(params: &LearnParams) -> String {
         nonnegative,
         zero_mean,
         window,
+        sizes,
         rank_one,
         frozen,
         grow,
@@ -209,6 +210,7 @@ fn learning_settings(params: &LearnParams) -> String {
     settings.add("nonnegative", nonnegative, false);
     settings.add("zero_mean", zero_mean, false);
     settings.add("window", window.map_or(String::new(), |window| window.to_string()), "");
+    settings.add("sizes", sizes.iter().map(|size| format!("{size},")).collect::<String>(), "");
     settings.add("rank_one", rank_one, false);
     settings.add("frozen", frozen, 0);
     // The number of passes decides when atoms are added.

@@ -32,9 +32,10 @@ enum Model {
     Frozen,
     Grow,
     Sort,
+    Sizes,
 }
 
-const MODELS: [Model; 7] = [
+const MODELS: [Model; 8] = [
     Model::Nonnegative,
     Model::ZeroMean,
     Model::Window,
@@ -42,6 +43,7 @@ const MODELS: [Model; 7] = [
     Model::Frozen,
     Model::Grow,
     Model::Sort,
+    Model::Sizes,
 ];
 
 impl Model {
@@ -54,8 +56,14 @@ impl Model {
             Model::Frozen => params.frozen = FROZEN,
             Model::Grow => params.grow = true,
             Model::Sort => params.sort = true,
+            Model::Sizes => params.sizes = sizes(),
         }
     }
+}
+
+/// Sizes of five atoms in a box of `LENGTH`.
+fn sizes() -> Vec<Extent> {
+    [4, 4, 7, LENGTH, 5].map(|length| Extent::new(&[length]).unwrap()).to_vec()
 }
 
 /// Multichannel signals of planted atoms of random signs, with noise; the first with a mask.
@@ -89,6 +97,9 @@ fn params(method: Method, models: &[Model]) -> LearnParams {
         p.tolerance = 1e-4;
     });
     models.iter().for_each(|model| model.set(&mut params));
+    if models.contains(&Model::Sizes) {
+        params.sizes.drain(..params.frozen);
+    }
     params
 }
 
@@ -137,6 +148,9 @@ fn largest_minor(atom: &[f64], channels: usize) -> f64 {
 fn check_atoms(name: &str, models: &[Model], first: &Dictionary<f64>, learnt: &Dictionary<f64>) {
     let (has, n) = (|model| models.contains(&model), learnt.extent().volume());
     let free = if has(Model::Frozen) { FROZEN } else { 0 };
+    if has(Model::Sizes) {
+        check_sizes(name, models, free, learnt);
+    }
     for k in 0..free {
         assert_eq!(learnt.atom(k), first.atom(k), "{name}: frozen atom {k} moved");
     }
@@ -155,6 +169,24 @@ fn check_atoms(name: &str, models: &[Model], first: &Dictionary<f64>, learnt: &D
         assert!(!has(Model::RankOne) || minor < 1e-12, "{name}: atom {k} has a minor of {minor}");
     }
     assert_eq!(learnt.factors().is_some(), has(Model::RankOne) && free == 0, "{name}");
+}
+
+/// Samples outside the size of an atom are 0; those inside are not.
+fn check_sizes(name: &str, models: &[Model], free: usize, learnt: &Dictionary<f64>) {
+    let n = learnt.extent().volume();
+    let length = |k: usize| {
+        let last = |channel: &[f64]| channel.iter().rposition(|x| *x != 0.0).map_or(0, |at| at + 1);
+        learnt.atom(k).chunks_exact(n).map(last).max().unwrap_or(0)
+    };
+    let mut lengths: Vec<usize> = (free..learnt.len()).map(length).collect();
+    // The last sample of a window is 0.
+    let window = usize::from(models.contains(&Model::Window));
+    let mut wanted: Vec<usize> = sizes()[free..].iter().map(|s| s.volume() - window).collect();
+    if models.contains(&Model::Sort) {
+        lengths.sort();
+        wanted.sort();
+    }
+    assert_eq!(lengths, wanted, "{name}");
 }
 
 #[test]
@@ -319,7 +351,7 @@ fn constrained_and_growing_learning_resumes_bit_by_bit() {
             }
             // Every model is part of the fingerprint, except the order of the answer.
             for model in MODELS.into_iter().filter(|m| !models.contains(m) && *m != Model::Sort) {
-                let other = learner.params().clone().with(|p| model.set(p)).check().unwrap();
+                let other = params(method, &[models, &[model]].concat()).check().unwrap();
                 let error =
                     other.resume(&cpu(1), &keeper.0[1], &signals, &first, &mut ()).unwrap_err();
                 assert!(error.to_string().contains("other parameters"), "{model:?}: {error}");
@@ -344,6 +376,9 @@ fn wrong_constraints_are_refused_in_a_sentence() {
     assert!(learn(&[Model::ZeroMean], &constant).contains("initial atom 0"));
     let grey = Dictionary::random(extent, 1, 5, 8).unwrap();
     assert!(learn(&[Model::RankOne], &grey).contains("several channels"));
+    assert!(learn(&[Model::Sizes], &first).contains("5 sizes for 2 atoms"));
+    let small = Dictionary::random(Extent::new(&[6]).unwrap(), CHANNELS, 5, 8).unwrap();
+    assert!(learn(&[Model::Sizes], &small).contains("do not fit into the box of 6"));
     let short = Dictionary::random(Extent::new(&[2]).unwrap(), CHANNELS, 5, 8).unwrap();
     assert!(learn(&[Model::Window], &short).contains("at least 3 samples"));
     for wrong in ["tukey", "tukey:", "tukey:0", "tukey:1.1", "tukey:x", "hann:0.5"] {

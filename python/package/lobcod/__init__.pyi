@@ -136,8 +136,8 @@ def encode(
     elastic : float, optional
         Weight ``mu`` of a quadratic term ``mu/2 ||a||^2`` (elastic net).
     joint : float, optional
-        Weight of the l2,1 norm over the channels, next to the l1 penalty, which may then be 0:
-        channels coded with a one-channel dictionary share their support.
+        Weight of the l2,1 norm over the channels, next to the l1 penalty, which may then be 0: channels
+        coded with a one-channel dictionary share their support.
     max_error : float, optional
         Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a
         penalty.

@@ -100,6 +100,12 @@ def _box(value: Any) -> tuple[int, ...]:
     return tuple(_whole(n) for n in (value if np.ndim(value) else [value]))
 
 
+def _boxes(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
+        return [(_box(size), _whole(count)) for size, count in value]
+    return _box(value)
+
+
 def _axis(value: Any) -> Any:
     return value if value is None or value is NOT_GIVEN else operator.index(value)
 
@@ -167,6 +173,11 @@ ATOMS = Kind("SupportsArray", "an array of atoms", _atoms)
 IMAGES = Kind("Sequence[ArrayLike]", "a sequence of images", _several)
 CAP = Kind("ArrayLike", "a non-negative integer or an array of them", _cap)
 PENALTY_OR_AUTO = Kind('float | Literal["auto"]', 'a number or "auto"', _penalty)
+BOXES = Kind(
+    "Sequence[int] | int | Sequence[tuple[Sequence[int] | int, int]]",
+    "an integer for each axis, or a list of pairs of a size and a number of atoms",
+    _boxes,
+)
 BOX = Kind("Sequence[int] | int", "an integer for each axis", _box)
 PRESET = Kind('Literal["fast", "standard", "best"]', '"fast", "standard" or "best"')
 PATH = Kind("str | os.PathLike[str]", "a path", os.fspath)

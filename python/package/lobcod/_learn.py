@@ -11,7 +11,7 @@ from . import _lobcod
 from ._arrays import Array, Image, precision_of, read_image, warn_of_colour
 from ._described import described
 from ._html import atoms_image, objective_curve, panel
-from ._options import atoms_for, set_penalty, threads_for
+from ._options import atoms_for, set_penalty, set_sizes, threads_for
 from ._progress import watching
 from ._public import public
 from ._report import LearnReport
@@ -65,6 +65,7 @@ def learn(images: Any, **options: Any) -> LearnResult:
     True
     """
     set_penalty(options)
+    set_sizes(options)
     if not isinstance(options["init"], str):
         options["size"] = tuple(np.shape(options["init"])[-len(options["size"]) :])
     found = read_images(images, options, options["masks"])

@@ -20,6 +20,23 @@ def set_penalty(options: dict[str, Any]) -> None:
         options["relative_penalty"] = DEFAULTS["relative_penalty"]
 
 
+def set_sizes(options: dict[str, Any]) -> None:
+    """Set the box of all atoms, and the size of each where they have several."""
+    options["sizes"] = []
+    if not isinstance(options["size"], list):
+        return
+    pairs, usual = options["size"], DEFAULTS["learn"]["atoms"]
+    total = sum(count for _, count in pairs)
+    if len({len(size) for size, _ in pairs}) > 1:
+        raise ValueError("the sizes of the atoms have different numbers of axes")
+    if options["atoms"] not in (usual, total):
+        raise ValueError(f"atoms is {options['atoms']}, but size has {total} atoms; remove atoms")
+    options["atoms"] = total
+    options["size"] = tuple(max(lengths) for lengths in zip(*(size for size, _ in pairs), strict=True))
+    if len(pairs) > 1:
+        options["sizes"] = [list(size) for size, count in pairs for _ in range(count)]
+
+
 def threads_for(threads: int, samples: int) -> int:
     """Return the number of threads for this many samples; 0 chooses by size, -1 uses all cores."""
     return _lobcod.thread_count(threads, samples)

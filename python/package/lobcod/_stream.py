@@ -10,7 +10,7 @@ from . import _lobcod
 from ._arrays import Array, precision_of
 from ._html import atoms_image, objective_curve, panel
 from ._learn import first_atoms, read_images
-from ._options import set_penalty, threads_for
+from ._options import set_penalty, set_sizes, threads_for
 from ._progress import Watcher, watching
 from ._public import documented, public
 from ._report import LearnPoint
@@ -38,6 +38,7 @@ class Stream:
     @public("Stream")
     def __init__(self, **options: Any) -> None:
         set_penalty(options)
+        set_sizes(options)
         if not isinstance(options["init"], str):
             options["atoms"], options["size"] = len(options["init"]), tuple(np.shape(options["init"])[-len(options["size"]) :])
         self._options = options

@@ -16,6 +16,7 @@ from ._kinds import (
     ATOMS,
     AXIS,
     BOX,
+    BOXES,
     CAP,
     FLAG,
     IMAGES,
@@ -164,7 +165,12 @@ SCALE = Parameter(
 _HARDWARE = (THREAD_COUNT, ENGINE, TIME_LIMIT, MAX_MEMORY, PROGRESS_BAR)
 
 _ATOMS = Parameter("atoms", WHOLE, "Number of atoms.")
-_SIZE = Parameter("size", BOX, "Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes.")
+_SIZE = Parameter(
+    "size",
+    BOXES,
+    "Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes; "
+    "or several sizes with the number of atoms of each: ``[((8, 8), 16), ((12, 12), 32)]``.",
+)
 _INIT = Parameter(
     "init",
     _or_words(("random", "patches", "dct"), ATOMS),

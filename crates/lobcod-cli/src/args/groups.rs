@@ -2,7 +2,7 @@
 
 use crate::values::{
     Bytes, Cap, DictionaryChoice, EngineChoice, HexColour, InitChoice, LocalChoice, MethodChoice,
-    Precision, ScheduleChoice, Size, StartChoice, one_of,
+    Precision, ScheduleChoice, Size, Sizes, StartChoice, one_of,
 };
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -186,6 +186,28 @@ pub struct CodesArgs {
     pub max_nonzeros: Option<Cap>,
 }
 
+impl CodesArgs {
+    /// The given options, for reports.
+    pub fn words(&self) -> Vec<String> {
+        let flags = [
+            (self.nonnegative, "nonnegative"),
+            (self.atom_weights.is_some(), "atom-weights"),
+            (self.penalty_map.is_some(), "penalty-map"),
+            (self.weights.is_some(), "weights"),
+            (self.max_nonzeros.is_some(), "max-nonzeros"),
+            (self.debias, "debias"),
+        ];
+        let given = flags.into_iter().filter(|(given, _)| *given);
+        let mut words: Vec<String> = given.map(|(_, word)| word.into()).collect();
+        let numbers = [("elastic", self.elastic), ("joint", self.joint)];
+        let numbers = numbers.into_iter().filter(|(_, weight)| *weight != 0.0);
+        words.extend(numbers.map(|(name, weight)| format!("{name} {weight}")));
+        words.extend(self.max_error.map(|bound| format!("max-error {bound}")));
+        words.extend((self.loss != Loss::Squares).then(|| format!("loss {}", self.loss)));
+        words
+    }
+}
+
 /// The solver.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Solver")]
@@ -208,6 +230,9 @@ pub struct SolverArgs {
     pub max_sweeps: usize,
 }
 
+/// Default number of atoms.
+const USUAL_ATOMS: usize = 81;
+
 /// Dictionary learning.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Learning")]
@@ -215,10 +240,10 @@ pub struct LearningArgs {
     /// Number of atoms [default: 81, or as in the --init file].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub atoms: Option<u32>,
-    /// Atom size: 16, 8x8 or 5x5x5 [default: depends on the number of axes, or as in the --init
-    /// file].
+    /// Atom size: 16, 8x8 or 5x5x5, or several sizes with the number of atoms of each, as in
+    /// 8x8:16,12x12:32 [default: depends on the number of axes, or as in the --init file].
     #[arg(long, value_name = "SIZE")]
-    pub size: Option<Size>,
+    pub size: Option<Sizes>,
     /// Learning method.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
@@ -254,6 +279,19 @@ pub struct LearningArgs {
 }
 
 impl LearningArgs {
+    /// Number of initial atoms that are generated; an error if two options disagree.
+    pub fn atoms(&self) -> anyhow::Result<usize> {
+        let (given, sizes) =
+            (self.atoms.map(|n| n as usize), self.size.as_ref().and_then(Sizes::atoms));
+        if let (Some(given), Some(sum)) = (given, sizes) {
+            anyhow::ensure!(
+                given == sum,
+                "--atoms is {given}, but --size has {sum} atoms; remove --atoms"
+            );
+        }
+        Ok(given.or(sizes).unwrap_or(USUAL_ATOMS))
+    }
+
     /// Number of passes over all images.
     pub fn passes(&self) -> usize {
         self.passes.unwrap_or(if self.stream { 1 } else { 40 })

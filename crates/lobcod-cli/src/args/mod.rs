@@ -316,6 +316,14 @@ pub struct LearnArgs {
 }
 
 impl LearnArgs {
+    /// The constraints on codes and atoms, for reports.
+    pub fn model_words(&self) -> Vec<String> {
+        let mut words = self.model.words();
+        let several = self.learning.size.as_ref().filter(|sizes| !sizes.of_atoms().is_empty());
+        words.extend(several.map(|sizes| format!("sizes {sizes}")));
+        words
+    }
+
     /// Describes the first pair of options that conflict.
     pub fn conflicting_options(&self) -> Option<String> {
         let learning = &self.learning;

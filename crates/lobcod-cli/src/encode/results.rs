@@ -123,6 +123,7 @@ impl<T: Real> Finished for Results<'_, T> {
             normalised_atoms: self.chosen.normalised(),
             base: args.problem.base.to_string(),
             border: args.problem.border.to_string(),
+            model: args.codes.words(),
             scale: args.input.scale.value(),
             output: self.output().map(json::file),
             report: json::optional_file(&args.page.report),

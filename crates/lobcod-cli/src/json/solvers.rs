@@ -17,6 +17,8 @@ pub struct Encode {
     pub base: String,
     /// The boundary condition.
     pub border: String,
+    /// The options that change the model of the codes.
+    pub model: Vec<String>,
     /// Signal value of the full range of integer images.
     pub scale: f64,
     /// The codes, or the folder of codes of several images; null if they were not saved.
@@ -111,6 +113,8 @@ pub struct LearnCommon {
     pub base: String,
     /// The boundary condition.
     pub border: String,
+    /// The constraints on codes and atoms.
+    pub model: Vec<String>,
     /// Signal value of the full range of integer images.
     pub scale: f64,
     /// Seed of the random number generator.

@@ -3,13 +3,10 @@
 use crate::args::{LearnArgs, LearningArgs};
 use crate::dictionary::{Chosen, check_axes, check_size, usual_size};
 use crate::output::table::plural;
-use crate::values::InitChoice;
+use crate::values::{InitChoice, Sizes};
 use anyhow::{Result, ensure};
 use lobcod::{Dictionary, Extent, Observed, Real};
 use std::path::Path;
-
-/// Default number of atoms.
-const USUAL_ATOMS: usize = 81;
 
 /// Initial atoms: read from a file, or generated with a given size.
 pub enum First<T> {
@@ -33,7 +30,8 @@ impl<T: Real> First<T> {
             InitChoice::Patches => Self::Patches,
             InitChoice::Dct => Self::Dct,
         };
-        let size = args.size.map_or_else(|| usual_size(signal.rank()), |size| Ok(size.0))?;
+        let given = args.size.as_ref().map(Sizes::extent);
+        let size = given.map_or_else(|| usual_size(signal.rank()), Ok)?;
         check_axes("the atoms", size, signal)?;
         check_size("the atoms", size, signal)?;
         Ok(make(size))
@@ -43,8 +41,10 @@ impl<T: Real> First<T> {
         let chosen = Chosen::<T>::read(path)?;
         chosen.check_fits(signal)?;
         let (atoms, extent) = (chosen.dictionary.len(), chosen.dictionary.extent());
+        let size = args.size.as_ref();
         let agrees = args.atoms.is_none_or(|n| n as usize == atoms)
-            && args.size.is_none_or(|size| size.0 == extent);
+            && size.is_none_or(|size| size.extent() == extent)
+            && size.and_then(Sizes::atoms).is_none_or(|n| n == atoms);
         let name = &chosen.name;
         ensure!(
             agrees,
@@ -64,7 +64,7 @@ impl<T: Real> First<T> {
 
     /// A dictionary of the same size, for memory estimates.
     pub fn placeholder(self, args: &LearningArgs, channels: usize) -> Result<Dictionary<T>> {
-        let atoms = args.atoms.map_or(USUAL_ATOMS, |n| n as usize);
+        let atoms = args.atoms()?;
         Ok(match self {
             First::Read(chosen) => chosen.dictionary,
             First::Random(extent) | First::Patches(extent) | First::Dct(extent) => {
@@ -88,8 +88,7 @@ impl<T: Real> First<T> {
         observed: &[Observed<T>],
         seed: u64,
     ) -> Result<Chosen<T>> {
-        let (atoms, channels) =
-            (args.atoms.map_or(USUAL_ATOMS, |n| n as usize), observed[0].signal.channels());
+        let (atoms, channels) = (args.atoms()?, observed[0].signal.channels());
         Ok(match self {
             First::Read(chosen) => chosen,
             First::Random(extent) => {

@@ -2,7 +2,7 @@
 
 use crate::args::{LearnArgs, LearningArgs};
 use crate::params::{penalty, time_limit};
-use crate::values::MethodChoice;
+use crate::values::{MethodChoice, Sizes};
 use anyhow::Result;
 use lobcod::learn::{Decay, Method, Step};
 use lobcod::{LearnParams, Learner};
@@ -15,6 +15,7 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     params.nonnegative = args.model.nonnegative;
     params.zero_mean = args.model.zero_mean;
     params.window = args.model.window;
+    params.sizes = learning.size.as_ref().map(Sizes::of_atoms).unwrap_or_default();
     params.rank_one = args.model.rank.is_some();
     params.grow = args.model.grow;
     params.sort = args.model.sort.is_some();

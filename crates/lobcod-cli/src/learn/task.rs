@@ -35,7 +35,7 @@ impl<T: Real> Task<'_, T> {
         let mut remarks = vec![
             ("method", text(&self.args.learning.method_name())),
             ("init", text(&self.first.name)),
-            ("model", text(&self.args.model.words().join(", "))),
+            ("model", text(&self.args.model_words().join(", "))),
             ("images", MetaValue::Integer(self.images.len() as i64)),
             ("base", text(&problem.base)),
             ("border", text(&problem.border)),
@@ -72,6 +72,7 @@ impl<T: Real> Task<'_, T> {
             replaced_atoms,
             base: args.problem.base.to_string(),
             border: args.problem.border.to_string(),
+            model: args.model_words(),
             scale: args.input.scale.value(),
             seed: args.run.seed,
             report: json::optional_file(&args.page.report),
@@ -111,7 +112,7 @@ impl<T: Real> Task<'_, T> {
     }
 
     fn model(&self) -> String {
-        match self.args.model.words() {
+        match self.args.model_words() {
             words if words.is_empty() => "atoms of unit norm".into(),
             words => words.join(", "),
         }

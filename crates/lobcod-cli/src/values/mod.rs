@@ -1,9 +1,11 @@
 //! Types of option values: sizes, amounts of memory, names and files.
 
 mod noise;
+mod sizes;
 mod tasks;
 
 pub use noise::NoiseChoice;
+pub use sizes::{Size, Sizes};
 pub use tasks::{
     ActivityChoice, AlignChoice, ComposeChoice, FillChoice, FuseBaseChoice, MethodOfDenoising,
     ModeChoice, PreferChoice,
@@ -11,26 +13,12 @@ pub use tasks::{
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lobcod::Extent;
 use lobcod::dictionary::Embedded;
 use lobcod::pursuit::{Local, Schedule};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// Atom size, written `16`, `8x8` or `5x5x5`.
-#[derive(Clone, Copy)]
-pub struct Size(pub Extent);
-
-impl FromStr for Size {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let axes: Result<Vec<usize>, _> = text.split('x').map(str::parse).collect();
-        let axes = axes.map_err(|_| "expected a size such as 16, 8x8 or 5x5x5".to_string())?;
-        Extent::new(&axes).map(Size).map_err(|e| e.to_string())
-    }
-}
 
 /// An amount of memory, written `500M`, `2G`, `1.5GiB` or as plain bytes; the units are powers of
 /// 1024.

@@ -13,6 +13,7 @@ use super::rank_one::{Factor, along_box, along_channels, convolve, unit};
 use super::{Dictionary, Window, squares};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
+use crate::geometry::{cells, index};
 use crate::real::Real;
 
 /// Alternations of exact steps in `v` and `u`, and steps towards the exact `v` in each.
@@ -30,8 +31,13 @@ pub struct Constraints {
     zero_mean: bool,
     /// The number of channels if atoms have rank 1 over them.
     rank_one: Option<usize>,
-    /// The squared window over the box of an atom, if any.
-    taper: Option<Vec<f64>>,
+    /// Squared windows over the box of an atom: none, one for all atoms, or one for every size of
+    /// atoms, 0 outside it.
+    tapers: Vec<Vec<f64>>,
+    /// The window of every atom, where atoms have several sizes.
+    taper_of: Vec<usize>,
+    /// Whether all windows are 0 or 1.
+    only_sizes: bool,
     /// Samples of the box of an atom.
     samples: usize,
 }
@@ -54,11 +60,46 @@ impl Constraints {
         frozen: usize,
         (zero_mean, rank_one): (bool, bool),
         window: Option<Window>,
+        sizes: &[Extent],
     ) -> Result<Self> {
-        let window = window.map(|window| window.over(extent)).transpose()?;
-        let taper = window.map(|w| w.into_iter().map(|w| w * w).collect());
-        let rank_one = rank_one.then_some(channels);
-        Ok(Self { frozen, zero_mean, rank_one, taper, samples: extent.volume() })
+        let mut different = sizes.to_vec();
+        different.dedup();
+        if different.is_empty() && window.is_some() {
+            different.push(extent);
+        }
+        let taper = |&size: &Extent| -> Result<Vec<f64>> {
+            let own = window.map_or(Ok(vec![1.0; size.volume()]), |window| window.over(size))?;
+            let mut taper = vec![0.0; extent.volume()];
+            for (at, w) in cells(size.padded()).zip(own) {
+                taper[index(at, extent.padded())] = w * w;
+            }
+            Ok(taper)
+        };
+        let tapers = different.iter().map(taper).collect::<Result<Vec<_>>>()?;
+        let frozen_of = std::iter::repeat_n(0, if sizes.is_empty() { 0 } else { frozen });
+        let place = |size: &Extent| different.iter().position(|other| other == size).unwrap_or(0);
+        Ok(Self {
+            frozen,
+            zero_mean,
+            rank_one: rank_one.then_some(channels),
+            tapers,
+            taper_of: frozen_of.chain(sizes.iter().map(place)).collect(),
+            only_sizes: window.is_none(),
+            samples: extent.volume(),
+        })
+    }
+
+    /// The squared window of an atom.
+    fn taper(&self, k: usize) -> Option<&[f64]> {
+        self.tapers.get(self.taper_of.get(k).copied().unwrap_or(0)).map(|taper| &taper[..])
+    }
+
+    /// Sets samples outside the size of an atom to 0.
+    pub(crate) fn cut(&self, k: usize, samples: &mut [f64]) {
+        if let Some(taper) = self.taper(k).filter(|_| !self.taper_of.is_empty()) {
+            let each = samples.chunks_exact_mut(self.samples).flat_map(|c| c.iter_mut().zip(taper));
+            each.filter(|(_, t)| **t == 0.0).for_each(|(x, _)| *x = 0.0);
+        }
     }
 
     /// Whether atoms have unit norm and are free otherwise.
@@ -68,7 +109,7 @@ impl Constraints {
 
     /// Whether the samples of an atom are constrained.
     fn shapes(&self) -> bool {
-        self.zero_mean || self.rank_one.is_some() || self.taper.is_some()
+        self.zero_mean || self.rank_one.is_some() || !self.tapers.is_empty()
     }
 
     /// The initial dictionary with its free atoms made to satisfy the constraints.
@@ -92,7 +133,7 @@ impl Constraints {
         let mut data = first.data().to_vec();
         let n = first.atom_len();
         for k in self.frozen..first.len() {
-            let atom = self.new_atom(first.atom(k)).ok_or_else(|| {
+            let atom = self.new_atom(k, first.atom(k)).ok_or_else(|| {
                 Error::Data(format!(
                     "nothing of initial atom {k} satisfies the constraints (zero mean, window); use other initial atoms"
                 ))
@@ -102,25 +143,25 @@ impl Constraints {
         Dictionary::new(first.extent(), first.channels(), data)
     }
 
-    /// A new atom from these samples; `None` if nothing of them satisfies the constraints.
-    pub(crate) fn new_atom<T: Real>(&self, samples: &[T]) -> Option<Vec<T>> {
+    /// A new atom `k` from these samples; `None` if nothing of them satisfies the constraints.
+    pub(crate) fn new_atom<T: Real>(&self, k: usize, samples: &[T]) -> Option<Vec<T>> {
         if !self.shapes() {
             return Some(samples.to_vec());
         }
         let before = squares(samples);
         let mut atom: Vec<f64> = samples.iter().map(|x| x.to_f64()).collect();
-        if let Some(taper) = &self.taper {
+        if let Some(taper) = self.taper(k) {
             let each = atom.chunks_exact_mut(self.samples).flat_map(|c| c.iter_mut().zip(taper));
             each.for_each(|(x, t)| *x *= t.sqrt());
         }
-        let atom = self.nearest(atom).filter(|_| before > 0.0)?;
+        let atom = self.nearest(k, atom).filter(|_| before > 0.0)?;
         Some(atom.into_iter().map(T::from_f64).collect())
     }
 
     /// The unit atom that satisfies the constraints near this one; `None` if there is none.
-    fn nearest(&self, mut atom: Vec<f64>) -> Option<Vec<f64>> {
+    fn nearest(&self, k: usize, mut atom: Vec<f64>) -> Option<Vec<f64>> {
         let before = squares(&atom);
-        self.project(&mut atom);
+        self.project(k, &mut atom);
         // What remains of a constant is rounding.
         if squares(&atom) <= 1e-12 * before {
             return None;
@@ -129,23 +170,24 @@ impl Constraints {
             None => unit(atom),
             Some(channels) => {
                 let mut factor = Factor::nearest(&atom, channels)?;
-                self.project(&mut factor.v);
+                self.project(k, &mut factor.v);
                 factor.v = unit(factor.v)?;
                 Some(factor.product())
             }
         }
     }
 
-    /// Removes the mean of every channel, and what lies where the window is 0.
-    fn project(&self, atom: &mut [f64]) {
-        if let Some(taper) = &self.taper {
+    /// Removes the mean of every channel, and what is where the window is 0.
+    fn project(&self, k: usize, atom: &mut [f64]) {
+        let taper = self.taper(k);
+        if let Some(taper) = taper {
             let each = atom.chunks_exact_mut(self.samples).flat_map(|c| c.iter_mut().zip(taper));
             each.filter(|(_, t)| **t == 0.0).for_each(|(x, _)| *x = 0.0);
         }
         if self.zero_mean {
             for channel in atom.chunks_exact_mut(self.samples) {
                 let sum: f64 = channel.iter().sum();
-                match &self.taper {
+                match taper {
                     None => {
                         let mean = sum / channel.len() as f64;
                         channel.iter_mut().for_each(|x| *x -= mean);
@@ -173,7 +215,7 @@ impl Constraints {
         let n = before.atom_len();
         for k in self.frozen..before.len() {
             let atom = moved.atom(k).iter().map(|x| x.to_f64()).collect();
-            if let Some(atom) = self.nearest(atom) {
+            if let Some(atom) = self.nearest(k, atom) {
                 let into = data[k * n..(k + 1) * n].iter_mut();
                 into.zip(atom).for_each(|(d, x)| *d = T::from_f64(x));
             }
@@ -190,19 +232,19 @@ impl Constraints {
                 g.fill(0.0);
             } else if self.shapes() {
                 let atom: Vec<f64> = dictionary.atom(k).iter().map(|x| x.to_f64()).collect();
-                self.tangent(&atom, g);
+                self.tangent(k, &atom, g);
             }
         }
     }
 
-    fn tangent(&self, atom: &[f64], g: &mut [f64]) {
+    fn tangent(&self, k: usize, atom: &[f64], g: &mut [f64]) {
         match self.rank_one.and_then(|channels| Factor::nearest(atom, channels)) {
-            None => self.precondition(g),
+            None => self.precondition(k, g),
             Some(Factor { u, v }) => {
                 // The tangent space of rank 1: changes of v for this u, and of u for this v.
                 let mut over_box = along_channels(g, &u);
                 let (over_channels, both) = (along_box(g, &v), dot(&over_box, &v));
-                self.precondition(&mut over_box);
+                self.precondition(k, &mut over_box);
                 for ((row, u), du) in g.chunks_exact_mut(v.len()).zip(&u).zip(&over_channels) {
                     for ((x, v), dv) in row.iter_mut().zip(&v).zip(&over_box) {
                         *x = u * dv + (du - both * u) * v;
@@ -213,9 +255,10 @@ impl Constraints {
     }
 
     /// Weights a gradient by the squared window, less its mean where that must be zero.
-    fn precondition(&self, g: &mut [f64]) {
+    fn precondition(&self, k: usize, g: &mut [f64]) {
+        let taper = self.taper(k);
         for channel in g.chunks_exact_mut(self.samples) {
-            let weight = |i: usize| self.taper.as_ref().map_or(1.0, |taper| taper[i]);
+            let weight = |i: usize| taper.map_or(1.0, |taper| taper[i]);
             let sum: f64 = channel.iter().enumerate().map(|(i, g)| weight(i) * g).sum();
             let whole: f64 = (0..channel.len()).map(weight).sum();
             let level = if self.zero_mean { sum / whole } else { 0.0 };
@@ -223,15 +266,20 @@ impl Constraints {
         }
     }
 
-    /// The atom that minimises a bound of the objective, given the codes; `None` where numbers
+    /// Atom `k` that minimises a bound of the objective, given the codes; `None` where numbers
     /// overflow or the codes say nothing.
-    pub(crate) fn best_atom(&self, atom: Vec<f64>, seen: &AtomStatistics) -> Option<Vec<f64>> {
+    pub(crate) fn best_atom(
+        &self,
+        k: usize,
+        atom: Vec<f64>,
+        seen: &AtomStatistics,
+    ) -> Option<Vec<f64>> {
         let bound: f64 = seen.autocorrelation.iter().map(|c| c.abs()).sum();
         if bound == 0.0 {
             return None;
         }
         let Some(channels) = self.rank_one else {
-            return self.lowest_point(&atom, &seen.gradient, bound);
+            return self.lowest_point(k, &atom, &seen.gradient, bound);
         };
         let Factor { mut u, mut v } = Factor::nearest(&atom, channels)?;
         let turned = |v: &[f64]| convolve(&seen.autocorrelation, v, seen.size);
@@ -246,7 +294,7 @@ impl Constraints {
             for _ in 0..STEPS {
                 let gradient: Vec<f64> =
                     wanted.iter().zip(turned(&v)).map(|(w, t)| w - t).collect();
-                v = self.lowest_point(&v, &gradient, bound)?;
+                v = self.lowest_point(k, &v, &gradient, bound)?;
             }
             u = unit(along_box(&pull, &v))?;
         }
@@ -256,12 +304,18 @@ impl Constraints {
     /// Minimiser of `-<g, d' - d> + L/2 ||d' - d||^2` over unit atoms (or factors `v`) that satisfy
     /// the constraints. With a window `w`, the last norm is that of `(d' - d) / w`, which is larger:
     /// atoms move less where the window is small.
-    fn lowest_point(&self, atom: &[f64], gradient: &[f64], bound: f64) -> Option<Vec<f64>> {
-        if let Some(taper) = &self.taper {
+    fn lowest_point(
+        &self,
+        k: usize,
+        atom: &[f64],
+        gradient: &[f64],
+        bound: f64,
+    ) -> Option<Vec<f64>> {
+        if let Some(taper) = self.taper(k).filter(|_| !self.only_sizes) {
             return self.lowest_tapered(taper, atom, gradient, bound);
         }
         let mut lowest: Vec<f64> = atom.iter().zip(gradient).map(|(d, g)| d + g / bound).collect();
-        self.project(&mut lowest);
+        self.project(k, &mut lowest);
         unit(lowest)
     }
 

@@ -4,6 +4,7 @@ use super::{Decay, Learner, Step};
 use crate::border::Border;
 use crate::dictionary::{Constraints, Dictionary, Window};
 use crate::error::{Error, Result};
+use crate::extent::Extent;
 use crate::pursuit::{Penalty, PursuitParams, Schedule};
 use crate::real::Real;
 use std::time::Duration;
@@ -40,6 +41,7 @@ impl Method {
 /// | `nonnegative` | false | | codes >= 0 |
 /// | `zero_mean` | false | | every channel of an atom has mean zero |
 /// | `window` | none | | atoms are tapered towards the ends of their box |
+/// | `sizes` | none | at most the box | size of every learnt atom, from the first corner of the box |
 /// | `rank_one` | false | several channels | atoms are `u` over the channels times `v` over the box |
 /// | `frozen` | 0 | below the number of atoms | leading atoms of the first dictionary that stay as they are |
 /// | `grow` | false | atomwise, batch | starts with one atom and adds the others one at a time |
@@ -66,6 +68,9 @@ pub struct LearnParams {
     pub zero_mean: bool,
     /// Window of the atoms.
     pub window: Option<Window>,
+    /// Size of every atom that is learnt, in the box of the first dictionary: samples outside it are 0.
+    /// Empty: the whole box.
+    pub sizes: Vec<Extent>,
     /// Whether atoms have rank 1: `u` over the channels times `v` over the box.
     pub rank_one: bool,
     /// Number of leading atoms of the first dictionary that stay as they are.
@@ -115,6 +120,7 @@ impl LearnParams {
             nonnegative: false,
             zero_mean: false,
             window: None,
+            sizes: Vec::new(),
             rank_one: false,
             frozen: 0,
             grow: false,
@@ -180,13 +186,38 @@ impl LearnParams {
 
     /// The constraints on atoms of the shape of this dictionary.
     pub(super) fn constraints<T: Real>(&self, first: &Dictionary<T>) -> Result<Constraints> {
+        self.check_sizes(first)?;
         Constraints::new(
             first.extent(),
             first.channels(),
             self.frozen,
             (self.zero_mean, self.rank_one),
             self.window,
+            &self.sizes,
         )
+    }
+
+    fn check_sizes<T: Real>(&self, first: &Dictionary<T>) -> Result<()> {
+        if self.sizes.is_empty() {
+            return Ok(());
+        }
+        if self.sizes.len() + self.frozen != first.len() {
+            return Err(Error::Shape(format!(
+                "there are {} sizes for {} atoms to learn; give one for each",
+                self.sizes.len(),
+                first.len().saturating_sub(self.frozen)
+            )));
+        }
+        let (rank, whole) = (first.extent().rank(), first.extent().padded());
+        let fits = |size: &&Extent| {
+            size.rank() == rank && size.padded().iter().zip(whole).all(|(&h, most)| h <= most)
+        };
+        self.sizes.iter().find(|size| !fits(size)).map_or(Ok(()), |size| {
+            Err(Error::Shape(format!(
+                "atoms of {size} do not fit into the box of {}; use a larger box",
+                first.extent()
+            )))
+        })
     }
 
     /// Number of atoms in this pass of a learning that ends with `atoms`.

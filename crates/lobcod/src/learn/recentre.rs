@@ -6,7 +6,7 @@
 use super::replace::residual_of;
 use super::solver::Pass;
 use crate::border::Border;
-use crate::dictionary::{Dictionary, squares};
+use crate::dictionary::{Constraints, Dictionary, squares};
 use crate::engine::{Share, State};
 use crate::error::Result;
 use crate::geometry::{InSignal, Point, Raster, Region, cell, cells, index, volume};
@@ -26,12 +26,15 @@ pub fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<usize> {
     let mut data = dictionary.data().to_vec();
     let mut shifts = vec![[0i32; 3]; dictionary.len()];
     for (k, shift) in shifts.iter_mut().enumerate() {
-        let (best, atom) = patterns.best_box(k);
-        if best == [0; 3] || k < pass.constraints.frozen {
+        if k < pass.constraints.frozen {
+            continue;
+        }
+        let (best, atom) = patterns.best_box(k, pass.constraints);
+        if best == [0; 3] {
             continue;
         }
         let atom: Vec<T> = atom.into_iter().map(T::from_f64).collect();
-        if let Some(atom) = pass.constraints.new_atom(&atom) {
+        if let Some(atom) = pass.constraints.new_atom(k, &atom) {
             *shift = best;
             data[k * n..(k + 1) * n].copy_from_slice(&atom);
         }
@@ -125,11 +128,11 @@ impl Patterns {
     }
 
     /// The shift of the box with the most energy, and its samples; none if the gain is small.
-    fn best_box(&self, k: usize) -> ([i32; 3], Vec<f64>) {
-        let mut best = ([0; 3], self.cut(k, self.radius));
+    fn best_box(&self, k: usize, constraints: &Constraints) -> ([i32; 3], Vec<f64>) {
+        let mut best = ([0; 3], self.cut(k, self.radius, constraints));
         let mut most = GAIN * squares(&best.1);
         for at in cells(self.radius.map(|r| 2 * r + 1)) {
-            let atom = self.cut(k, at);
+            let atom = self.cut(k, at, constraints);
             if squares(&atom) > most {
                 most = squares(&atom);
                 best = (from_fn(|a| at[a] as i32 - self.radius[a] as i32), atom);
@@ -138,9 +141,12 @@ impl Patterns {
         best
     }
 
-    /// The samples of a box at this offset in the window.
-    fn cut(&self, k: usize, at: [usize; 3]) -> Vec<f64> {
+    /// The samples of a box at this offset in the window, 0 outside the size of the atom.
+    fn cut(&self, k: usize, at: [usize; 3], constraints: &Constraints) -> Vec<f64> {
         let window = Raster::new(Region::<InSignal>::whole(self.window()), self.channels);
-        window.gather(&self.windows[k], &Region::new(Point::from(at), self.size), 0.0, 1)
+        let region = Region::new(Point::from(at), self.size);
+        let mut samples = window.gather(&self.windows[k], &region, 0.0, 1);
+        constraints.cut(k, &mut samples);
+        samples
     }
 }

@@ -125,7 +125,7 @@ fn replace<T: Real>(pass: &mut Pass<'_, '_, T>, unused: &[usize]) -> Result<usiz
         let residual = residuals[plane].as_ref();
         let patch =
             residual.and_then(|residual| worst_patch(residual, dictionary.extent(), &mut rng));
-        if let Some(patch) = patch.and_then(|patch| pass.constraints.new_atom(&patch)) {
+        if let Some(patch) = patch.and_then(|patch| pass.constraints.new_atom(k, &patch)) {
             data[k * n..(k + 1) * n].copy_from_slice(&patch);
             replaced += 1;
         }

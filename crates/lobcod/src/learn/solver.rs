@@ -259,7 +259,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             let patch = worst_of_all(&mut *self.session, &self.extents, seed)?;
             // Where nothing is left to represent, the initial atom does.
             let atom = patch.and_then(|patch| {
-                let atom = self.constraints.new_atom(&patch)?;
+                let atom = self.constraints.new_atom(k, &patch)?;
                 Dictionary::new(dictionary.extent(), dictionary.channels(), atom).ok()
             });
             let atom = atom.unwrap_or_else(|| self.first.selected([k]));

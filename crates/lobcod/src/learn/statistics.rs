@@ -169,7 +169,7 @@ impl Statistics {
                 autocorrelation: own.to_vec(),
                 size: self.size,
             };
-            if let Some(lowest) = constraints.best_atom(atom.to_vec(), &statistics) {
+            if let Some(lowest) = constraints.best_atom(k, atom.to_vec(), &statistics) {
                 atom.copy_from_slice(&lowest);
             }
         }

@@ -197,7 +197,7 @@ impl<T: Real> Stream<T> {
                 session.residual(plane)?,
             )?;
             let patch = worst_patch(&residual, self.dictionary.extent(), &mut rng);
-            if let Some(patch) = patch.and_then(|patch| self.constraints.new_atom(&patch)) {
+            if let Some(patch) = patch.and_then(|patch| self.constraints.new_atom(k, &patch)) {
                 data[k * n..(k + 1) * n].copy_from_slice(&patch);
                 statistics.forget(k);
                 replaced += 1;

@@ -16,6 +16,8 @@ const WIDEST: usize = 16;
 pub struct PackedAtoms<T> {
     numbers: Aligned<T>,
     panels: Vec<Panel>,
+    /// Samples at which an atom of a panel is not 0, where some are 0 in all of them.
+    used: Vec<Option<Vec<u32>>>,
     /// Length of an atom, `n`.
     samples: usize,
     /// Atoms rounded up to whole vectors: length of a correlation.
@@ -54,25 +56,39 @@ impl<T: Real> PackedAtoms<T> {
         }
         let (stride, panels) = T::dispatch(level, PanelLayout(dictionary.len()));
         let samples = dictionary.atom_len();
-        let mut packed =
-            Self { numbers: Aligned::new(stride * samples), panels, samples, stride, level };
+        let mut packed = Self {
+            numbers: Aligned::new(stride * samples),
+            used: vec![None; panels.len()],
+            panels,
+            samples,
+            stride,
+            level,
+        };
         packed.fill(dictionary);
         packed
     }
 
     /// Copies a dictionary of the same shape.
     pub fn fill(&mut self, dictionary: &Dictionary<T>) {
-        let Self { numbers, panels, samples, stride, .. } = self;
+        let Self { numbers, panels, used, samples, stride, .. } = self;
         for (i, panel) in panels.iter().enumerate() {
             let end = panels.get(i + 1).map_or(*stride, |next| next.first);
             let atoms = panel.first..end.min(dictionary.len());
             let into = &mut numbers[panel.first * *samples..end * *samples];
-            transpose(
+            let (data, width) = (
                 &dictionary.data()[atoms.start * *samples..atoms.end * *samples],
-                *samples,
-                into,
                 end - panel.first,
             );
+            used[i] = used_samples(data, *samples);
+            match &used[i] {
+                None => transpose(data, *samples, into, width),
+                Some(used) => {
+                    let keep =
+                        |atom: &[T]| used.iter().map(|&p| atom[p as usize]).collect::<Vec<T>>();
+                    let kept: Vec<T> = data.chunks_exact(*samples).flat_map(keep).collect();
+                    transpose(&kept, used.len(), &mut into[..width * used.len()], width);
+                }
+            }
         }
     }
 
@@ -113,6 +129,17 @@ impl<T: Real> PackedAtoms<T> {
             Correlate { atoms: self, field, patch, offsets, into: out, reach: Some(rule) },
         );
     }
+}
+
+/// The samples at which any of these atoms is not 0; `None`: all, or none.
+fn used_samples<T: Real>(atoms: &[T], samples: usize) -> Option<Vec<u32>> {
+    // Most atoms have no zeros.
+    if atoms.chunks_exact(samples).next().is_none_or(|first| !first.contains(&T::ZERO)) {
+        return None;
+    }
+    let any = |p: &u32| atoms[*p as usize..].iter().step_by(samples).any(|&x| x != T::ZERO);
+    let used: Vec<u32> = (0..samples as u32).filter(any).collect();
+    (!used.is_empty() && used.len() < samples).then_some(used)
 }
 
 /// Writes rows of `length` numbers as the first columns of rows of `width`.
@@ -322,7 +349,16 @@ unsafe fn all_panels<V: Vector, S: Sink<V::Elem>>(
 ) where
     V::Elem: Real,
 {
-    for panel in &atoms.panels {
+    let mut places = Vec::new();
+    for (panel, used) in atoms.panels.iter().zip(&atoms.used) {
+        let patch = match used {
+            None => patch,
+            Some(used) => {
+                places.clear();
+                places.extend(used.iter().map(|&p| patch[p as usize]));
+                &places[..]
+            }
+        };
         let blocks = offsets.len().div_ceil(panel.needles);
         for i in 0..blocks {
             // Blocks of nearly equal size: a small one would stall on its own sums.

@@ -164,7 +164,7 @@ fn best_move<T: Real>(
         size,
     };
     let atom = before.iter().map(|d| d.to_f64()).collect();
-    let Some(after) = constraints.best_atom(atom, &statistics) else {
+    let Some(after) = constraints.best_atom(k, atom, &statistics) else {
         return vec![T::ZERO; before.len()];
     };
     // The residual must match the rounded atom.
