@@ -239,7 +239,7 @@ def encode(
 def learn(
     images: ArrayLike | Sequence[ArrayLike],
     atoms: int = 81,
-    size: Sequence[int] | int = (8, 8),
+    size: Sequence[int] | int | Sequence[tuple[Sequence[int] | int, int]] = (8, 8),
     penalty: float | None = None,
     method: Literal["atomwise", "stochastic", "batch"] = "atomwise",
     seed: int = 0,
@@ -284,8 +284,9 @@ def learn(
         image.
     atoms : int, optional
         Number of atoms.
-    size : Sequence[int] or int, optional
-        Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes.
+    size : Sequence[int] or int or Sequence[tuple[Sequence[int] or int, int]], optional
+        Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes; or
+        several sizes with the number of atoms of each: ``[((8, 8), 16), ((12, 12), 32)]``.
     penalty : float, optional
         Weight of the l1 norm, in units of the image. Default: set by `relative_penalty`.
     method : {"atomwise", "stochastic", "batch"}, optional
@@ -386,8 +387,9 @@ class Stream:
     ----------
     atoms : int, optional
         Number of atoms.
-    size : Sequence[int] or int, optional
-        Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes.
+    size : Sequence[int] or int or Sequence[tuple[Sequence[int] or int, int]], optional
+        Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes; or
+        several sizes with the number of atoms of each: ``[((8, 8), 16), ((12, 12), 32)]``.
     penalty : float, optional
         Weight of the l1 norm, in units of the image. Default: set by `relative_penalty`.
     seed : int, optional
@@ -444,7 +446,7 @@ class Stream:
     def __init__(
         self,
         atoms: int = 81,
-        size: Sequence[int] | int = (8, 8),
+        size: Sequence[int] | int | Sequence[tuple[Sequence[int] | int, int]] = (8, 8),
         penalty: float | None = None,
         seed: int = 0,
         *,
