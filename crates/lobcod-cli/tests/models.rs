@@ -59,8 +59,8 @@ fn atoms_of_several_sizes_are_learnt_and_coded() {
     for k in 0..5 {
         let (height, width) = if k < 3 { (4, 4) } else { (6, 7) };
         let inside = |i: usize| i / 7 < height && i % 7 < width;
-        let zero = |(i, x): (usize, &f64)| (*x == 0.0) == !inside(i);
-        assert!(learnt.atom(k).iter().enumerate().all(zero), "atom {k}");
+        let kept = |(i, x): (usize, &f64)| (*x != 0.0) == inside(i);
+        assert!(learnt.atom(k).iter().enumerate().all(kept), "atom {k}");
     }
     let coded = desk.json("encode a.png --dictionary d.npz --base none --elastic 2 --joint 0");
     assert_eq!(
