@@ -64,16 +64,20 @@ fn folder() -> PathBuf {
 
 /// The environment of the tests, with everything except the package.
 fn test_venv() -> Result<PathBuf, String> {
-    let venv = folder().join("venv");
-    let wanted = root().join("python/requirements-test.txt");
-    let stamp = venv.join("installed.txt");
-    let read = |path: &Path| fs::read(path).unwrap_or_default();
-    if !stamp.exists() || read(&stamp) != read(&wanted) {
-        make_venv(&venv)?;
-        pip(&venv, ["install", "--quiet", "-r"], &[wanted.as_path()])?;
-        fs::copy(&wanted, &stamp).map_err(|e| e.to_string())?;
+    venv_with(&folder().join("venv"), "python/requirements-test.txt")
+}
+
+/// An environment with the packages of a file; made again if the file has changed.
+pub fn venv_with(venv: &Path, requirements: &str) -> Result<PathBuf, String> {
+    let (wanted, stamp) = (root().join(requirements), venv.join("installed.txt"));
+    let listed = fs::read(&wanted).map_err(|e| format!("{}: {e}", wanted.display()))?;
+    if fs::read(&stamp).is_ok_and(|installed| installed == listed) {
+        return Ok(venv.into());
     }
-    Ok(venv)
+    make_venv(venv)?;
+    pip(venv, ["install", "--quiet", "-r"], &[wanted.as_path()])?;
+    fs::write(stamp, listed).map_err(|e| e.to_string())?;
+    Ok(venv.into())
 }
 
 pub fn make_venv(venv: &Path) -> Result<(), String> {

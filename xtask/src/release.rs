@@ -1,6 +1,6 @@
 //! Checks before a release: everything that takes too long for every change.
 
-use super::{cargo, cargo_with, docs, instructions, mpi, root, site};
+use super::{cargo, cargo_with, docs, instructions, mpi, python, root, site};
 use std::process::Command;
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ enum Outcome {
     Skipped(&'static str),
 }
 
-const CHECKS: [(&str, Check); 11] =
+const CHECKS: [(&str, Check); 12] =
     [
         ("documentation", || docs::check().map(|()| Outcome::Passed)),
         ("site", || site::build().map(|()| Outcome::Passed)),
@@ -38,11 +38,18 @@ const CHECKS: [(&str, Check); 11] =
                 mpi(super::MPICH)
             })
         }),
+        ("files of other programs", files_of_others),
         ("Miri", miri),
         ("public interface", public_interface),
         ("every feature builds", || {
-            cargo(&["check", "--workspace", "--all-targets", "--features", "lobcod-cli/mpi"])
-                .map(|()| Outcome::Passed)
+            cargo(&[
+                "check",
+                "--workspace",
+                "--all-targets",
+                "--features",
+                "lobcod-cli/mpi,lobcod-cli/zarr",
+            ])
+            .map(|()| Outcome::Passed)
         }),
     ];
 
@@ -101,6 +108,17 @@ fn with(
 
 fn is_there(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+/// Files exchanged with tifffile and zarr for Python.
+fn files_of_others() -> Result<Outcome, String> {
+    let venv = root().join("target/venv-files");
+    python::venv_with(&venv, "crates/lobcod-io/tests/requirements.txt")?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}/bin:{path}", venv.display());
+    let words = ["test", "--package", "lobcod-io", "--features", "zarr"];
+    let tests = ["--test", "tifffile", "--test", "zarr"];
+    cargo_with(&[&words[..], &tests].concat(), &[("PATH", &path)]).map(|()| Outcome::Passed)
 }
 
 /// The shared residual of the CPU engine under Miri.

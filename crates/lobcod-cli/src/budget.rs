@@ -38,7 +38,7 @@ pub struct Budget {
     limit: Option<u64>,
     held: u64,
     /// Temporary memory of another stage of the work, before or after the stage being checked.
-    moment: u64,
+    temporary: u64,
 }
 
 impl Budget {
@@ -47,7 +47,7 @@ impl Budget {
         let limit = run.max_memory.map(|bytes| bytes.0);
         // A device has its own memory, and the limit applies to that.
         let held = if run.engine.is_on_device() { 0 } else { PROGRAM + allocator::held() };
-        Self { limit, held, moment: 0 }
+        Self { limit, held, temporary: 0 }
     }
 
     /// Applies the default limit to work on the CPU. A device has its own memory, and ranks must
@@ -60,7 +60,7 @@ impl Budget {
 
     /// The budget under the default limit, for commands without `--max-memory`.
     pub fn usual() -> Self {
-        Self { limit: usual_limit(), held: PROGRAM + allocator::held(), moment: 0 }
+        Self { limit: usual_limit(), held: PROGRAM + allocator::held(), temporary: 0 }
     }
 
     /// Checks the limit from file headers alone, before anything is decoded. Each sample takes
@@ -138,7 +138,7 @@ impl Budget {
         (extent, channels): (Extent, usize),
     ) -> Self {
         let bytes = 2 * PAGE * (extent.volume() * channels * size_of::<T>()) as u64;
-        if page.is_some() { self.with_moment(bytes) } else { self }
+        if page.is_some() { self.with_temporary(bytes) } else { self }
     }
 
     /// The same budget under another limit.
@@ -152,8 +152,8 @@ impl Budget {
     }
 
     /// Accounts for `bytes` of temporary memory in another stage of the work.
-    pub fn with_moment(self, bytes: u64) -> Self {
-        Self { moment: self.moment.max(bytes), ..self }
+    pub fn with_temporary(self, bytes: u64) -> Self {
+        Self { temporary: self.temporary.max(bytes), ..self }
     }
 
     /// The limit.
@@ -180,7 +180,7 @@ impl Budget {
 
     /// Total memory of the process with `work` bytes for the work.
     pub fn with(&self, work: u64) -> u64 {
-        self.held + work.max(self.moment)
+        self.held + work.max(self.temporary)
     }
 
     /// Largest size of a file of samples that is converted to weights.

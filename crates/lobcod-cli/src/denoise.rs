@@ -110,8 +110,11 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let white = White::of(&image.signal, None, image.depth, args.scale.given);
     let reference = read_reference::<f32>(&args.scoring, &options, shape, &white)?;
     let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
-    let budget =
-        if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
+    let budget = if reference.is_some() {
+        budget.with_temporary(Score::memory::<f32>(shape))
+    } else {
+        budget
+    };
     let denoiser = denoiser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
     flow.finish(Denoising { args, denoiser, options, image, chosen, white, reference, budget })
 }

@@ -1,7 +1,9 @@
 //! Expansion of folders, glob patterns and time series to images.
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use lobcod_io::{Axes, FileKind, ReadOptions, count_time_points, split_time_point, time_point_of};
+use lobcod_io::{
+    Axes, FileKind, ReadOptions, count_time_points, is_zarr, split_time_point, time_point_of,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +39,7 @@ pub fn file_name_of(image: &Path) -> PathBuf {
 fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut images = Vec::new();
     for path in paths {
-        if path.is_dir() {
+        if path.is_dir() && !is_zarr(path) {
             images.extend(images_in(path)?);
         } else if !path.exists() && path.to_str().is_some_and(|name| name.contains(['*', '?', '[']))
         {
@@ -66,12 +68,13 @@ fn images_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries: Vec<_> = fs::read_dir(folder).and_then(Iterator::collect).map_err(unreadable)?;
     // A .npz file among images is more likely a dictionary or codes than an image.
     let is_image = |path: &PathBuf| {
-        path.is_file() && FileKind::from_path(path).is_ok_and(|kind| kind != FileKind::Npz)
+        (path.is_file() || is_zarr(path))
+            && FileKind::from_path(path).is_ok_and(|kind| kind != FileKind::Npz)
     };
     let mut images: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_image).collect();
     ensure!(
         !images.is_empty(),
-        "the folder {place} contains no images (png, jpg, tif, npy or wav); use another folder"
+        "the folder {place} contains no images (png, jpg, tif, npy, wav or zarr); use another folder"
     );
     images.sort();
     Ok(images)

@@ -199,8 +199,8 @@ pub fn subtract_base<T: Real>(
 
 /// The same budget, with the temporary memory of computing these base layers.
 pub fn with_bases<T: Real>(budget: Budget, kind: Base, observed: &[Observed<T>]) -> Budget {
-    let moment = |o: &Observed<T>| kind.memory(o.signal.extent(), o.mask.is_some());
-    budget.with_moment(observed.iter().map(moment).max().unwrap_or(0))
+    let temporary = |o: &Observed<T>| kind.memory(o.signal.extent(), o.mask.is_some());
+    budget.with_temporary(observed.iter().map(temporary).max().unwrap_or(0))
 }
 
 /// Initial codes of each image. For several images they are read from a folder, under the names

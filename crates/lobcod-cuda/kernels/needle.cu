@@ -43,7 +43,7 @@ __device__ __forceinline__ float sample_of(const float4* columns, int atom, int 
     return reinterpret_cast<const float*>(columns)[((p / 4) * CS + atom) * 4 + p % 4];
 }
 
-// Gives columns of the Gram matrix: the stored one, or that of the weights of a patch, made when first asked for.
+// Gives columns of the Gram matrix: the stored one, or that of the weights of a patch, computed when first requested.
 struct Columns {
     const float4* columns;
     const float* gram;

@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(REGION_THREADS) find_reach(
     for (int i = thread; i < C * REGION_CHANNEL; i += REGION_THREADS) {
         const int x = i % REGION_ROW, y = i / REGION_ROW % (TY + HY - 1), z = i / REGION_SLICE % (TZ + HZ - 1), c = i / REGION_CHANNEL;
         const int gz = plane.first[0] + region.at[0] + z, gy = plane.first[1] + region.at[1] + y, gx = plane.first[2] + region.at[2] + x;
-        // A region may stick out behind the last position; what lies there is not used.
+        // A region may stick out behind the last position; values there are not used.
         const bool beyond = w.periodic && (gz >= 2 * plane.domain[0] || gy >= 2 * plane.domain[1] || gx >= 2 * plane.domain[2]);
         const i64 from = beyond ? -1 : domain.at(c, gz, gy, gx);
         field[i] = from < 0 ? 0.0f : w.residual[from];

@@ -48,7 +48,7 @@ __device__ __forceinline__ void visit_needle(
     }
     __syncwarp();
     if (!spread && workspace.range[q].y == 0) {
-        // Atoms have unit norm: no correlation exceeds the norm of the patch. Needles beside it may have taken what it was to code.
+        // Atoms have unit norm: no correlation exceeds the norm of the patch. Its neighbours may already have coded its patch.
         for (int s = 16; s; s >>= 1) energy += __shfl_xor_sync(FULL, energy, s);
         if (energy <= 1.0f) return;
     }
@@ -252,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     group_sync<VISIT_WARPS>(group);
     Code* pool = codes_of(w, t, 2);
     const int* order = sweep.order ? sweep.order + sweep.order_at[tile.plane] : nullptr;
-    // One warp alone takes all needles one after the other: no layer needs to end before the next, unless an order is asked for.
+    // One warp alone takes all needles one after the other: no layer needs to end before the next, unless an order is requested.
     const bool at_once = VISIT_WARPS == 1 && !order;
     const int listed = at_once ? 1 : order ? sweep.order_at[tile.plane + 1] - sweep.order_at[tile.plane] : shape.layer_count;
     for (int i = 0; i < listed; i++) {

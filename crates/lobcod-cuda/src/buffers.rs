@@ -33,7 +33,7 @@ pub(crate) struct Buffers {
     pub(crate) plane_sums: CudaSlice<f64>,
     /// Staging buffer for codes, and the start of those of every tile. Allocated in advance, so
     /// that codes can be fetched even when no memory is left.
-    pub(crate) shuttle: CudaSlice<DeviceCode>,
+    pub(crate) staging: CudaSlice<DeviceCode>,
     pub(crate) starts: CudaSlice<i32>,
     pub(crate) sorted: Option<Sorted>,
     pub(crate) scaled: Option<Scaled>,
@@ -42,7 +42,7 @@ pub(crate) struct Buffers {
 impl Buffers {
     pub(crate) fn bytes(&self) -> u64 {
         let tiles = self.counts.len() * (3 * size_of::<i32>() + 3 * size_of::<f64>());
-        let codes = self.codes.bytes() + self.shuttle.num_bytes();
+        let codes = self.codes.bytes() + self.staging.num_bytes();
         let samples =
             self.residual.num_bytes() + self.atoms.num_bytes() + self.plane_sums.num_bytes();
         let sorted = self.sorted.as_ref().map_or(0, |sorted| sorted.owned.bytes);

@@ -124,14 +124,14 @@ impl CudaSession {
         let Some(growth) = self.buffers.codes.capacities.growth(wanted) else { return Ok(()) };
         // The codes of a tile are transferred together.
         let most = growth.stores.iter().map(|store| store.1).max().unwrap_or(0);
-        let more = growth.codes + most.saturating_sub(self.buffers.shuttle.len());
+        let more = growth.codes + most.saturating_sub(self.buffers.staging.len());
         let needed = self.buffers.bytes() + (more * size_of::<DeviceCode>()) as u64;
         if let Some(limit) = limit.filter(|&limit| needed > limit) {
             return Err(Error::Limits { needed, limit });
         }
         let device = &self.device;
-        if self.buffers.shuttle.len() < most {
-            self.buffers.shuttle = device.empty(most)?;
+        if self.buffers.staging.len() < most {
+            self.buffers.staging = device.empty(most)?;
         }
         let block = device.empty(growth.codes)?;
         let tiles = device.up(&growth.tiles)?;

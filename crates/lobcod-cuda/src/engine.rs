@@ -8,7 +8,7 @@ use crate::program::{Program, architecture};
 use crate::recipe::Recipe;
 use crate::session::CudaSession;
 use crate::sizes::{Sizes, tilings};
-use crate::state::SHUTTLE;
+use crate::state::STAGING;
 use cudarc::driver::result::mem_get_info;
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use lobcod::engine::{Engine, Problem, Session};
@@ -32,7 +32,7 @@ pub(crate) struct Device {
     pub(crate) facts: DeviceFacts,
     architecture: String,
     /// Maximum shared memory of a block in bytes.
-    pub(crate) chip: usize,
+    pub(crate) shared_memory: usize,
     programs: Arc<Mutex<Programs>>,
 }
 
@@ -49,7 +49,7 @@ impl CudaEngine {
         let context = device::open()?;
         let facts = DeviceFacts::of(&context)?;
         let architecture = architecture(facts.capability)?;
-        let chip = attribute(
+        let shared_memory = attribute(
             &context,
             sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
         )?;
@@ -57,15 +57,21 @@ impl CudaEngine {
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed)?;
         keep_memory(&context);
-        let device =
-            Device { context, stream, facts, architecture, chip, programs: Arc::default() };
+        let device = Device {
+            context,
+            stream,
+            facts,
+            architecture,
+            shared_memory,
+            programs: Arc::default(),
+        };
         Ok(Self { device: Arc::new(device) })
     }
 
     /// An engine on the same device with a separate stream, for threads that solve small problems
     /// concurrently.
     pub fn another(&self) -> Result<Self> {
-        let Device { context, facts, architecture, chip, programs, .. } = &*self.device;
+        let Device { context, facts, architecture, shared_memory, programs, .. } = &*self.device;
         let stream = context.new_stream().map_err(failed)?;
         let (context, programs) = (Arc::clone(context), Arc::clone(programs));
         let device = Device {
@@ -73,7 +79,7 @@ impl CudaEngine {
             stream,
             facts: facts.clone(),
             architecture: architecture.clone(),
-            chip: *chip,
+            shared_memory: *shared_memory,
             programs,
         };
         Ok(Self { device: Arc::new(device) })
@@ -137,7 +143,8 @@ impl Device {
         if let Some(program) = &*program {
             return Ok(Arc::clone(program));
         }
-        let loaded = Arc::new(Program::load(&self.context, recipe, &self.architecture, self.chip)?);
+        let loaded =
+            Arc::new(Program::load(&self.context, recipe, &self.architecture, self.shared_memory)?);
         Ok(Arc::clone(program.insert(loaded)))
     }
 }
@@ -156,15 +163,15 @@ impl<T: Real> Engine<T> for CudaEngine {
         let problem = any.downcast_ref::<Problem<f32>>().ok_or_else(not_single)?;
         let sizes = Sizes::of(problem, &tilings(problem, None)?);
         let (n, m) = (problem.dictionary.atom_len(), problem.dictionary.len());
-        let layout = Layout::new(&sizes, n, m, self.device.chip);
+        let layout = Layout::new(&sizes, n, m, self.device.shared_memory);
         let fields = 2 + usize::from(problem.planes.iter().any(|p| p.weights.is_some()));
         let maps = 1 + usize::from(problem.planes.iter().any(|p| p.position_weights.is_some()));
         let capacity = CudaSession::first_capacity(&sizes)
             .max((density * 1.5 * sizes.most_needles as f64) as usize);
         // Some tiles have more codes than most, and leave their initial memory unused.
-        let shuttle = SHUTTLE.min(capacity * sizes.tiles).max(capacity);
+        let staging = STAGING.min(capacity * sizes.tiles).max(capacity);
         let codes =
-            size_of::<DeviceCode>() * (LISTS * (capacity + capacity / 2) * sizes.tiles + shuttle);
+            size_of::<DeviceCode>() * (LISTS * (capacity + capacity / 2) * sizes.tiles + staging);
         let places = if problem.learning {
             (density * sizes.positions as f64) as usize * 24 + 4 * m * sizes.tiles
         } else {

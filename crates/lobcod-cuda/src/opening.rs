@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::schedule::{Schedule, table_threads};
 use crate::session::{CudaSession, Known, Standing};
 use crate::sizes::Sizes;
-use crate::state::SHUTTLE;
+use crate::state::STAGING;
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use lobcod::engine::{Plane, Problem};
 use lobcod::geometry::{InSignal, Raster, Region};
@@ -56,7 +56,7 @@ impl CudaSession {
         let schedule = Schedule::new(&problem, positions)?;
         let (sizes, channels, m) =
             (&schedule.sizes, problem.dictionary.channels(), problem.dictionary.len());
-        let layout = Layout::new(sizes, problem.dictionary.atom_len(), m, device.chip);
+        let layout = Layout::new(sizes, problem.dictionary.atom_len(), m, device.shared_memory);
         let recipe = layout.recipe(&problem, sizes);
         device.context.bind_to_thread().map_err(failed)?;
         let program = device.program(&recipe)?;
@@ -154,7 +154,7 @@ impl CudaSession {
             counters: d.empty(1)?,
             plane_largest: d.empty(plane_count)?,
             plane_sums: d.empty(6 * plane_count)?,
-            shuttle: d.empty(SHUTTLE.min(capacity * tiles).max(capacity))?,
+            staging: d.empty(STAGING.min(capacity * tiles).max(capacity))?,
             starts: d.empty(tiles + 1)?,
             sorted: None,
             scaled: None,

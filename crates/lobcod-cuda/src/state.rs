@@ -6,12 +6,12 @@ use crate::session::{CudaSession, Standing, launch};
 use lobcod::{Code, Result};
 
 /// Codes per transfer, unless a tile has more.
-pub(crate) const SHUTTLE: usize = 1 << 18;
+pub(crate) const STAGING: usize = 1 << 18;
 
 /// End of the tiles whose codes are transferred together with those of tile `from`: as many as the
 /// staging buffer holds, but at least one tile.
-fn shuttle_end(first: &[i32], from: usize, end: usize, shuttle: usize) -> usize {
-    let most = first[from] as i64 + shuttle as i64;
+fn staging_end(first: &[i32], from: usize, end: usize, staging: usize) -> usize {
+    let most = first[from] as i64 + staging as i64;
     (from + first[from + 1..=end].partition_point(|&at| i64::from(at) <= most)).max(from + 1)
 }
 
@@ -34,17 +34,17 @@ impl CudaSession {
             Some(*sum)
         }));
         self.device.write(&first, &mut self.buffers.starts)?;
-        let (device, shuttle) = (&self.device, &self.buffers.shuttle);
-        let (starts, all) = (device.at(&self.buffers.starts), device.at(shuttle));
+        let (device, staging) = (&self.device, &self.buffers.staging);
+        let (starts, all) = (device.at(&self.buffers.starts), device.at(staging));
         let mut landed =
-            vec![DeviceCode::default(); shuttle.len().min(first[counts.len()] as usize)];
+            vec![DeviceCode::default(); staging.len().min(first[counts.len()] as usize)];
         let mut planes = Vec::new();
         for plane in &self.schedule.planes {
             let (mut tile, end) =
                 (plane.first_tile as usize, (plane.first_tile + plane.tile_count) as usize);
             let mut codes: Vec<Code<f32>> = Vec::with_capacity((first[end] - first[tile]) as usize);
             while tile < end {
-                let next = shuttle_end(&first, tile, end, shuttle.len());
+                let next = staging_end(&first, tile, end, staging.len());
                 let count = (first[next] - first[tile]) as usize;
                 launch!(
                     self,
@@ -58,7 +58,7 @@ impl CudaSession {
                     all,
                     0i32
                 );
-                device.read(&shuttle.slice(..count), &mut landed[..count])?;
+                device.read(&staging.slice(..count), &mut landed[..count])?;
                 let length = codes.len();
                 self.schedule.codes_of_tiles(
                     tile..next,
@@ -86,13 +86,13 @@ impl CudaSession {
         (self.known.candidates, self.known.curvature, self.known.sorted) = (None, false, false);
         let mut from = 0;
         while from < tiles {
-            let next = shuttle_end(&first, from, tiles, self.buffers.shuttle.len());
+            let next = staging_end(&first, from, tiles, self.buffers.staging.len());
             self.device.write(
                 &all[first[from] as usize..first[next] as usize],
-                &mut self.buffers.shuttle,
+                &mut self.buffers.staging,
             )?;
             let (starts, all) =
-                (self.device.at(&self.buffers.starts), self.device.at(&self.buffers.shuttle));
+                (self.device.at(&self.buffers.starts), self.device.at(&self.buffers.staging));
             launch!(
                 self,
                 "gather_codes",

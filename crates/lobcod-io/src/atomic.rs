@@ -1,6 +1,7 @@
 //! Atomic writing of files.
 
 use crate::error::{Error, Result};
+use crate::zarr::is_zarr;
 use atomic_write_file::AtomicWriteFile;
 use std::fs;
 use std::io::{ErrorKind, Seek, Write};
@@ -42,11 +43,15 @@ pub(crate) fn write_atomically_with<E: From<std::io::Error>>(
     Ok(file.commit()?)
 }
 
-/// Error if this file could not be written: its folder does not exist, it is a folder itself, it is
+/// Error if this file could not be written: its folder does not exist, it is a folder itself (other
+/// than a Zarr folder, which is replaced as a whole), it is
 /// protected, or no file can be created in its folder.
 ///
 /// Call it before long work whose result is written there.
 pub fn check_writable(path: &Path) -> Result<()> {
+    if is_zarr(path) {
+        return Ok(());
+    }
     let (target, special) = target(path)?;
     if !special {
         // Permissions are not sufficient (read-only disks, no free inodes), so a file is created

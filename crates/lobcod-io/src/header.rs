@@ -7,6 +7,7 @@ use crate::kind::FileKind;
 use crate::npy;
 use crate::raster::{named_array, usual_axes};
 use crate::source::{Allowance, STANDARD, load};
+use crate::zarr::{ZarrImage, is_zarr};
 use crate::{bitmap, npz, tiff, time};
 use lobcod::Extent;
 use std::fs::File;
@@ -33,7 +34,9 @@ pub fn read_shape(path: &Path, options: &ReadOptions) -> Result<Option<(Extent, 
     if options.axes.is_some_and(|axes| axes.of_time_point().is_some()) {
         return time::read_shape(path, options).map(Some);
     }
-    let shape = if path.as_os_str() == STANDARD {
+    let shape = if is_zarr(path) {
+        ZarrImage::open(path)?.shape()
+    } else if path.as_os_str() == STANDARD {
         let input = load(path, Allowance::new::<f32>(options.max_bytes))?;
         shape(Path::new("standard input"), Cursor::new(input), options)?
     } else {
@@ -79,6 +82,7 @@ fn shape(path: &Path, mut file: impl BufRead + Seek, options: &ReadOptions) -> R
             };
             Ok(Shape { is_sound: true, ..array(axes) })
         }
+        FileKind::Zarr => Ok(ZarrImage::open(path)?.shape()),
         FileKind::Npy => Ok(array(npy::Header::parse(path, &head)?.shape)),
         FileKind::Npz => {
             let mut bytes = Vec::new();

@@ -22,6 +22,8 @@ pub enum FileKind {
     Npz,
     /// WAV sounds.
     Wav,
+    /// OME-Zarr folders.
+    Zarr,
 }
 
 impl FileKind {
@@ -39,10 +41,11 @@ impl FileKind {
             "npy" => FileKind::Npy,
             "npz" => FileKind::Npz,
             "wav" => FileKind::Wav,
+            "zarr" => FileKind::Zarr,
             _ => {
                 return Err(Error::format(
                     path,
-                    "has no known file extension; use .png, .jpg, .tif, .npy, .npz or .wav",
+                    "has no known file extension; use .png, .jpg, .tif, .npy, .npz, .wav or .zarr",
                 ));
             }
         })
@@ -93,6 +96,7 @@ impl FileKind {
             (FileKind::Tiff, _) => Depth::F32,
             (FileKind::Wav, Depth::U16) => Depth::I16,
             (FileKind::Wav, Depth::F64) => Depth::F32,
+            (FileKind::Zarr, Depth::I16 | Depth::I24 | Depth::I32) => Depth::F32,
             _ => wanted,
         }
     }
@@ -107,6 +111,7 @@ impl fmt::Display for FileKind {
             FileKind::Npy => "npy",
             FileKind::Npz => "npz",
             FileKind::Wav => "wav",
+            FileKind::Zarr => "zarr",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! File formats of lobcod: images, masks, maps, dictionaries, codes and checkpoints.
 //!
-//! Images are read from png, jpeg, tiff, npy, npz and wav; dictionaries from npy and npz; codes are
+//! Images are read from png, jpeg, tiff, npy, npz, wav and, with the feature `zarr`, OME-Zarr; dictionaries from npy and npz; codes are
 //! npz files that numpy reads. Formats are recognized by content when reading and by file extension
 //! when writing. Every file is written atomically, and every error is one sentence that names the
 //! file and suggests a remedy.
@@ -55,6 +55,7 @@ mod time;
 mod wav;
 mod write;
 mod xmp;
+mod zarr;
 
 pub use array::{Array, DataType, Element};
 pub use atomic::{check_writable, write_atomically};
@@ -81,3 +82,4 @@ pub use source::DEFAULT_MAX_BYTES;
 pub use store::CodesOnDisk;
 pub use time::{count_time_points, split_time_point, time_point_of};
 pub use write::{WriteOptions, write_image};
+pub use zarr::is_zarr;

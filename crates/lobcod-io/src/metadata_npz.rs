@@ -55,7 +55,7 @@ impl fmt::Display for Grid {
             write!(f, "\n{name}={number}")?;
         }
         if self.time_points {
-            write!(f, "\npages=moments")?;
+            write!(f, "\npages=time_points")?;
         }
         match self.channel_pages {
             Some(PageOrder::ChannelsFirst) => write!(f, "\nchannel_pages=xyczt")?,
@@ -90,7 +90,8 @@ impl FromStr for Grid {
             pixel: [number("width")?, number("height")?],
             spacing: number("spacing")?,
             unit: value("unit").map(Into::into),
-            time_points: value("pages") == Some("moments"),
+            // Earlier versions wrote another word.
+            time_points: matches!(value("pages"), Some("time_points" | "moments")),
             channel_pages: match value("channel_pages") {
                 None => None,
                 Some("xyczt") => Some(PageOrder::ChannelsFirst),

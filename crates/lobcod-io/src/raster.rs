@@ -11,6 +11,7 @@ use crate::metadata::Metadata;
 use crate::npy::{self, Header, shape_words};
 use crate::npz::Npz;
 use crate::source::{Allowance, STANDARD, load};
+use crate::zarr::{ZarrImage, is_zarr};
 use crate::{bitmap, tiff, wav};
 use std::path::Path;
 
@@ -36,6 +37,9 @@ pub(crate) struct Raster {
 impl Raster {
     /// Reads a file. `axes` determines whether all pages of a stack are read.
     pub(crate) fn read(path: &Path, axes: Option<Axes>, allowance: Allowance) -> Result<Self> {
+        if is_zarr(path) {
+            return ZarrImage::open(path)?.read(None, allowance);
+        }
         let file = load(path, allowance)?;
         let path = if path.as_os_str() == STANDARD { Path::new("standard input") } else { path };
         match FileKind::of_content(path, &file)? {
@@ -43,6 +47,7 @@ impl Raster {
             FileKind::Jpeg => bitmap::decode_jpeg(path, &file, allowance),
             FileKind::Tiff => tiff::decode(path, &file, axes, allowance),
             FileKind::Wav => wav::decode(path, &file, allowance),
+            FileKind::Zarr => ZarrImage::open(path)?.read(None, allowance),
             FileKind::Npy => {
                 allowance.check(path, &Header::parse(path, &file)?.shape)?;
                 Self::from_array(path, npy::decode_whole(path, file)?)

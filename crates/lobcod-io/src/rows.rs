@@ -10,6 +10,7 @@ use crate::metadata::Metadata;
 use crate::npy::{self, Header};
 use crate::raster::Raster;
 use crate::tiff::TiffRows;
+use crate::zarr::{ZarrImage, is_zarr};
 use lobcod::bands::{RowSource, Strip};
 use lobcod::{Extent, Real};
 use std::fs::File;
@@ -17,7 +18,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A npy file, or the first page of a TIFF, whose samples are read on demand.
+/// A npy file, the first page of a TIFF, or a Zarr folder, whose samples are read on demand.
 pub struct ImageRows {
     path: PathBuf,
     source: FileRows,
@@ -31,6 +32,7 @@ pub struct ImageRows {
 enum FileRows {
     Npy { file: File, header: Header },
     Tiff(Box<TiffRows>),
+    Zarr(Box<ZarrImage>),
 }
 
 impl ImageRows {
@@ -38,29 +40,14 @@ impl ImageRows {
     /// ignored.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Option<Self>> {
         check_scale(options.scale)?;
-        let failed = |source| Error::read(path, source);
-        let mut file = File::open(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
-            return Ok(None);
-        }
-        let mut head = Vec::new();
-        (&mut file).take(npy::LONGEST_HEADER).read_to_end(&mut head).map_err(failed)?;
-        let source = match FileKind::of_content(path, &head)? {
-            FileKind::Npy => {
-                npy_header(path, &head, &file)?.map(|header| FileRows::Npy { header, file })
-            }
-            FileKind::Tiff => {
-                TiffRows::open(path, file, options.axes)?.map(|tiff| FileRows::Tiff(Box::new(tiff)))
-            }
-            _ => None,
-        };
-        let Some(mut source) = source else { return Ok(None) };
+        let Some(mut source) = open_rows(path, options)? else { return Ok(None) };
         // The first row determines everything but the number of rows.
         let (raster, rows) = match &mut source {
             FileRows::Npy { file, header } => {
                 (npy_rows(path, file, header, 0..1, options.axes)?, header.rows(options.axes))
             }
             FileRows::Tiff(tiff) => (tiff.read(path, 0..1)?, tiff.height()),
+            FileRows::Zarr(zarr) => (zarr.read_rows(0..1, options.axes)?, zarr.rows(options.axes)),
         };
         let axes = match options.axes {
             Some(axes) => axes,
@@ -96,6 +83,7 @@ impl ImageRows {
         match &self.source {
             FileRows::Npy { .. } => Metadata::default(),
             FileRows::Tiff(tiff) => tiff.metadata().clone(),
+            FileRows::Zarr(zarr) => zarr.metadata().clone(),
         }
     }
 
@@ -110,6 +98,7 @@ impl ImageRows {
         let raster = match &mut self.source {
             FileRows::Npy { file, header } => npy_rows(path, file, header, rows, Some(self.axes))?,
             FileRows::Tiff(tiff) => tiff.read(path, rows)?,
+            FileRows::Zarr(zarr) => zarr.read_rows(rows, Some(self.axes))?,
         };
         let factor = raster.full.map_or(1.0, |full| self.scale / full);
         let mut samples = raster.to_signal::<T>(path, self.axes, factor)?;
@@ -130,6 +119,29 @@ impl<T: Real> RowSource<T> for ImageRows {
     fn read(&mut self, rows: Range<usize>) -> lobcod::Result<Strip<T>> {
         self.rows(rows).map_err(|error| lobcod::Error::Data(error.to_string()))
     }
+}
+
+/// Opens a file to be read row by row; `None` if its format can only be read as a whole.
+fn open_rows(path: &Path, options: &ReadOptions) -> Result<Option<FileRows>> {
+    if is_zarr(path) {
+        return ZarrImage::open(path).map(|zarr| Some(FileRows::Zarr(Box::new(zarr))));
+    }
+    let failed = |source| Error::read(path, source);
+    let mut file = File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Ok(None);
+    }
+    let mut head = Vec::new();
+    (&mut file).take(npy::LONGEST_HEADER).read_to_end(&mut head).map_err(failed)?;
+    Ok(match FileKind::of_content(path, &head)? {
+        FileKind::Npy => {
+            npy_header(path, &head, &file)?.map(|header| FileRows::Npy { header, file })
+        }
+        FileKind::Tiff => {
+            TiffRows::open(path, file, options.axes)?.map(|tiff| FileRows::Tiff(Box::new(tiff)))
+        }
+        _ => None,
+    })
 }
 
 /// The header of a npy file; `None` if it is not in C order.

@@ -13,6 +13,7 @@ use crate::npz::Npz;
 use crate::raster::{Raster, named_array};
 use crate::source::{Allowance, load};
 use crate::tiff;
+use crate::zarr::{ZarrImage, is_zarr};
 use lobcod::Extent;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,9 @@ pub fn split_time_point(path: &Path) -> Option<(PathBuf, usize)> {
 /// Number of time points of a file; the axes in `options` begin with time.
 pub fn count_time_points(path: &Path, options: &ReadOptions) -> Result<usize> {
     let frame = frame_axes(path, options.axes)?;
+    if is_zarr(path) {
+        return Ok(ZarrImage::open(path)?.time_points());
+    }
     let allowance = Allowance::new::<f32>(options.max_bytes);
     let file = load(path, allowance)?;
     match FileKind::of_content(path, &file)? {
@@ -54,6 +58,11 @@ pub(crate) fn read(path: &Path, axes: Axes, allowance: Allowance) -> Result<(Ras
         return Err(Error::shape(path, format!("is a time series with the axes {axes}; {cure}")));
     };
     let path = path.as_path();
+    if is_zarr(path) {
+        let zarr = ZarrImage::open(path)?;
+        check_number(path, number, zarr.time_points())?;
+        return Ok((zarr.read(Some(number), allowance)?, frame));
+    }
     let file = load(path, allowance)?;
     let raster = match FileKind::of_content(path, &file)? {
         FileKind::Tiff => tiff::decode_time_point(path, &file, frame, number, allowance)?,
@@ -113,5 +122,5 @@ fn frame_axes(path: &Path, axes: Option<Axes>) -> Result<Axes> {
 }
 
 fn no_time(path: &Path) -> Error {
-    Error::shape(path, "has no time axis; use a tiff, npy or npz file")
+    Error::shape(path, "has no time axis; use a tiff, npy, npz or zarr file")
 }

@@ -49,7 +49,7 @@ pub(crate) fn decode(path: &Path, file: &[u8], allowance: Allowance) -> Result<R
             (Array::new(&[samples.len()], samples), Some(full_scale(bits_per_sample)), depth)
         }
     };
-    if array.shape()[0] != shape.iter().product() {
+    if array.shape()[0] != shape.iter().product::<usize>() {
         return Err(Error::format(
             path,
             "is damaged: it ends in the middle of a sample; copy or recreate the file",

@@ -11,7 +11,7 @@ use crate::kind::FileKind;
 use crate::metadata::{Metadata, PageOrder};
 use crate::source::STANDARD;
 use crate::tiff::{Pages, Written};
-use crate::{bitmap, npy, npz, tiff, wav};
+use crate::{bitmap, npy, npz, tiff, wav, zarr};
 use lobcod::{Real, Signal};
 use std::io::Write as _;
 use std::path::Path;
@@ -47,12 +47,13 @@ impl Default for WriteOptions {
 /// Writes an image atomically, in the format of its file extension; `-` is standard output.
 ///
 /// png and jpeg store images with one or three channels; tiff also stores volumes, one page per
-/// layer; wav stores sequences; npy and npz (as `signal`) store everything, unscaled and unrounded.
+/// layer; zarr stores images and volumes with any number of channels; wav stores sequences; npy and npz (as `signal`) store everything, unscaled and unrounded.
 /// Integers are rounded and clipped to their range.
 pub fn write_image<T: Real>(path: &Path, signal: &Signal<T>, options: &WriteOptions) -> Result<()> {
     check_scale(options.scale)?;
     let kind = FileKind::from_path(path)?;
     let file = match kind {
+        FileKind::Zarr => return zarr::write(path, signal, options),
         FileKind::Npy => npy::encode(&to_array_at(signal, options)),
         FileKind::Npz => npz::encode(&[("signal", to_array_at(signal, options))]),
         FileKind::Wav => encode_sound(path, signal, options)?,
@@ -218,6 +219,6 @@ fn in_pages<T: Real>(signal: &Signal<T>, order: PageOrder) -> Vec<T> {
 }
 
 /// A sample in `0..scale`, rounded and clipped to `0..=full`.
-fn to_integer<T: Real>(sample: T, full: f64, scale: f64) -> f64 {
+pub(crate) fn to_integer<T: Real>(sample: T, full: f64, scale: f64) -> f64 {
     (sample.to_f64() * (full / scale)).round().clamp(0.0, full)
 }

@@ -40,5 +40,6 @@ pub mod inpaint;
 pub mod metrics;
 mod morphology;
 mod nonlocal;
+mod opponent;
 pub mod separate;
 pub mod synthetic;

@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Time allowed for the final measurement of an interrupted run.
-const LAST_LOOK: Duration = Duration::from_millis(200);
+const LAST_MEASUREMENT: Duration = Duration::from_millis(200);
 
 /// A running clock: the only place that reads the system time.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ impl<'o> Run<'o> {
     pub fn last_look(&self) -> Context {
         let stop = if self.interrupt.is_due() {
             let clock = Clock::start();
-            Stop::when(move || clock.elapsed() >= LAST_LOOK)
+            Stop::when(move || clock.elapsed() >= LAST_MEASUREMENT)
         } else {
             self.interrupt.clone()
         };

@@ -151,7 +151,7 @@ impl<'a, T: Real> Encoding<'a, T> {
         let budget = shapes
             .iter()
             .take(args.reference.len())
-            .fold(budget, |b, &shape| b.with_moment(Score::memory::<T>(shape)));
+            .fold(budget, |b, &shape| b.with_temporary(Score::memory::<T>(shape)));
         let pursuit = pursuit.params().clone().with(|p| p.max_memory = budget.room()).check()?;
         Ok(Self {
             args,

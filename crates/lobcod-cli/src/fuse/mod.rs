@@ -101,8 +101,11 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
     let reference = read_reference(&args.scoring, &files.options, shape, &files.white)?;
     let budget =
         Budget::now(&args.run).with_page_afterwards::<f32>(args.page.report.as_ref(), shape);
-    let budget =
-        if reference.is_some() { budget.with_moment(Score::memory::<f32>(shape)) } else { budget };
+    let budget = if reference.is_some() {
+        budget.with_temporary(Score::memory::<f32>(shape))
+    } else {
+        budget
+    };
     let fuser = fuser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
     flow.finish(Fusion { args, fuser, files, chosen, reference, budget })
 }

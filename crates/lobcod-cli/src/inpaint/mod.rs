@@ -125,7 +125,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let known = image.known.clone().map_or_else(|| whole(shape.0), Ok)?;
     let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
     let budget =
-        if files.is_empty() { budget } else { budget.with_moment(Score::memory::<T>(shape)) };
+        if files.is_empty() { budget } else { budget.with_temporary(Score::memory::<T>(shape)) };
     let change = |p: &mut InpaintParams| {
         (p.max_memory, p.fill) = (budget.room(), fill(args, image.depth));
     };

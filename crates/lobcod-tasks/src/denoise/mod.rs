@@ -18,6 +18,7 @@ pub use detect::{DetectedNoise, detect_noise};
 pub use level::{gain_of_counts, noise_level};
 pub use params::{DenoiseParams, Effort, Method, Noise};
 
+use crate::opponent::{opponent_of_rgb, rgb_of_opponent};
 use anscombe::Anscombe;
 use lobcod::bands::BandedShape;
 use lobcod::base::Base;
@@ -239,8 +240,7 @@ impl Denoiser {
         run: &mut Run,
     ) -> Result<Denoised> {
         level::check_size(image)?;
-        let opposed =
-            if image.channels() == 3 { turn_colours(image, false) } else { image.clone() };
+        let opposed = if image.channels() == 3 { opponent_of_rgb(image) } else { image.clone() };
         let [_, height, width] = image.extent().padded();
         let spectrum = |c: usize| Spectrum::of(opposed.channel(c), [height, width], 1);
         let squares: f64 = (0..opposed.channels()).map(|c| spectrum(c).level().powi(2)).sum();
@@ -266,7 +266,7 @@ impl Denoiser {
             }
         }
         let clean = Signal::from_planar(image.extent(), image.channels(), data)?;
-        let image = if image.channels() == 3 { turn_colours(&clean, true) } else { clean };
+        let image = if image.channels() == 3 { rgb_of_opponent(&clean) } else { clean };
         Ok(Denoised {
             image,
             level,
@@ -303,8 +303,7 @@ impl Denoiser {
         dictionary: &Dictionary<f32>,
         run: &mut Run,
     ) -> Result<Denoised> {
-        let opposed =
-            if image.channels() == 3 { turn_colours(image, false) } else { image.clone() };
+        let opposed = if image.channels() == 3 { opponent_of_rgb(image) } else { image.clone() };
         let level = sigma.map_or_else(|| noise_level(&opposed), Ok)?;
         if level == 0.0 {
             return Ok(Denoised::unchanged(image));
@@ -344,25 +343,9 @@ impl Denoiser {
                 (clean, Some(dictionary.clone()), answer.report.status, Some(answer.report))
             }
         };
-        let image = if image.channels() == 3 { turn_colours(&clean, true) } else { clean };
+        let image = if image.channels() == 3 { rgb_of_opponent(&clean) } else { clean };
         Ok(Denoised { image, level, detected: None, dictionary, report, status, seconds: 0.0 })
     }
-}
-
-/// Converts red, green and blue to their mean and two differences, or back: a rotation, which
-/// preserves noise.
-fn turn_colours(image: &Signal<f32>, back: bool) -> Signal<f32> {
-    let (a, b, c) = (1.0 / 3f32.sqrt(), 1.0 / 2f32.sqrt(), 1.0 / 6f32.sqrt());
-    let rotation = [[a, a, a], [b, 0.0, -b], [c, -2.0 * c, c]];
-    let volume = image.extent().volume();
-    let mut out = image.clone();
-    for i in 0..3 * volume {
-        let (row, at) = (i / volume, i % volume);
-        let weight =
-            |column: usize| if back { rotation[column][row] } else { rotation[row][column] };
-        out.data_mut()[i] = (0..3).map(|column| weight(column) * image.channel(column)[at]).sum();
-    }
-    out
 }
 
 fn check_image(image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {

@@ -3,7 +3,6 @@
 mod answers;
 mod background;
 mod blend;
-mod colour;
 mod copy;
 mod fit;
 mod groups;

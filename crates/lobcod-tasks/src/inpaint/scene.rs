@@ -1,9 +1,9 @@
 //! The damaged signal, its known and held-out samples, and its colour space.
 
-use super::colour::{opponent_of_rgb, rgb_of_opponent};
 use super::held_out;
 use super::params::InpaintParams;
 use super::smooth::thin_plate;
+use crate::opponent::{opponent_of_rgb, rgb_of_opponent};
 use lobcod::base::local_mean;
 use lobcod::run::Stop;
 use lobcod::{Dictionary, Error, Extent, Mask, Real, Result, Signal};

@@ -52,7 +52,7 @@ impl<T: Real> Atomwise<T> {
     }
 
     /// Extrapolates the dictionary along its last change.
-    fn carry_on(&self, pass: &mut Pass<'_, '_, T>) -> Result<()> {
+    fn extrapolate(&self, pass: &mut Pass<'_, '_, T>) -> Result<()> {
         let (now, carry) = (pass.session.dictionary(), T::from_f64(self.carry));
         let data =
             now.data().iter().zip(self.before.data()).map(|(&d, &b)| d + carry * (d - b)).collect();
@@ -80,7 +80,7 @@ impl<T: Real> PassMethod<T> for Atomwise<T> {
         if shifted {
             self.carry = 0.0;
         } else if self.carry > 0.0 {
-            self.carry_on(pass)?;
+            self.extrapolate(pass)?;
         }
         // A shift or replacement must not be extrapolated.
         let began = if shifted || renewed.any() {

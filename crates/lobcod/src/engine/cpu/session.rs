@@ -257,7 +257,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
         if self.standing != Standing::Weighed {
             let Self { team, planes, residuals, tiles, atoms, all, level, .. } = self;
             team.each_of(tiles, all, |state, _| {
-                state.weigh(*level, &planes[state.plane], &residuals[state.plane], atoms);
+                state.measure_codes(*level, &planes[state.plane], &residuals[state.plane], atoms);
             });
         }
         if self.standing == Standing::Synthesised {

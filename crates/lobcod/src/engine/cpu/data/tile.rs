@@ -129,7 +129,13 @@ impl<T: Real> TileState<T> {
     }
 
     /// Measures the codes and the residual.
-    pub fn weigh(&mut self, level: Level, plane: &PlaneState<T>, residual: &[T], atoms: &Atoms<T>) {
+    pub fn measure_codes(
+        &mut self,
+        level: Level,
+        plane: &PlaneState<T>,
+        residual: &[T],
+        atoms: &Atoms<T>,
+    ) {
         self.energies = plane.energies(level, &self.tile, residual);
         let size = |code: &LocalCode<T>| {
             let weights = plane.needle_weights(atoms, &self.tile, code.offset as usize);

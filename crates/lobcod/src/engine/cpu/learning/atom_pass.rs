@@ -15,7 +15,7 @@ use crate::dictionary::{AtomStatistics, Constraints, Dictionary, squares};
 use crate::engine::Context;
 use crate::engine::cpu::data::plane::PlaneState;
 use crate::engine::cpu::data::tile::TileState;
-use crate::engine::cpu::learning::atom_view::FollowAndLook;
+use crate::engine::cpu::learning::atom_view::UpdateAndGather;
 use crate::engine::cpu::learning::canvas::Canvas;
 use crate::engine::cpu::session::CpuSession;
 use crate::engine::ranks::{Exchange, wire};
@@ -66,7 +66,7 @@ pub fn improve_atoms<T: Real>(
             &mut work,
             |work| work.codes(),
             |work, _| {
-                T::dispatch(level, FollowAndLook { canvas: work.canvas, moved: last, next, stop })
+                T::dispatch(level, UpdateAndGather { canvas: work.canvas, moved: last, next, stop })
             },
         );
         // An atom whose statistics are incomplete is left unchanged.

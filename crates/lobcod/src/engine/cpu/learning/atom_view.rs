@@ -10,10 +10,10 @@ use std::array::from_fn;
 /// Patches summed in the precision of the signal before the sum is added to the f64 total.
 const CHAIN: usize = 32;
 /// Codes between two checks of the stop condition.
-const LOOK_UP: usize = 256;
+const CHECK_EVERY: usize = 256;
 
 /// Updates the residual for the change of one atom, then gathers the statistics of the next.
-pub struct FollowAndLook<'a, T> {
+pub struct UpdateAndGather<'a, T> {
     pub canvas: &'a mut Canvas<T>,
     /// The atom that changed, and its change.
     pub moved: Option<(usize, &'a AtomRows<T>)>,
@@ -22,7 +22,7 @@ pub struct FollowAndLook<'a, T> {
     pub stop: &'a Stop,
 }
 
-impl<T: Real> Kernel<T> for FollowAndLook<'_, T> {
+impl<T: Real> Kernel<T> for UpdateAndGather<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -82,7 +82,7 @@ impl<T: Real> Canvas<T> {
         let at = |code: &PlacedCode<T>| layout.coordinates(code.offset as usize).map(|x| x as i32);
         let [row_stride, slice_stride, _] = layout.strides.map(|s| s as i64);
         for (i, one) in codes.iter().enumerate().filter(|(_, one)| one.own) {
-            if i.is_multiple_of(LOOK_UP) && stop.is_due() {
+            if i.is_multiple_of(CHECK_EVERY) && stop.is_due() {
                 return;
             }
             let (here, value) = (at(one), one.value.to_f64());

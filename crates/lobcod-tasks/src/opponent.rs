@@ -1,4 +1,4 @@
-//! Colour transform with weakly correlated channels.
+//! Opponent colours: brightness and two differences, which are weakly correlated.
 
 use lobcod::{Real, Signal};
 
@@ -8,7 +8,8 @@ fn matrix() -> [[f64; 3]; 3] {
     [[a, a, a], [b, 0.0, -b], [c, -2.0 * c, c]]
 }
 
-/// Converts red, green and blue to brightness and two differences, by an orthonormal transform.
+/// Converts red, green and blue to brightness and two differences, by an orthonormal transform,
+/// which preserves noise.
 ///
 /// Edges are mostly in the brightness; the differences are smooth and need few codes.
 pub fn opponent_of_rgb<T: Real>(image: &Signal<T>) -> Signal<T> {
