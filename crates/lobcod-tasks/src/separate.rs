@@ -108,6 +108,7 @@ pub struct Separator {
 
 /// The layers of a signal.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Layers<T> {
     /// The smooth layer `B`.
     pub base: Signal<T>,

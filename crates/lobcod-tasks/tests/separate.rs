@@ -113,7 +113,11 @@ fn first(layers: &Layers<f64>, channel: usize) -> Layers<f64> {
     let codes =
         layers.needles.codes().iter().filter(|c| c.channel as usize == channel).copied().collect();
     let needles = lobcod::Needles::new(layers.base.extent(), 1, lobcod::Border::Free, codes);
-    Layers { base: plane(&layers.base), texture: plane(&layers.texture), needles, ..layers.clone() }
+    let mut one = layers.clone();
+    one.base = plane(&layers.base);
+    one.texture = plane(&layers.texture);
+    one.needles = needles;
+    one
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl From<&Report> for Run {
     }
 }
 
-/// A pursuit: the certificate over all images, and the course of the run.
+/// A pursuit: the certificate over all images, and the history of the run.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pursuit {
@@ -125,7 +125,7 @@ pub struct Pursuit {
     sweeps: Sweeps,
     #[serde(flatten)]
     run: Run,
-    /// The course of the run.
+    /// The history of the run.
     history: Vec<HistoryPoint>,
 }
 
@@ -149,7 +149,7 @@ impl From<&Report> for Sweeps {
     }
 }
 
-/// A point in the course of a pursuit.
+/// A point in the history of a pursuit.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryPoint {

@@ -224,7 +224,7 @@ pub struct Denoise {
     pub sweeps: Option<Sweeps>,
     #[serde(flatten)]
     pub run: Run,
-    /// The course of the run.
+    /// The history of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryPoint>>,
     /// Number of pixels.

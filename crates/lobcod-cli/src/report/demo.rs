@@ -8,7 +8,7 @@ use super::document::{Document, section};
 use super::facts::Fact;
 use super::images::{self, Image};
 use super::learning::{PASS, curve};
-use super::pursuit::{course, percent};
+use super::pursuit::{history_chart, percent};
 use crate::mosaic::mosaic;
 use crate::output::table::number;
 use anyhow::Result;
@@ -119,7 +119,7 @@ impl DemoPage<'_> {
                 strong { (percent(report.total.relative_gap())) " %" } "."
             }
             (Fact::table(&Fact::certificate(report, self.tolerance)))
-            (course(report, self.tolerance))
+            (history_chart(report, self.tolerance))
         }
     }
 

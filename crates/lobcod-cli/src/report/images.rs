@@ -57,9 +57,9 @@ pub fn photo<T: Real>(
     known: Option<&Mask<T>>,
 ) -> Result<Image> {
     let planes = shown_channels(signal).map(|c| middle_slice(signal, c));
-    let reach = if high > low { high - low } else { 1.0 };
+    let range = if high > low { high - low } else { 1.0 };
     paint(signal.extent().padded(), |i| {
-        let shade = |plane: &[T]| 255.0 * ((plane[i].to_f64() - low) / reach).clamp(0.0, 1.0);
+        let shade = |plane: &[T]| 255.0 * ((plane[i].to_f64() - low) / range).clamp(0.0, 1.0);
         if is_known(signal, known, i) { planes.map(shade) } else { HOLE }
     })
 }
@@ -103,9 +103,9 @@ pub fn sparsity<T: Real>(
 
 /// A one-channel map in colour, from `low` (dark) to `high` (bright).
 pub fn map<T: Real>(signal: &Signal<T>, [low, high]: [f64; 2]) -> Result<Image> {
-    let reach = if high > low { high - low } else { 1.0 };
+    let range = if high > low { high - low } else { 1.0 };
     let plane = middle_slice(signal, 0);
-    paint(signal.extent().padded(), |i| ramp(((plane[i].to_f64() - low) / reach).clamp(0.0, 1.0)))
+    paint(signal.extent().padded(), |i| ramp(((plane[i].to_f64() - low) / range).clamp(0.0, 1.0)))
 }
 
 /// Number of non-zeros at each position of the last two axes; see [`sparsity`].
@@ -116,8 +116,8 @@ pub fn nonzeros_by_position<T: Real>(
     let (grid, atom) = (needles.position_extent(dictionary).padded(), dictionary.extent().padded());
     let periodic = needles.border() == Border::Periodic;
     let first = needles.border().positions(needles.extent(), dictionary.extent()).start;
-    let (depth, reach) = (needles.extent().padded()[0] as i32, (atom[0] as i32 - 1) / 2);
-    let middle = if periodic { (depth / 2 - reach).rem_euclid(depth) } else { depth / 2 - reach };
+    let (depth, half) = (needles.extent().padded()[0] as i32, (atom[0] as i32 - 1) / 2);
+    let middle = if periodic { (depth / 2 - half).rem_euclid(depth) } else { depth / 2 - half };
     let mut counts = vec![0; grid[1] * grid[2]];
     for code in needles.codes().iter().filter(|code| code.position[0] == middle) {
         let [y, x] = [1, 2].map(|axis| (i64::from(code.position[axis]) - first[axis]) as usize);

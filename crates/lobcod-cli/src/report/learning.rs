@@ -64,7 +64,7 @@ impl<T: Real> LearningPage<'_, T> {
             },
             sections: vec![
                 section("Atoms", &atoms),
-                section("Pass by pass", &course(&report.history, &self.psnr_db)),
+                section("Pass by pass", &history_chart(&report.history, &self.psnr_db)),
                 self.shown.clone(),
                 section("Images", &table(&self.images)),
                 section("Numbers", &Fact::table(&self.numbers())),
@@ -97,7 +97,7 @@ impl<T: Real> LearningPage<'_, T> {
 pub(super) type Points = Vec<[f64; 2]>;
 
 /// Curves over the passes.
-fn course(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
+fn history_chart(history: &[LearnPoint], psnr_db: &[f64]) -> Markup {
     let by_pass = |value: &dyn Fn(usize) -> f64| -> Points {
         let points = history.iter().enumerate().map(|(i, point)| [point.pass as f64, value(i)]);
         points.filter(|p| p[1].is_finite()).collect()

@@ -38,7 +38,8 @@ impl<T: Real> PursuitPage<'_, T> {
         if !self.answer.needles.is_empty() {
             sections.push(section("Dictionary", &atoms(self.dictionary, &self.answer.needles)?));
         }
-        sections.push(folded("Objective and gap against time", &course(report, self.tolerance)));
+        sections
+            .push(folded("Objective and gap against time", &history_chart(report, self.tolerance)));
         sections.push(section("Numbers", &Fact::table(&self.numbers())));
         let document = Document {
             title: &self.title,
@@ -80,7 +81,7 @@ impl<T: Real> PursuitPage<'_, T> {
 }
 
 /// Objective and relative gap against time.
-pub(super) fn course(report: &Report, tolerance: f64) -> Markup {
+pub(super) fn history_chart(report: &Report, tolerance: f64) -> Markup {
     let points = |value: &dyn Fn(&HistoryPoint) -> Option<f64>| -> Vec<[f64; 2]> {
         let point = |h: &HistoryPoint| {
             value(h).filter(|&v| v > 0.0 && h.seconds > 0.0).map(|v| [h.seconds, v])

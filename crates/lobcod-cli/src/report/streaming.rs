@@ -41,14 +41,14 @@ impl<T: Real> StreamPage<'_, T> {
             },
             sections: vec![
                 section("Atoms", &before_and_after(self.first, self.dictionary)?),
-                section("Image by image", &self.course()),
+                section("Image by image", &self.history_chart()),
                 section("Numbers", &Fact::table(&self.facts)),
             ],
         };
         document.write(path)
     }
 
-    fn course(&self) -> Markup {
+    fn history_chart(&self) -> Markup {
         let image: Kind = (Axis::counting, "image");
         let points = |value: &dyn Fn(&LearnPoint) -> f64| -> Points {
             self.images.iter().map(|(_, point)| [point.pass as f64, value(point)]).collect()

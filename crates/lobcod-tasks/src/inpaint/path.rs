@@ -19,6 +19,7 @@ pub(super) fn falling_to(last: f64) -> impl Iterator<Item = f64> {
 
 /// A stage of the penalty path.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PathPoint {
     /// Penalty, in units of the signal.
     pub penalty: f64,

@@ -58,13 +58,13 @@ impl Kernel<f32> for Band<'_> {
         let volume = depth * height * width;
         let Input { samples, guide, noise } = self.input;
         let channels = samples.len() / volume;
-        let reach = |axis: usize, first: usize, last: usize| {
+        let searched = |axis: usize, first: usize, last: usize| {
             let start = first.saturating_sub(search.window[axis]);
             let end = (last + search.window[axis] + search.patch[axis]).min(search.size[axis]);
             (start, end - start)
         };
-        let (slice, slices) = reach(0, self.slice, self.slice);
-        let (row, rows) = reach(1, self.rows[0], self.rows[self.rows.len() - 1]);
+        let (slice, slices) = searched(0, self.slice, self.slice);
+        let (row, rows) = searched(1, self.rows[0], self.rows[self.rows.len() - 1]);
         let part = slices * rows * width;
         *self.sums = Sums {
             first: [slice, row],

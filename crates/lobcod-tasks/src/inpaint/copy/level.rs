@@ -215,16 +215,16 @@ impl Level {
                         self.attempt(i, self.copied[neighbour].wrapping_add_signed(-step));
                     }
                 }
-                let mut reach = self.size[0].max(self.size[1]) as i64;
-                while reach >= 1 {
+                let mut radius = self.size[0].max(self.size[1]) as i64;
+                while radius >= 1 {
                     let from = self.copied[i];
                     let at = [from / self.size[1], from % self.size[1]];
                     let place = [0, 1].map(|a| {
-                        let shift = rng.random_range(-reach..=reach);
+                        let shift = rng.random_range(-radius..=radius);
                         (at[a] as i64 + shift).clamp(0, self.size[a] as i64 - 1) as usize
                     });
                     self.attempt(i, place[0] * self.size[1] + place[1]);
-                    reach /= 2;
+                    radius /= 2;
                 }
             }
         }

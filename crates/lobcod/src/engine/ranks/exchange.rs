@@ -1,6 +1,6 @@
 //! Communication of a session with the other ranks.
 
-use super::traffic::{Strip, Traffic};
+use super::traffic::{BorderSamples, Traffic};
 use super::world::World;
 use crate::exact::ExactSum;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ impl Exchange {
     }
 
     /// Announces the messages of a sweep; `bytes` returns the size of one.
-    pub fn expect(&self, bytes: impl Fn(&[u32], &[Strip]) -> usize) {
+    pub fn expect(&self, bytes: impl Fn(&[u32], &[BorderSamples]) -> usize) {
         let Some((world, traffic)) = &self.ranks else { return };
         for neighbour in &traffic.neighbours {
             for parcel in
@@ -40,7 +40,11 @@ impl Exchange {
     }
 
     /// Sends neighbours the changes of a colour: `write(tiles, samples, message)`.
-    pub fn send(&self, colour: usize, mut write: impl FnMut(&[u32], &[Strip], &mut Vec<u8>)) {
+    pub fn send(
+        &self,
+        colour: usize,
+        mut write: impl FnMut(&[u32], &[BorderSamples], &mut Vec<u8>),
+    ) {
         let Some((world, traffic)) = &self.ranks else { return };
         for neighbour in &traffic.neighbours {
             let parcel = &neighbour.colours[colour];
@@ -53,7 +57,11 @@ impl Exchange {
     }
 
     /// Waits for the neighbours' messages after a colour: `read(tiles, samples, message)`.
-    pub fn receive(&self, colour: usize, mut read: impl FnMut(&[u32], &[Strip], &mut &[u8])) {
+    pub fn receive(
+        &self,
+        colour: usize,
+        mut read: impl FnMut(&[u32], &[BorderSamples], &mut &[u8]),
+    ) {
         let Some((world, traffic)) = &self.ranks else { return };
         for neighbour in &traffic.neighbours {
             let parcel = &neighbour.colours[colour];

@@ -10,9 +10,11 @@ mod traffic;
 pub(crate) mod wire;
 mod world;
 
+#[doc(hidden)]
 pub use blocks::{Blocks, share_out};
 pub(crate) use exchange::Exchange;
-pub use traffic::{Neighbour, Parcel, Strip, Traffic};
+#[doc(hidden)]
+pub use traffic::{BorderSamples, Neighbour, Parcel, Traffic};
 pub use world::World;
 
 use super::cpu::{CpuEngine, Part};

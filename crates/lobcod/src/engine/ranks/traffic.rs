@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Samples of the residual of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strip {
+pub struct BorderSamples {
     /// Index of the plane.
     pub plane: usize,
     /// The samples.
@@ -20,11 +20,11 @@ pub struct Strip {
 #[doc(hidden)]
 pub struct Parcel {
     /// Samples whose residual is sent.
-    pub send: Vec<Strip>,
+    pub send: Vec<BorderSamples>,
     /// Own tiles whose counters are sent.
     pub send_counters: Vec<u32>,
     /// Samples whose residual is received.
-    pub receive: Vec<Strip>,
+    pub receive: Vec<BorderSamples>,
     /// Slots of the neighbour's tiles whose counters are received.
     pub receive_counters: Vec<u32>,
 }
@@ -92,16 +92,16 @@ impl Traffic {
                             + inside(&own, crossing.tile).expect("the tile belongs to this rank"))
                             as u32,
                     );
-                    parcel
-                        .send
-                        .extend(crossing.boxes.iter().map(|b| Strip { plane: p, region: b.from }));
+                    parcel.send.extend(
+                        crossing.boxes.iter().map(|b| BorderSamples { plane: p, region: b.from }),
+                    );
                 }
                 for crossing in crossings(tiling, &theirs, &own) {
                     let parcel = &mut parcels[tiling.colour(crossing.tile)];
                     parcel.receive_counters.push(foreign[&(p, tiling.number(crossing.tile))]);
-                    parcel
-                        .receive
-                        .extend(crossing.boxes.iter().map(|b| Strip { plane: p, region: b.to }));
+                    parcel.receive.extend(
+                        crossing.boxes.iter().map(|b| BorderSamples { plane: p, region: b.to }),
+                    );
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::engine::cpu::data::scratch::Scratch;
 use crate::engine::cpu::data::tile::TileState;
 use crate::engine::cpu::session::{CpuSession, Standing};
 use crate::engine::cpu::sweep::support::SynthesiseTile;
-use crate::engine::ranks::{Strip, wire};
+use crate::engine::ranks::{BorderSamples, wire};
 use crate::engine::{Context, Measurement, Sweep};
 use crate::exact::ExactSum;
 use crate::real::Real;
@@ -78,28 +78,33 @@ impl<T: Real> CpuSession<T> {
         + Sync,
     ) {
         let Self { team, atoms, planes, residuals, tiles, colours, changes, exchange, .. } = self;
-        let samples = |strips: &[Strip]| -> usize {
-            strips.iter().map(|strip| strip.region.volume() * planes[strip.plane].channels).sum()
+        let samples = |borders: &[BorderSamples]| -> usize {
+            borders
+                .iter()
+                .map(|border| border.region.volume() * planes[border.plane].channels)
+                .sum()
         };
-        exchange.expect(|counters, strips| {
-            Changes::COUNTER_BYTES * counters.len() + size_of::<T>() * samples(strips)
+        exchange.expect(|counters, borders| {
+            Changes::COUNTER_BYTES * counters.len() + size_of::<T>() * samples(borders)
         });
-        let read =
-            |residuals: &mut [Vec<T>], slots: &[u32], strips: &[Strip], message: &mut &[u8]| {
-                slots.iter().for_each(|&slot| changes.read_counters(slot, message));
-                for strip in strips {
-                    let residual = &mut residuals[strip.plane];
-                    planes[strip.plane].raster().rows(&strip.region, |at, length| {
-                        wire::take(message, &mut residual[at..at + length])
-                    });
-                }
-            };
+        let read = |residuals: &mut [Vec<T>],
+                    slots: &[u32],
+                    borders: &[BorderSamples],
+                    message: &mut &[u8]| {
+            slots.iter().for_each(|&slot| changes.read_counters(slot, message));
+            for border in borders {
+                let residual = &mut residuals[border.plane];
+                planes[border.plane].raster().rows(&border.region, |at, length| {
+                    wire::take(message, &mut residual[at..at + length])
+                });
+            }
+        };
         let last = colours.len() - 1;
         for (number, colour) in colours.iter_mut().enumerate() {
             for (shares, at_border) in [(&mut colour.inner, false), (&mut colour.border, true)] {
                 if at_border && number > 0 {
-                    exchange.receive(number - 1, |slots, strips, message| {
-                        read(residuals, slots, strips, message)
+                    exchange.receive(number - 1, |slots, borders, message| {
+                        read(residuals, slots, borders, message)
                     });
                 }
                 let lent = residuals.iter_mut().zip(planes.iter());
@@ -110,20 +115,20 @@ impl<T: Real> CpuSession<T> {
                     work(atoms, changes, &fields[state.plane], state, scratch)
                 });
             }
-            exchange.send(number, |slots, strips, message| {
+            exchange.send(number, |slots, borders, message| {
                 message.reserve(
-                    Changes::COUNTER_BYTES * slots.len() + size_of::<T>() * samples(strips),
+                    Changes::COUNTER_BYTES * slots.len() + size_of::<T>() * samples(borders),
                 );
                 slots.iter().for_each(|&slot| changes.write_counters(slot, message));
-                for strip in strips {
-                    let residual = &residuals[strip.plane];
-                    planes[strip.plane].raster().rows(&strip.region, |at, length| {
+                for border in borders {
+                    let residual = &residuals[border.plane];
+                    planes[border.plane].raster().rows(&border.region, |at, length| {
                         wire::put(message, &residual[at..at + length])
                     });
                 }
             });
         }
-        exchange.receive(last, |slots, strips, message| read(residuals, slots, strips, message));
+        exchange.receive(last, |slots, borders, message| read(residuals, slots, borders, message));
     }
 
     /// Synthesises the residual if it does not belong to codes and dictionary.
