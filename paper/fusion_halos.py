@@ -6,27 +6,26 @@ the background and lets it shine through. The truth is the same scene with every
 next to the edge, the background is never both sharp and uncovered.
 
     pip install -r paper/requirements-tasks.txt && cargo build --release
-    python paper/fusion_halos.py [--images halo-images]
+    python paper/fusion_halos.py [--images halo-images] [--save]
 
-Prints the PSNR in a band of `2 r` pixels outside the edge, in the same band inside, and everywhere. `best` takes, in
-every pixel, the frame that is closer to the truth. The images are looked for in $LOBCOD_DATA, else in ../shared/data
-next to the repository.
+Prints the PSNR in a band of `2 r` pixels outside the edge, in the same band inside, and everywhere, as `lobcod |
+enfuse | best`. `best` takes, in every pixel, the frame that is closer to the truth.
 """
 
 import argparse
-import os
 import subprocess
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 from scipy import ndimage, signal
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("LOBCOD_DATA", ROOT.parent / "shared" / "data"))
-BINARY = Path(os.environ.get("LOBCOD", ROOT / "target" / "release" / "lobcod"))
+from lib.common import DATA, Table, psnr, read, save_image
+from lib.fusing import fuse
+
 SIZE = 320
+RADII = (3, 6, 10)
+BANDS = ("outside", "inside", "everywhere")
 # Foreground, background, brightness of the foreground.
 SCENES = {
     "leaf": ("kodim08", "kodim13", 0.55),
@@ -66,8 +65,7 @@ def stack(name, radius):
     front, back, light = SCENES[name]
 
     def photo(file):
-        pixels = np.asarray(Image.open(DATA / f"color/{file}.png").convert("RGB"))
-        return pixels[64 : 64 + SIZE, 96 : 96 + SIZE].astype(float)
+        return read(DATA / f"color/{file}.png")[64 : 64 + SIZE, 96 : 96 + SIZE]
 
     front, back = light * photo(front), photo(back)
     if name == "smooth":
@@ -80,19 +78,14 @@ def stack(name, radius):
     return [np.round(np.clip(frame, 0, 255)) for frame in (near, far)], front * a + (1 - a) * back, cover
 
 
-def save(path, image):
-    Image.fromarray(np.clip(np.round(image), 0, 255).astype(np.uint8)).save(path)
-
-
 def fused(folder, frames):
-    files = [folder / f"{name}.png" for name in ("near", "far")]
-    for file, frame in zip(files, frames):
-        save(file, frame)
-    outputs = {"lobcod": folder / "lobcod.png", "enfuse": folder / "enfuse.png"}
-    subprocess.run([BINARY, "fuse", *files, "-o", outputs["lobcod"], "--quiet"], check=True)
+    """The image of each program."""
+    _, ours = fuse(folder, frames)
+    peer = folder / "enfuse.png"
     weights = ["--exposure-weight=0", "--saturation-weight=0", "--contrast-weight=1", "--hard-mask"]
-    subprocess.run(["enfuse", *weights, "-o", outputs["enfuse"], *files], capture_output=True, check=True)
-    return {name: np.asarray(Image.open(path).convert("RGB")).astype(float) for name, path in outputs.items()}
+    files = [folder / f"frame{i}.png" for i in range(len(frames))]
+    subprocess.run(["enfuse", *weights, "-o", peer, *files], capture_output=True, check=True)
+    return {"lobcod": ours, "enfuse": read(peer)[..., :3]}
 
 
 def bands(cover, radius):
@@ -105,29 +98,27 @@ def bands(cover, radius):
     }
 
 
-def psnr(image, truth, where):
-    return 10 * np.log10(255**2 / np.mean((image - truth)[where] ** 2))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=Path, help="folder for the frames and the results")
-    folder = parser.parse_args().images
+    parser.add_argument("--save", action="store_true", help="write the table to results/tables")
+    options = parser.parse_args()
+    title = "PSNR in dB next to depth edges: lobcod, enfuse, the better frame in every pixel"
+    columns = ["scene", "r", *(f"{band}: {name}" for band in BANDS for name in ("lobcod", "enfuse", "best"))]
+    table = Table("fusion-halos", title, columns, options.save)
     with tempfile.TemporaryDirectory() as scratch:
-        heads = [f"{band}: lobcod | enfuse | best" for band in ("outside", "inside", "everywhere")]
-        print("| scene, r | " + " | ".join(heads) + " |\n|---|" + 9 * "---|")
         for name in SCENES:
-            for radius in (3, 6, 10):
-                place = (folder or Path(scratch)) / f"{name}-{radius}"
+            for radius in RADII:
+                place = (options.images or Path(scratch)) / f"{name}-{radius}"
                 place.mkdir(parents=True, exist_ok=True)
                 frames, truth, cover = stack(name, radius)
                 error = [np.abs(f - truth).sum(2, keepdims=True) for f in frames]
                 images = fused(place, frames) | {"best": np.where(error[0] <= error[1], *frames)}
-                save(place / "truth.png", truth)
-                scores = [
-                    psnr(image, truth, band) for band in bands(cover, radius).values() for image in images.values()
-                ]
-                print(f"| {name}, {radius} | " + " | ".join(f"{score:.2f}" for score in scores) + " |", flush=True)
+                save_image(place / "truth.png", truth)
+                where = bands(cover, radius)
+                scores = (psnr(image[where[band]], truth[where[band]]) for band in BANDS for image in images.values())
+                table.add(name, radius, *(f"{score:.2f}" for score in scores))
+    table.close()
 
 
 if __name__ == "__main__":
