@@ -47,6 +47,7 @@ fn reports_satisfy_the_schema_and_keep_their_fields() {
         ("separate, dry run", "separate a.png --smooth-out s.png --texture-out t.png --dry-run"),
         ("decode", "decode codes/a.npz -o out.png"),
         ("show", "show codes/a.npz -o atoms.png"),
+        ("find-damage", "find-damage a.png -o damage.png"),
         ("compare", "compare a.png b.png"),
         ("doctor", "doctor"),
     ] {

@@ -98,6 +98,19 @@ fn known_samples_are_kept_and_the_fit_is_close_to_them() {
 }
 
 #[test]
+fn what_is_far_from_holes_does_not_matter() {
+    let truth = image(96, 64, 1);
+    let known: Vec<bool> = (0..96 * 64).map(|i| !(31..34).contains(&(i % 64))).collect();
+    let mut other = truth.clone();
+    let far = other.data_mut().iter_mut().enumerate().filter(|(i, _)| i % 64 < 4);
+    far.for_each(|(i, x)| *x = ((i * 37) % 251) as f32);
+    let filled = fill(usual(), &truth, &known).image;
+    let differing = fill(usual(), &other, &known).image;
+    let holes = (0..known.len()).filter(|&i| !known[i]);
+    assert!(holes.into_iter().all(|i| filled.data()[i] == differing.data()[i]));
+}
+
+#[test]
 fn texture_is_filled_far_better_than_by_the_local_mean() {
     let truth = image(64, 64, 1);
     let known = half(truth.extent());

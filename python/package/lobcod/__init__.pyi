@@ -526,7 +526,7 @@ def inpaint(
     learn : {"none", "image"}, optional
         Also learn atoms from the damaged image. Default: depends on the preset.
     preset : {"fast", "standard", "best"}, optional
-        Defaults for `learn`, `windows`, `density`, `groups` and `dictionary`.
+        Defaults for `learn`, `windows`, `variants`, `density`, `groups` and `dictionary`.
     fill : {"model", "auto", "copy"}, optional
         What wide holes of images are filled with: what the atoms predict, or (for detailed
         surroundings, or always) content copied from elsewhere in the image.

@@ -14,9 +14,9 @@ from ._public import public
 from ._report import InpaintReport
 
 _PRESETS: dict[str, dict[str, Any]] = {
-    "fast": {"learn": "none", "windows": [1.0], "density": 1.0, "groups": 0},
-    "standard": {"learn": "none", "windows": [1.0], "density": 0.5, "groups": 0},
-    "best": {"learn": "image", "windows": [1.0, 0.5], "density": 0.5, "groups": 12},
+    "fast": {"learn": "none", "windows": [1.0], "variants": 1, "density": 2.0, "groups": 0},
+    "standard": {"learn": "none", "windows": [1.0], "variants": 2, "density": 1.5, "groups": 0},
+    "best": {"learn": "image", "windows": [1.0, 0.5], "variants": 2, "density": 1.0, "groups": 12},
 }
 
 
@@ -54,9 +54,6 @@ def inpaint(image: Any, **options: Any) -> Any:
         if penalty != "auto":
             raise ValueError(f"the penalty is {penalty}, but must be auto or a positive number")
         options["penalty"] = None
-    if options["variants"] is None:
-        # Learning takes much longer than a second copy, which improves the result more reliably.
-        options["variants"] = 2 if options["learn"] else 1
     given = read_image(image, options["channel_axis"], options["known"], axes_known=dictionary is not None)
     if dictionary is None and preset == "best" and given.rank == 2:
         dictionary = ["natural-12x12-128", "natural"]

@@ -384,7 +384,7 @@ FUNCTIONS = {
             Parameter(
                 "preset",
                 PRESET,
-                "Defaults for `learn`, `windows`, `density`, `groups` and `dictionary`.",
+                "Defaults for `learn`, `windows`, `variants`, `density`, `groups` and `dictionary`.",
                 "standard",
             ),
             Parameter(

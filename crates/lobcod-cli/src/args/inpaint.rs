@@ -56,8 +56,8 @@ pub struct InpaintArgs {
     /// Trade-off between speed and quality; each preset is a shorthand for the options listed.
     #[arg(long, value_enum, default_value_t = Preset::Standard, help_heading = "Solver")]
     pub preset: Preset,
-    /// Number of mirrored and rotated copies of each dictionary to average [default: 1; 2 with
-    /// --learn image].
+    /// Number of mirrored and rotated copies of each dictionary to average [default: depends on the
+    /// preset].
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub variants: Option<usize>,
     /// Window sizes of the base layer, in atom lengths; the results are averaged [default: depends
@@ -71,7 +71,7 @@ pub struct InpaintArgs {
     )]
     pub windows: Option<Vec<f64>>,
     /// Penalty of the dense initial codes, in standard deviations of the detail layer. Smaller
-    /// values are denser, slower and usually better [default: depends on the preset].
+    /// values are denser and slower [default: depends on the preset].
     #[arg(long, value_name = "F", allow_negative_numbers = true, help_heading = "Solver")]
     pub density: Option<f64>,
     /// Rounds that improve the result by joint coding of similar patches; 0 is none [default:

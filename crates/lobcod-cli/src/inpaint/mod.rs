@@ -16,7 +16,7 @@ use crate::input::{Input, about, read_inputs, read_options};
 use crate::json;
 use crate::missing::{self, Missing};
 use crate::output::paths::{check_answer, same_file};
-use crate::output::table::{number, plural};
+use crate::output::table::number;
 use crate::progress::Watcher;
 use crate::score::{References, Score, ScoreRequest};
 use crate::trial::{Trial, part_of, part_of_mask, trial_params};
@@ -170,7 +170,7 @@ impl<'a, T: Real> Job for Filling<'a, T> {
             n => format!("{n} copies"),
         };
         let rows = vec![
-            ("missing", plural(missing, "sample")),
+            ("missing", self.missing.words(shape.0).unwrap_or_else(|| "nothing".into())),
             ("averages", format!("{copies} of each dictionary, base windows {windows}{learnt}")),
             ("penalty", params.penalty.map_or("auto".into(), number)),
         ];

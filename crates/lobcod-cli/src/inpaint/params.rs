@@ -8,14 +8,12 @@ use lobcod_tasks::inpaint::{Inpaint, InpaintParams};
 
 /// The parameters for these options.
 pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
-    let (learn, windows, density, groups) = match args.preset {
-        Preset::Fast => (LearnChoice::None, vec![1.0], 1.0, 0),
-        Preset::Standard => (LearnChoice::None, vec![1.0], 0.5, 0),
-        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 0.5, 12),
+    let (learn, windows, variants, density, groups) = match args.preset {
+        Preset::Fast => (LearnChoice::None, vec![1.0], 1, 2.0, 0),
+        Preset::Standard => (LearnChoice::None, vec![1.0], 2, 1.5, 0),
+        Preset::Best => (LearnChoice::Image, vec![1.0, 0.5], 2, 1.0, 12),
     };
     let learn = args.learn.unwrap_or(learn) == LearnChoice::Image;
-    // Learning takes longer than a second copy, which improves the result more reliably.
-    let variants = if learn { 2 } else { 1 };
     let mut params = InpaintParams::default();
     params.penalty = args.penalty.0;
     params.learn = learn;

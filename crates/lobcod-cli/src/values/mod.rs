@@ -194,12 +194,12 @@ pub enum LearnChoice {
 /// Trade-off between speed and quality of inpainting.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// --learn none --windows 1 --density 1
+    /// --learn none --windows 1 --variants 1 --density 2
     Fast,
-    /// --learn none --windows 1 --density 0.5
+    /// --learn none --windows 1 --variants 2 --density 1.5
     Standard,
-    /// --learn image --windows 1,0.5 --density 0.5 --groups 12 --dictionary natural-12x12-128 --dictionary
-    /// natural
+    /// --learn image --windows 1,0.5 --variants 2 --density 1 --groups 12 --dictionary natural-12x12-128
+    /// --dictionary natural
     Best,
 }
 

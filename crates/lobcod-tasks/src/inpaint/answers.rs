@@ -55,9 +55,14 @@ impl<T: Real> Answers<T> {
             next_unit(run);
             let background = Background::find(engine, scene, dictionary, size, run)?;
             let (floor, trust) = (background.best_penalty(), background.trust(scene));
-            let copies =
-                (0..params.variants).map(|variant| (variant, false, turned(dictionary, variant)));
-            let mut atoms: Vec<(usize, bool, Dictionary<T>)> = copies.collect();
+            let mut atoms: Vec<(usize, bool, Dictionary<T>)> = Vec::new();
+            for variant in 0..params.variants {
+                let copy = turned(dictionary, variant);
+                // A copy of a dictionary with one axis may be the dictionary itself.
+                if atoms.iter().all(|(_, _, other)| *other != copy) {
+                    atoms.push((variant, false, copy));
+                }
+            }
             if params.learn && !run.is_over() {
                 next_unit(run);
                 let learnt = specific::learn(engine, scene, dictionary, &background.base, run)?;

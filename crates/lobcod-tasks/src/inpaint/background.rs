@@ -12,6 +12,8 @@ use lobcod::{Dictionary, Extent, Real, Result, Signal};
 
 /// Final penalty of the path in each round, in standard deviations of the details.
 const LAST: [f64; 2] = [0.6, 0.2];
+/// Factor of the penalty from stage to stage.
+const FALL: f64 = 0.36;
 /// Support sweeps (of two rounds) per stage.
 const SUPPORTS: usize = 2;
 /// Initial trust in the thin plate, trust if it predicts held-out samples as well as atoms, and
@@ -40,7 +42,7 @@ impl<T: Real> Background<T> {
         let mut base = scene.base_of(Use::Fitted, scene.plate(Use::Fitted), window)?;
         let mut image = scene.plate(Use::Fitted).clone();
         let mut path = Vec::new();
-        let steps = LAST.iter().map(|&last| falling_to(last).count()).sum::<usize>();
+        let steps = LAST.iter().map(|&last| falling_to(last, FALL).count()).sum::<usize>();
         let mut step = 0;
         for last in LAST {
             let detail = scene.detail(&base);
@@ -53,7 +55,7 @@ impl<T: Real> Background<T> {
                 problem(scene, Use::Fitted, &base, dictionary, FIRST_TRUST),
                 &base,
             )?;
-            for stage in falling_to(last) {
+            for stage in falling_to(last, FALL) {
                 if run.is_over() {
                     break;
                 }

@@ -17,7 +17,7 @@ const ROUNDS: usize = 2;
 /// A session on the scene minus a base layer.
 pub struct Fit<T> {
     pub session: Box<dyn Session<T>>,
-    /// Target plus base layer, and the inverse squared weight of every sample.
+    /// Target plus base layer, and the inverse squared weight of every sample, 0 for weight 0.
     target: Signal<T>,
     inverse: Vec<T>,
 }
@@ -30,7 +30,7 @@ impl<T: Real> Fit<T> {
             let whole = &mut target.data_mut()[inverse.len()..];
             whole.iter_mut().zip(&plane.target).for_each(|(x, &detail)| *x += detail);
             inverse.extend(
-                plane.weights.as_deref().unwrap_or_default().iter().map(|&w| T::ONE / (w * w)),
+                plane.weights.as_deref().unwrap_or_default().iter().map(|&w| inverse_square(w)),
             );
         }
         Ok(Self { session: engine.open(problem, None)?, target, inverse })
@@ -77,8 +77,8 @@ impl<T: Real> Fit<T> {
         Ok(change)
     }
 
-    /// The image of codes and base layer: the target minus the residual. All weights must be above
-    /// 0.
+    /// The image of codes and base layer: the target minus the residual. Samples of weight 0 are
+    /// those of the target.
     pub fn image(&mut self) -> Result<Signal<T>> {
         // Removes rounding errors of sweeps from the residual.
         self.session.measure(Measure::Objective, &Context::default())?;
@@ -97,6 +97,10 @@ impl<T: Real> Fit<T> {
         }
         Ok(image)
     }
+}
+
+fn inverse_square<T: Real>(weight: T) -> T {
+    if weight == T::ZERO { T::ZERO } else { T::ONE / (weight * weight) }
 }
 
 /// Counts the sweeps of a session (support sweeps, or one over all needles) and reports progress.
@@ -118,7 +122,8 @@ fn report_progress<T: Real>(
 }
 
 /// The problem of one fit. Samples that may not be used take the value of the thin plate, with a
-/// small weight (the trust), so that atoms do not oscillate where little is known.
+/// small weight (the trust), so that atoms do not oscillate where little is known. Samples that are
+/// not coded have weight 0.
 pub fn problem<T: Real>(
     scene: &Scene<T>,
     samples: Use,
@@ -127,10 +132,22 @@ pub fn problem<T: Real>(
     trust: f64,
 ) -> Problem<T> {
     let extent = scene.signal.extent();
-    let trusted = |&w: &T| if w == T::ZERO { T::from_f64(trust) } else { w };
-    let weights: Vec<T> = scene.weights(samples).iter().map(trusted).collect();
-    let target: Vec<T> =
-        scene.plate(samples).data().iter().zip(base.data()).map(|(&x, &b)| x - b).collect();
+    let trusted = |w: T| if w == T::ZERO { T::from_f64(trust) } else { w };
+    let coded = || scene.coded().iter().cycle();
+    let weights: Vec<T> = scene
+        .weights(samples)
+        .iter()
+        .zip(coded())
+        .map(|(&w, &coded)| if coded { trusted(w) } else { T::ZERO })
+        .collect();
+    let target: Vec<T> = scene
+        .plate(samples)
+        .data()
+        .iter()
+        .zip(base.data())
+        .zip(coded())
+        .map(|((&x, &b), &coded)| if coded { x - b } else { T::ZERO })
+        .collect();
     let length = dictionary.channels() * extent.volume();
     let plane = |(target, weights): (&[T], &[T])| Plane {
         target: target.to_vec(),

@@ -17,19 +17,21 @@ const RARE: f64 = 0.3;
 /// Half the side of the window in which the shape of a hole is copied.
 const REACH: usize = 6;
 
-/// Indices of the samples to hold out: whole pixels, in all known channels.
-pub fn choose<T: Real>(params: &InpaintParams, weights: &[T], extent: Extent) -> Vec<usize> {
+/// Indices of the samples to hold out: whole pixels, in all known channels, among those near holes.
+pub fn choose<T: Real>(
+    params: &InpaintParams,
+    weights: &[T],
+    extent: Extent,
+    near: &[bool],
+) -> Vec<usize> {
     let volume = extent.volume();
     let channels = weights.len() / volume;
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let hidden: Vec<usize> = (0..volume).filter(|i| weights[*i] == T::ZERO).collect();
     let drawn = if !hidden.is_empty() && hidden.len() as f64 <= RARE * volume as f64 {
-        shapes(
-            &mut rng,
-            &hidden,
-            extent,
-            (params.held_out * (volume - hidden.len()) as f64) as usize,
-        )
+        let places: Vec<usize> = (0..volume).filter(|i| near[*i]).collect();
+        let wanted = params.held_out * (places.len() - hidden.len()) as f64;
+        shapes(&mut rng, &hidden, &places, extent, wanted as usize)
     } else {
         (0..volume).map(|_| rng.random::<f64>() < params.held_out).collect()
     };
@@ -41,8 +43,14 @@ pub fn choose<T: Real>(params: &InpaintParams, weights: &[T], extent: Extent) ->
     if enough { held } else { Vec::new() }
 }
 
-/// Copies of holes, placed elsewhere until they cover about as many samples as wanted.
-fn shapes(rng: &mut ChaCha8Rng, hidden: &[usize], extent: Extent, wanted: usize) -> Vec<bool> {
+/// Copies of holes, moved to some of the places until they cover about as many samples as wanted.
+fn shapes(
+    rng: &mut ChaCha8Rng,
+    hidden: &[usize],
+    places: &[usize],
+    extent: Extent,
+    wanted: usize,
+) -> Vec<bool> {
     let place = |i: usize| cell(i, extent.padded());
     let mut holes = vec![false; extent.volume()];
     hidden.iter().for_each(|&i| holes[i] = true);
@@ -54,7 +62,7 @@ fn shapes(rng: &mut ChaCha8Rng, hidden: &[usize], extent: Extent, wanted: usize)
             break;
         }
         let from = place(hidden[rng.random_range(0..hidden.len())]);
-        let to = place(rng.random_range(0..holes.len()));
+        let to = place(places[rng.random_range(0..places.len())]);
         for [a, b] in pairs(from, to, extent.padded()) {
             if holes[a] && !holes[b] && !drawn[b] {
                 drawn[b] = true;
@@ -85,7 +93,8 @@ mod tests {
         let extent = Extent::new(extent).unwrap();
         let weights: Vec<f32> =
             (0..extent.volume()).map(|i| f32::from(u8::from(known(i)))).collect();
-        let held = choose(&InpaintParams::default(), &weights, extent);
+        let near = vec![true; extent.volume()];
+        let held = choose(&InpaintParams::default(), &weights, extent, &near);
         assert!(held.iter().all(|&i| known(i)), "a missing sample is held out");
         held
     }

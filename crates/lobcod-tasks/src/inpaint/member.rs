@@ -10,7 +10,7 @@ use lobcod::{Dictionary, Extent, Real, Result, Signal};
 
 /// Factor of the penalty from stage to stage, and maximum number of stages.
 const FALL: f64 = 0.5;
-const STAGES: usize = 4;
+const STAGES: usize = 3;
 /// Support sweeps per stage.
 const SUPPORTS: usize = 3;
 /// Steps at the chosen penalty with the held-out samples included again.

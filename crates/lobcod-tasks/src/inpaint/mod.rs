@@ -8,6 +8,7 @@ mod fit;
 mod groups;
 mod held_out;
 mod member;
+mod near;
 mod params;
 mod path;
 mod report;

@@ -24,9 +24,9 @@ pub enum Fill {
 /// |---|---|---|---|
 /// | `penalty` | none: chosen | > 0 | final penalty of the codes, in units of the signal |
 /// | `learn` | false | | also learn the atoms on the damaged signal |
-/// | `variants` | 1 | 1 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged |
+/// | `variants` | 2 | 1 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged |
 /// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
-/// | `density` | 0.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
+/// | `density` | 1.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
 /// | `groups` | 0 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
 /// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers |
 /// | `fill` | model | | what large holes of images are filled with |
@@ -68,9 +68,9 @@ impl Default for InpaintParams {
         Self {
             penalty: None,
             learn: false,
-            variants: 1,
+            variants: 2,
             windows: vec![1.0],
-            density: 0.5,
+            density: 1.5,
             groups: 0,
             held_out: 0.02,
             fill: Fill::Model,

@@ -8,13 +8,12 @@ use std::iter::successors;
 /// Relative differences of held-out errors below this are insignificant.
 const HARDLY: f64 = 0.01;
 
-/// First penalty, in standard deviations of the details, and the factor from stage to stage.
+/// First penalty, in standard deviations of the details.
 const FIRST: f64 = 8.0;
-const FALL: f64 = 0.6;
 
-/// The stages of a path that falls to `last`, in standard deviations of the details.
-pub(super) fn falling_to(last: f64) -> impl Iterator<Item = f64> {
-    successors(Some(FIRST), move |&stage| (stage > last).then(|| f64::max(FALL * stage, last)))
+/// The stages of a path that falls to `last` by this factor, in standard deviations of the details.
+pub(super) fn falling_to(last: f64, factor: f64) -> impl Iterator<Item = f64> {
+    successors(Some(FIRST), move |&stage| (stage > last).then(|| f64::max(factor * stage, last)))
 }
 
 /// A stage of the penalty path.

@@ -1,6 +1,7 @@
 //! The damaged signal, its known and held-out samples, and its colour space.
 
 use super::held_out;
+use super::near::Near;
 use super::params::InpaintParams;
 use super::smooth::thin_plate;
 use crate::opponent::{opponent_of_rgb, rgb_of_opponent};
@@ -19,6 +20,8 @@ pub struct Scene<T> {
     fitted: Vec<T>,
     /// Indices of the samples held out.
     pub held_out: Vec<usize>,
+    /// Which samples of a channel are coded: those near missing and held-out ones.
+    coded: Vec<bool>,
     /// The thin plates through known samples, with and without those held out; computed on demand.
     plate_of_known: OnceLock<Signal<T>>,
     plate_of_fitted: OnceLock<Signal<T>>,
@@ -75,14 +78,17 @@ impl<T: Real> Scene<T> {
         if opposed {
             signal = opponent_of_rgb(&signal);
         }
-        let held_out = held_out::choose(params, &weights, signal.extent());
+        let near = Near::new(params, signal.extent(), dictionaries);
+        let held_out = held_out::choose(params, &weights, signal.extent(), &near.of(&weights));
         let mut fitted = weights.clone();
         held_out.iter().for_each(|&i| fitted[i] = T::ZERO);
+        let coded = near.of(&fitted);
         Ok(Self {
             signal,
             known: weights,
             fitted,
             held_out,
+            coded,
             plate_of_known: OnceLock::new(),
             plate_of_fitted: OnceLock::new(),
             opposed,
@@ -93,6 +99,11 @@ impl<T: Real> Scene<T> {
 
     pub fn weights(&self, samples: Use) -> &[T] {
         if samples == Use::Known { &self.known } else { &self.fitted }
+    }
+
+    /// Whether each sample of a channel is coded; the others are known and far from holes.
+    pub fn coded(&self) -> &[bool] {
+        &self.coded
     }
 
     /// The thin plate through the samples that may be used.
@@ -120,15 +131,15 @@ impl<T: Real> Scene<T> {
         local_mean(&Signal::from_planar(fit.extent(), fit.channels(), filled)?, None, window)
     }
 
-    /// Standard deviation of the details: known samples minus the base layer.
+    /// Standard deviation of the details: known samples that are coded minus the base layer.
     pub fn detail(&self, base: &Signal<T>) -> f64 {
         let samples = self
             .signal
             .data()
             .iter()
             .zip(base.data())
-            .zip(&self.known)
-            .filter(|(_, w)| **w != T::ZERO);
+            .zip(self.known.iter().zip(self.coded.iter().cycle()))
+            .filter(|(_, (w, coded))| **w != T::ZERO && **coded);
         let (sum, count) = samples.fold((0.0, 0.0), |(sum, n), ((x, b), _)| {
             (sum + (x.to_f64() - b.to_f64()).powi(2), n + 1.0)
         });

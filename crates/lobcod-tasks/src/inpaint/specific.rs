@@ -15,6 +15,8 @@ use lobcod::{Dictionary, Real, Result, Signal};
 /// Penalties in standard deviations of the details at which learning begins and ends.
 const LEARN_FROM: f64 = 1.2;
 const LAST: f64 = 0.15;
+/// Factor of the penalty from stage to stage.
+const FALL: f64 = 0.6;
 /// Support sweeps per stage, and alternations with passes over the atoms.
 const SUPPORTS: usize = 2;
 const ALTERNATIONS: usize = 4;
@@ -30,8 +32,8 @@ pub fn learn<T: Real>(
     let detail = scene.detail(base);
     let problem = Problem { learning: true, ..problem(scene, Use::Fitted, base, dictionary, 0.0) };
     let mut fit = Fit::open(engine, problem, base)?;
-    let stages = falling_to(LAST).count();
-    for (number, stage) in falling_to(LAST).enumerate() {
+    let stages = falling_to(LAST, FALL).count();
+    for (number, stage) in falling_to(LAST, FALL).enumerate() {
         run.advance(number as f64 / stages as f64);
         fit.step(stage * detail, SUPPORTS, run)?;
         for _ in 0..if stage <= LEARN_FROM { ALTERNATIONS } else { 0 } {

@@ -13,6 +13,9 @@ const TALLEST: usize = 4;
 const LEAST_GAIN: f64 = 0.1;
 /// Mosaics larger than this fraction of the image are not worth their seams.
 const WORTHWHILE: f64 = 0.5;
+/// Largest number of samples of a mosaic of scattered windows: enough to choose its penalties, and
+/// small in memory.
+const LARGEST: usize = 1 << 19;
 
 /// A box of samples: its first row and column, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +91,11 @@ impl Mosaic {
         let mut boxes = Vec::new();
         split(&hidden, image, margin, most_samples, first, &mut boxes);
         let total: usize = boxes.iter().map(|b| b.widened(margin, image).area()).sum();
-        let fits = volume <= most_samples;
-        if fits && total as f64 > WORTHWHILE * volume as f64 {
+        let worthwhile = total as f64 <= WORTHWHILE * volume as f64;
+        if volume <= most_samples && !worthwhile {
             return None;
         }
+        let most_samples = if worthwhile { most_samples.min(LARGEST) } else { most_samples };
         Some(pack(boxes, margin, image, most_samples))
     }
 

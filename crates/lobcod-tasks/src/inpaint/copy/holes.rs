@@ -53,32 +53,32 @@ pub fn touches(hidden: &[bool], i: usize, [height, width]: [usize; 2]) -> bool {
 }
 
 /// Distance of every pixel from the nearest known one, in steps to one of eight neighbours.
-fn depths(hidden: &[bool], [height, width]: [usize; 2]) -> Vec<usize> {
-    let far = height + width;
-    let mut depth: Vec<usize> = hidden.iter().map(|&h| if h { far } else { 0 }).collect();
+fn depths(hidden: &[bool], [height, width]: [usize; 2]) -> Vec<u16> {
+    let mut depth: Vec<u16> = hidden.iter().map(|&h| if h { u16::MAX } else { 0 }).collect();
     let mut relax = |i: usize, steps: [[isize; 2]; 4]| {
         let (y, x) = ((i / width) as isize, (i % width) as isize);
         for [dy, dx] in steps {
             let (v, u) = (y + dy, x + dx);
             if (0..height as isize).contains(&v) && (0..width as isize).contains(&u) {
-                depth[i] = depth[i].min(depth[v as usize * width + u as usize] + 1);
+                let near = depth[v as usize * width + u as usize];
+                depth[i] = depth[i].min(near.saturating_add(1));
             }
         }
     };
-    for i in 0..hidden.len() {
+    for i in (0..hidden.len()).filter(|&i| hidden[i]) {
         relax(i, [[0, -1], [-1, -1], [-1, 0], [-1, 1]]);
     }
-    for i in (0..hidden.len()).rev() {
+    for i in (0..hidden.len()).rev().filter(|&i| hidden[i]) {
         relax(i, [[0, 1], [1, 1], [1, 0], [1, -1]]);
     }
     depth
 }
 
-fn connected(hidden: &[bool], depth: &[usize], [height, width]: [usize; 2]) -> Vec<Hole> {
+fn connected(hidden: &[bool], depth: &[u16], [height, width]: [usize; 2]) -> Vec<Hole> {
     crate::components::parts(hidden, [height, width])
         .into_iter()
         .map(|part| Hole {
-            depth: part.pixels.iter().map(|&i| depth[i]).max().unwrap_or(0),
+            depth: part.pixels.iter().map(|&i| depth[i]).max().unwrap_or(0).into(),
             pixels: part.pixels,
             start: part.start,
             size: part.size,

@@ -48,6 +48,9 @@ pub fn copy<T: Real>(
         (0..volume).map(|i| (0..channels).any(|c| known.channel(c)[i] == T::ZERO)).collect();
     let [_, height, width] = extent.padded();
     let holes = holes::find(fill, signal, &hidden, [height, width]);
+    if holes.is_empty() {
+        return Ok(None);
+    }
     let mut image = signal.clone();
     let mut weights: Vec<T> = (0..channels).flat_map(|c| known.channel(c)).copied().collect();
     let mut pixels = vec![false; volume];

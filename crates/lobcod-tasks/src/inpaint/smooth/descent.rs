@@ -1,7 +1,8 @@
 //! Conjugate gradients on the missing samples, distributed over threads.
 //!
 //! A thread owns some rows and has copies of two rows (or slices) beyond them. Sums are added row
-//! by row, so the result does not depend on the number of threads.
+//! by row, so the result does not depend on the number of threads. Parts of a row without missing
+//! samples are skipped.
 
 use super::stencil::Stencil;
 use lobcod::parallel::{self, Barrier};
@@ -16,6 +17,8 @@ const ITERATIONS: usize = 300;
 /// Minimum number of samples of a thread, and of indices along the first axis.
 const LEAST_SAMPLES: usize = 1 << 14;
 const LEAST_PLACES: usize = 4;
+/// Parts of a row are multiples of this many samples.
+const BLOCK: usize = 32;
 
 /// Minimises the energy over the missing samples, up to the tolerance.
 pub fn settle(
@@ -56,6 +59,7 @@ pub fn settle(
                 before: if number == 0 { 0 } else { 2 * place },
                 edge: 2 * place,
                 free: hidden.iter().map(|&hidden| f64::from(u8::from(hidden))).collect(),
+                spans: hidden.chunks_exact(width).map(spans).collect(),
                 slope: vec![0.0; own.len()],
                 bent: vec![0.0; own.len()],
                 samples: own,
@@ -115,6 +119,8 @@ struct Worker<'a> {
     samples: &'a mut [f64],
     /// 1 where a sample is missing.
     free: Vec<f64>,
+    /// The columns of every row that hold its missing samples.
+    spans: Vec<Vec<Range<usize>>>,
     slope: Vec<f64>,
     bent: Vec<f64>,
     /// The samples, later the descent, including rows of the neighbours before and after.
@@ -129,6 +135,7 @@ impl Worker<'_> {
         self.pass(Pass::First, &mut sums);
         let (mut energy, mut stopped) = self.add_energy(shared, barrier, &sums);
         let least = FALL * FALL * energy;
+        self.window.fill(0.0);
         self.pass(Pass::Turn(0.0), &mut sums);
         for _ in 0..ITERATIONS {
             if energy <= least || stopped {
@@ -207,31 +214,49 @@ impl Kernel<f64> for Rows<'_, '_> {
     fn run<V: Vector<Elem = f64>>(self) {
         let w = self.worker;
         let start = w.rows.start * w.width - w.before;
-        for (i, sum) in self.sums.iter_mut().enumerate() {
-            let own = i * w.width..(i + 1) * w.width;
-            let descent = w.before + own.start..w.before + own.end;
-            let (free, slope, bent) =
-                (&w.free[own.clone()], &mut w.slope[own.clone()], &mut w.bent[own.clone()]);
-            match self.pass {
-                Pass::First | Pass::Along => {
-                    let first = matches!(self.pass, Pass::First);
-                    let out = if first { slope } else { bent };
-                    w.stencil.bend_row(&w.window, start, w.rows.start + i, out);
-                    out.iter_mut().zip(free).for_each(|(x, free)| *x *= free);
-                    *sum = product(out, if first { out } else { &w.window[descent] });
-                }
-                Pass::Step(step) => {
-                    let samples = w.samples[own].iter_mut().zip(&w.window[descent]);
-                    samples.for_each(|(x, d)| *x += step * d);
-                    slope.iter_mut().zip(bent).for_each(|(s, b)| *s += step * *b);
-                    *sum = product(slope, slope);
-                }
-                Pass::Turn(ratio) => {
-                    w.window[descent].iter_mut().zip(slope).for_each(|(d, s)| *d = ratio * *d - *s);
+        for (i, (sum, spans)) in self.sums.iter_mut().zip(&w.spans).enumerate() {
+            *sum = 0.0;
+            for columns in spans {
+                let own = i * w.width + columns.start..i * w.width + columns.end;
+                let descent = w.before + own.start..w.before + own.end;
+                let (free, slope, bent) =
+                    (&w.free[own.clone()], &mut w.slope[own.clone()], &mut w.bent[own.clone()]);
+                match self.pass {
+                    Pass::First | Pass::Along => {
+                        let first = matches!(self.pass, Pass::First);
+                        let out = if first { slope } else { bent };
+                        let row = w.rows.start + i;
+                        w.stencil.bend_row(&w.window, start, row, columns.clone(), out);
+                        out.iter_mut().zip(free).for_each(|(x, free)| *x *= free);
+                        *sum += product(out, if first { out } else { &w.window[descent] });
+                    }
+                    Pass::Step(step) => {
+                        let samples = w.samples[own].iter_mut().zip(&w.window[descent]);
+                        samples.for_each(|(x, d)| *x += step * d);
+                        slope.iter_mut().zip(bent).for_each(|(s, b)| *s += step * *b);
+                        *sum += product(slope, slope);
+                    }
+                    Pass::Turn(ratio) => {
+                        let descent = w.window[descent].iter_mut().zip(slope);
+                        descent.for_each(|(d, s)| *d = ratio * *d - *s);
+                    }
                 }
             }
         }
     }
+}
+
+/// The columns of a row that hold missing samples, in whole blocks.
+fn spans(hidden: &[bool]) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for (number, block) in hidden.chunks(BLOCK).enumerate().filter(|(_, b)| b.contains(&true)) {
+        let (start, end) = (number * BLOCK, number * BLOCK + block.len());
+        match spans.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => spans.push(start..end),
+        }
+    }
+    spans
 }
 
 /// The sum of products, with eight accumulators.

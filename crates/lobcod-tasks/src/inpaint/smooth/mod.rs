@@ -178,10 +178,27 @@ mod tests {
         slope
             .chunks_exact_mut(31)
             .enumerate()
-            .for_each(|(row, slope)| stencil.bend_row(filled.data(), 0, row, slope));
+            .for_each(|(row, slope)| stencil.bend_row(filled.data(), 0, row, 0..31, slope));
         let worst =
             (0..slope.len()).filter(|i| !known(*i)).map(|i| slope[i].abs()).fold(0.0, f64::max);
         assert!(worst < 0.1, "a slope of {worst} remains");
+    }
+
+    #[test]
+    fn distant_holes_of_a_row_are_filled_like_near_ones() {
+        let hidden = |i: usize| matches!(i % 200, 3..=5 | 100..=107 | 199) || i == 12 * 200 + 60;
+        let value = |[_, y, x]: [f64; 3]| (0.1 * x).sin() * 40.0 + (0.2 * y).cos() * 9.0;
+        let (filled, truth) = plate(&[24, 200], value, |i| !hidden(i));
+        let stencil = Stencil::new([1, 24, 200]);
+        let mut slope = vec![0.0; 200];
+        for row in 0..24 {
+            stencil.bend_row(filled.data(), 0, row, 0..200, &mut slope);
+            let at = |x: &usize| hidden(row * 200 + x);
+            let worst = (0..200).filter(at).map(|x| slope[x].abs()).fold(0.0, f64::max);
+            assert!(worst < 0.1, "a slope of {worst} remains in row {row}");
+        }
+        let known = |i: &usize| !hidden(*i);
+        assert!((0..4800).filter(known).all(|i| filled.data()[i] == truth.data()[i]));
     }
 
     #[test]

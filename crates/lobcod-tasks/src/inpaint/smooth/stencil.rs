@@ -2,6 +2,7 @@
 
 use super::TENSION;
 use lobcod::geometry::index;
+use std::ops::Range;
 
 /// Samples processed side by side.
 const LANES: usize = 8;
@@ -47,10 +48,17 @@ impl Stencil {
         (width, depth * height, if depth > 1 { height } else { 1 })
     }
 
-    /// The slope along a row. `window` holds the samples from `start` on, including two rows (and
-    /// slices) around it.
+    /// The slope at some columns of a row. `window` holds the samples from `start` on, including two
+    /// rows (and slices) around it.
     #[inline(always)]
-    pub fn bend_row(&self, window: &[f64], start: usize, row: usize, out: &mut [f64]) {
+    pub fn bend_row(
+        &self,
+        window: &[f64],
+        start: usize,
+        row: usize,
+        columns: Range<usize>,
+        out: &mut [f64],
+    ) {
         let [depth, height, width] = self.size;
         let far =
             |at: usize, length: usize| length == 1 || (2..length.saturating_sub(2)).contains(&at);
@@ -63,7 +71,10 @@ impl Stencil {
         } else {
             2.min(width)..width.saturating_sub(2).max(2.min(width))
         };
-        let (chunks, rest) = out[inner.clone()].as_chunks_mut::<LANES>();
+        let clamp = |x: usize| x.clamp(columns.start, columns.end);
+        let inner = clamp(inner.start)..clamp(inner.end);
+        let place = inner.start - columns.start..inner.end - columns.start;
+        let (chunks, rest) = out[place].as_chunks_mut::<LANES>();
         let mut from = first + inner.start - start;
         for chunk in chunks {
             let mut sums = [0.0; LANES];
@@ -81,8 +92,8 @@ impl Stencil {
                 .map(|&(away, factor)| factor * window[(from + i).wrapping_add_signed(away)])
                 .sum();
         }
-        for x in (0..inner.start).chain(inner.end..width) {
-            out[x] = self.slope_near_edge([z, y, x], window, start);
+        for x in (columns.start..inner.start).chain(inner.end..columns.end) {
+            out[x - columns.start] = self.slope_near_edge([z, y, x], window, start);
         }
     }
 
@@ -134,7 +145,7 @@ mod tests {
         slope
             .chunks_exact_mut(size[2])
             .enumerate()
-            .for_each(|(row, slope)| stencil.bend_row(samples, 0, row, slope));
+            .for_each(|(row, slope)| stencil.bend_row(samples, 0, row, 0..size[2], slope));
     }
 
     /// The energy by its definition.
