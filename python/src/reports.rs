@@ -2,7 +2,7 @@
 
 use lobcod::learn::LearnPoint;
 use lobcod::pursuit::HistoryPoint;
-use lobcod::{Certificate, Constrained, Progress, Report};
+use lobcod::{Certificate, Constrained, Progress, Report, Reweighted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -65,6 +65,8 @@ pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
     fields.set_item("debiased_data_term", report.debiased_data_term)?;
     let constrained = report.constrained.as_ref().map(|of| constrained(py, of)).transpose()?;
     fields.set_item("constrained", constrained)?;
+    let reweighted = report.reweighted.as_ref().map(|of| reweighted(py, of)).transpose()?;
+    fields.set_item("reweighted", reweighted)?;
     fields.set_item("history", list(py, &report.history, history_point)?)?;
     Ok(fields)
 }
@@ -73,6 +75,13 @@ pub fn report<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDi
 fn constrained<'py>(py: Python<'py>, of: &Constrained) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     set_fields!(fields, of, max_error, error, l1_norm, gap, solves);
+    Ok(fields)
+}
+
+/// Course of a reweighting.
+fn reweighted<'py>(py: Python<'py>, of: &Reweighted) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    set_fields!(fields, of, rounds, objective);
     Ok(fields)
 }
 

@@ -87,8 +87,8 @@ impl Oracle {
                     bounds: match params.loss {
                         Loss::Huber(bound) => row_weights.iter().map(|a| bound / a).collect(),
                         Loss::Squares => vec![f64::INFINITY; row_weights.len()],
-                        Loss::L1 => {
-                            panic!("the oracle solves Huber problems that bound the l1 loss")
+                        Loss::L1 | Loss::Cauchy(_) => {
+                            panic!("the oracle solves squares and Huber losses")
                         }
                     },
                 }

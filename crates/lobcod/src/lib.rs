@@ -79,7 +79,7 @@ pub use needles::{Code, Needles};
 pub use observe::{Control, Observer, Progress};
 pub use pursuit::{Answer, Observed, Penalty, Pursuit, PursuitParams};
 pub use real::Real;
-pub use report::{Certificate, Constrained, Report, Status};
+pub use report::{Certificate, Constrained, Report, Reweighted, Status};
 pub use signal::Signal;
 
 /// Runs the Rust code of the README as a test.

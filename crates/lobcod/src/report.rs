@@ -100,6 +100,16 @@ pub struct Constrained {
     pub solves: usize,
 }
 
+/// Course of a reweighted problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Reweighted {
+    /// Number of weighted problems that were solved.
+    pub rounds: usize,
+    /// Objective with the loss itself; not convex, so nothing bounds its distance to the optimum.
+    pub objective: f64,
+}
+
 /// Report of a pursuit; several signals are one problem.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -117,6 +127,9 @@ pub struct Report {
     /// Certificate of the constrained form, if it was solved; `total` is that of the penalised problem
     /// at the penalty found.
     pub constrained: Option<Constrained>,
+    /// Course of the reweighting, if the loss is not convex; `total` is that of the last weighted
+    /// problem, whose weights are those of its own residual.
+    pub reweighted: Option<Reweighted>,
     /// Number of sweeps over all needles.
     pub discovery_sweeps: usize,
     /// Number of sweeps over the non-zero codes.

@@ -216,6 +216,7 @@ impl<'o> Run<'o> {
             penalty: 0.0,
             debiased_data_term: None,
             constrained: None,
+            reweighted: None,
             discovery_sweeps: self.progress.discovery_sweeps,
             support_sweeps: self.progress.support_sweeps,
             seconds: self.seconds(),

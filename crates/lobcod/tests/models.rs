@@ -2,7 +2,10 @@
 
 use lobcod::engine::ranks::RankEngine;
 use lobcod::pursuit::{Local, Loss};
-use lobcod::{Answer, Border, Dictionary, Observed, Penalty, PursuitParams, Result, Status};
+use lobcod::{
+    Answer, Border, Code, Dictionary, Extent, Needles, Observed, Penalty, PursuitParams, Result,
+    Signal, Status,
+};
 use lobcod_conformance::problems::{self, Extra, Observation, Problem, SHAPES};
 use lobcod_conformance::ranks::on_ranks;
 use lobcod_conformance::suite::tight;
@@ -29,11 +32,12 @@ enum Model {
     MaxError,
     Huber,
     Joint,
+    Cauchy,
 }
 
 use Model::*;
 
-const MODELS: [Model; 16] = [
+const MODELS: [Model; 17] = [
     Zero,
     Periodic,
     Inside,
@@ -50,10 +54,11 @@ const MODELS: [Model; 16] = [
     MaxError,
     Huber,
     Joint,
+    Cauchy,
 ];
 
 /// Pairs that are refused; all others are solved.
-const REFUSED: [(Model, Model); 23] = [
+const REFUSED: [(Model, Model); 29] = [
     (Nonnegative, Unpenalised),
     (Nonnegative, Debias),
     (Unpenalised, Cap),
@@ -77,16 +82,24 @@ const REFUSED: [(Model, Model); 23] = [
     (Lars, Joint),
     (MaxError, Joint),
     (Huber, Joint),
+    (Zero, Cauchy),
+    (Unpenalised, Cauchy),
+    (Cap, Cauchy),
+    (Debias, Cauchy),
+    (MaxError, Cauchy),
+    (Joint, Cauchy),
 ];
 
 /// Pairs of which only one can be chosen.
 fn exclusive(pair: [Model; 2]) -> bool {
     let borders = pair.iter().filter(|m| matches!(m, Zero | Periodic | Inside)).count();
     let weights = pair.iter().filter(|m| matches!(m, CoefficientWeights | Unpenalised)).count();
-    borders > 1 || weights > 1
+    let losses = pair.iter().filter(|m| matches!(m, Huber | Cauchy)).count();
+    borders > 1 || weights > 1 || losses > 1
 }
 
 const CAP: usize = 1;
+const SCALE: f64 = 0.8;
 
 /// A small problem with both models.
 fn problem(pair: [Model; 2]) -> Problem {
@@ -136,9 +149,11 @@ fn problem(pair: [Model; 2]) -> Problem {
             MaxError => {}
             Huber => problem.params.loss = Loss::Huber(0.7),
             Joint => problem.params.joint = 0.6,
+            Cauchy => problem.params.loss = Loss::Cauchy(SCALE),
         }
     }
-    if pair.contains(&MaxError) && !pair.contains(&Joint) {
+    let refused = pair.contains(&Joint) || pair.contains(&Cauchy);
+    if pair.contains(&MaxError) && !refused {
         // Two thirds of the error of zero codes.
         let params = problem.params.clone().with(|p| p.penalty = Penalty::Relative(1.0 + 1e-9));
         let oracle = Oracle::new(&params, &problem.observed, &problem.dictionary);
@@ -179,7 +194,8 @@ fn every_pair_of_models_is_solved_to_the_optimum_or_refused() {
                 continue;
             }
             let problem = problem(pair);
-            let tolerance = if pair.contains(&MaxError) { 1e-6 } else { 1e-11 };
+            let approximate = pair.contains(&MaxError) || pair.contains(&Cauchy);
+            let tolerance = if approximate { 1e-6 } else { 1e-11 };
             let params = tight::<f64>(&problem).with(|p| p.tolerance = tolerance);
             let what = format!("{pair:?} ({problem})");
             match solve(params, &problem) {
@@ -204,6 +220,9 @@ fn check(answer: &Answer<f64>, pair: [Model; 2], problem: &Problem, what: &str) 
         let codes = answer.needles[0].codes();
         assert!(codes.windows(2).all(|c| c[0].position != c[1].position), "beyond the cap: {what}");
         return;
+    }
+    if pair.contains(&Cauchy) {
+        return check_reweighted(answer, problem, what);
     }
     let oracle = Oracle::new(&problem.params, &problem.observed, &problem.dictionary);
     let best = oracle.solve();
@@ -239,6 +258,60 @@ fn check(answer: &Answer<f64>, pair: [Model; 2], problem: &Problem, what: &str) 
         let violation = oracle.violation(&codes);
         assert!(violation <= 1e-4, "optimality conditions violated by {violation:e}: {what}");
     }
+}
+
+/// The codes are optimal for the weights of their own residual, and the objective is that of the
+/// loss.
+fn check_reweighted(answer: &Answer<f64>, problem: &Problem, what: &str) {
+    let (report, needles) = (&answer.report, &answer.needles[0]);
+    assert_eq!(report.status, Status::Converged, "{what}");
+    let made = needles.synthesise(&problem.dictionary).expect("a synthesis");
+    let given = |i: usize| problem.observed.mask.as_ref().map_or(1.0, |m| m.channel(0)[i]);
+    let samples = problem.observed.signal.data().iter().zip(made.data()).enumerate();
+    let squared: Vec<f64> =
+        samples.map(|(i, (y, x))| (given(i) * (y - x) / SCALE).powi(2)).collect();
+    let weights = squared.iter().enumerate().map(|(i, r)| given(i) / (1.0 + r).sqrt()).collect();
+    let weights = Signal::from_planar(problem.observed.signal.extent(), 1, weights).unwrap();
+    let mask = lobcod::Mask::new(weights).expect("a mask");
+    let observed = Observed { mask: Some(mask), ..problem.observed.clone() };
+    let params = problem.params.clone().with(|p| {
+        p.loss = Loss::Squares;
+        p.penalty = Penalty::Absolute(report.penalty);
+    });
+    let oracle = Oracle::new(&params, &observed, &problem.dictionary);
+    let codes = oracle.codes(needles);
+    let (gap, objective) = (oracle.gap(&codes), oracle.objective(&codes));
+    assert!(gap <= 1e-5 * objective, "gap {gap} of {objective}: {what}");
+    let loss: f64 = squared.iter().map(|r| 0.5 * SCALE * SCALE * r.ln_1p()).sum();
+    let whole = loss + objective - oracle.data_term(&codes);
+    let reported = report.reweighted.expect("reweighted").objective;
+    assert!((reported - whole).abs() <= 1e-5 * whole, "{reported} instead of {whole}: {what}");
+}
+
+/// Outliers disturb the codes of squares, but hardly those of the Cauchy loss.
+#[test]
+fn the_cauchy_loss_ignores_outliers() {
+    let extent = Extent::new(&[200]).unwrap();
+    let dictionary = Dictionary::<f64>::random(Extent::new(&[9]).unwrap(), 1, 4, 1).unwrap();
+    let code = |i: u32| Code {
+        position: [0, 0, 20 * i as i32 + 5],
+        atom: i % 4,
+        channel: 0,
+        value: 5.0 + f64::from(i),
+    };
+    let truth = Needles::new(extent, 1, Border::Free, (0..9).map(code).collect());
+    let clean = truth.synthesise(&dictionary).unwrap();
+    let mut signal = clean.clone();
+    (0..200).step_by(17).for_each(|i| signal.data_mut()[i] += 40.0);
+    let error = |loss: Loss| {
+        let params = PursuitParams::new(Penalty::Absolute(0.2)).with(|p| p.loss = loss);
+        let observed = [signal.clone().into()];
+        let answer = params.check().unwrap().run(&cpu(1), &observed, &dictionary, &mut ()).unwrap();
+        let made = answer.needles[0].synthesise(&dictionary).unwrap();
+        made.data().iter().zip(clean.data()).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+    };
+    let (squares, cauchy) = (error(Loss::Squares), error(Loss::Cauchy(0.5)));
+    assert!(cauchy < 0.02 * squares, "{cauchy} against {squares}");
 }
 
 /// Weights that are refused, with the words of the sentence.

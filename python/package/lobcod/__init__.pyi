@@ -142,7 +142,8 @@ def encode(
         Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a
         penalty.
     loss : str, optional
-        Loss of the residual: ``"squares"``, ``"l1"`` or ``"huber:DELTA"`` (linear beyond DELTA).
+        Loss of the residual: ``"squares"``, ``"l1"``, ``"huber:DELTA"`` (linear beyond DELTA) or
+        ``"cauchy:SCALE"`` (by reweighting).
     debias : bool, optional
         Replace the codes by least squares on their support.
     max_nonzeros : array, optional

@@ -117,6 +117,12 @@ class Report(_Certificate):
         "Constrained form: ``max_error``, ``error``, ``l1_norm``, ``gap`` of the norm, and the number of ``solves``.",
     ]
 
+    reweighted: Annotated[
+        dict[str, float] | None,
+        "Cauchy loss: the number of weighted problems (``rounds``) and the ``objective`` with the loss itself; "
+        "the other fields describe the last weighted problem.",
+    ]
+
     @classmethod
     def _from(cls: type[R], values: dict[str, Any]) -> R:
         history = [HistoryPoint(**point) for point in values["history"]]

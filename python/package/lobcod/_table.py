@@ -248,7 +248,7 @@ FUNCTIONS = {
                 optional(NUMBER),
                 "Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a penalty.",
             ),
-            Parameter("loss", TEXT, 'Loss of the residual: ``"squares"``, ``"l1"`` or ``"huber:DELTA"`` (linear beyond DELTA).'),
+            Parameter("loss", TEXT, 'Loss of the residual: ``"squares"``, ``"l1"``, ``"huber:DELTA"`` (linear beyond DELTA) or ``"cauchy:SCALE"`` (by reweighting).'),
             Parameter("debias", FLAG, "Replace the codes by least squares on their support."),
             Parameter(
                 "max_nonzeros",

@@ -171,7 +171,8 @@ pub struct CodesArgs {
     /// one-channel dictionary share their support. --penalty may then be 0.
     #[arg(long, value_name = "MU", default_value_t = 0.0, hide_default_value = true)]
     pub joint: f64,
-    /// Loss of the residual: squares, l1 or huber:DELTA (linear beyond DELTA, for outliers).
+    /// Loss of the residual: squares, l1, huber:DELTA (linear beyond DELTA, for outliers) or
+    /// cauchy:SCALE (by reweighting, for strong outliers).
     #[arg(long, value_name = "LOSS", default_value_t = Loss::Squares, hide_default_value = true)]
     pub loss: Loss,
     /// Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a

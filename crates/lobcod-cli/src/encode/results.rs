@@ -142,6 +142,8 @@ impl<T: Real> Finished for Results<'_, T> {
             error: report.constrained.map(|of| of.error),
             l1_norm: report.constrained.map(|of| of.l1_norm),
             l1_gap: report.constrained.map(|of| of.gap),
+            rounds: report.reweighted.map(|of| of.rounds),
+            reweighted_objective: report.reweighted.map(|of| of.objective),
             images: (0..self.sources.len()).map(image).collect(),
         }
     }

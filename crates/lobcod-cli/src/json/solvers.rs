@@ -59,6 +59,12 @@ pub struct Encode {
     /// Constrained form: upper bound on the distance of the l1 norm to the smallest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub l1_gap: Option<f64>,
+    /// Reweighting: number of weighted problems that were solved; gap and objective are those of the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<usize>,
+    /// Reweighting: objective with the loss itself, which is not convex.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reweighted_objective: Option<f64>,
     /// The images.
     pub images: Vec<EncodedImage>,
 }

@@ -28,6 +28,16 @@ pub fn pursuit(table: &mut Table, report: &Report) {
             ),
         );
     }
+    if let Some(reweighted) = &report.reweighted {
+        table.row(
+            "reweighting",
+            format!(
+                "{}; objective {} with the loss itself; the gap is that of the last weighted problem",
+                plural(reweighted.rounds, "weighted problem"),
+                number(reweighted.objective)
+            ),
+        );
+    }
     if let Some(term) = report.debiased_data_term {
         table.row("debiased", format!("data term {} after least squares", number(term)));
     }

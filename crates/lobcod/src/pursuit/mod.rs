@@ -31,6 +31,7 @@ mod local_dual;
 mod outcome;
 mod params;
 mod passes;
+mod reweighted;
 mod robust;
 mod rounding;
 mod setup;
@@ -102,6 +103,9 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Answer<T>> {
+        if let Loss::Cauchy(scale) = self.params.loss {
+            return reweighted::run(&self.params, scale, engine, signals, dictionary, observer);
+        }
         if self.params.loss != Loss::Squares {
             let robust = robust::Robust::new(&self.params, engine, signals, dictionary)?;
             return robust.run(observer);

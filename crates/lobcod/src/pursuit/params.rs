@@ -38,6 +38,8 @@ pub enum Loss {
     Huber(f64),
     /// `|r|`.
     L1,
+    /// The Cauchy loss `s^2/2 log(1 + (r/s)^2)` with this scale `s`, by reweighting; not convex.
+    Cauchy(f64),
 }
 
 impl fmt::Display for Loss {
@@ -46,6 +48,7 @@ impl fmt::Display for Loss {
             Loss::Squares => f.write_str("squares"),
             Loss::Huber(bound) => write!(f, "huber:{bound}"),
             Loss::L1 => f.write_str("l1"),
+            Loss::Cauchy(scale) => write!(f, "cauchy:{scale}"),
         }
     }
 }
@@ -53,11 +56,13 @@ impl fmt::Display for Loss {
 impl FromStr for Loss {
     type Err = Error;
     fn from_str(s: &str) -> Result<Self> {
-        match (s, s.strip_prefix("huber:").map(str::parse)) {
-            ("squares", _) => Ok(Loss::Squares),
-            ("l1", _) => Ok(Loss::L1),
-            (_, Some(Ok(bound))) => Ok(Loss::Huber(bound)),
-            _ => Err(Error::parameter("the loss", s, "squares, l1 or huber:DELTA")),
+        let number = |name: &str| s.strip_prefix(name).and_then(|number| number.parse().ok());
+        match (s, number("huber:"), number("cauchy:")) {
+            ("squares", ..) => Ok(Loss::Squares),
+            ("l1", ..) => Ok(Loss::L1),
+            (_, Some(bound), _) => Ok(Loss::Huber(bound)),
+            (_, _, Some(scale)) => Ok(Loss::Cauchy(scale)),
+            _ => Err(Error::parameter("the loss", s, "squares, l1, huber:DELTA or cauchy:SCALE")),
         }
     }
 }
@@ -232,7 +237,7 @@ pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
 /// | `atom_weights` | all 1 | > 0 | penalty weight of every atom |
 /// | `elastic` | 0 | >= 0 | weight `mu` of a quadratic term `mu/2 ||a||^2` (elastic net) |
 /// | `joint` | 0 | >= 0 | weight of the norm of the codes of all channels of an atom at a position (l2,1) |
-/// | `loss` | squares | | loss of the residual: squares, Huber or l1 |
+/// | `loss` | squares | | loss of the residual: squares, Huber, l1 or Cauchy |
 /// | `debias` | false | | replace the codes by least squares on their support |
 /// | `max_nonzeros` | none | >= 1 | maximum number of non-zeros of a needle (makes the problem non-convex) |
 /// | `tile` | by rank | >= 1 | positions per tile along an axis |
@@ -358,11 +363,17 @@ impl PursuitParams {
             ));
         }
         super::joint::check(&self)?;
-        if self.loss != Loss::Squares {
-            super::robust::check(&self)?;
-        }
-        if let Loss::Huber(bound) = self.loss {
-            check_positive("the bound of the Huber loss", bound)?;
+        match self.loss {
+            Loss::Squares => {}
+            Loss::L1 => super::robust::check(&self)?,
+            Loss::Huber(bound) => {
+                super::robust::check(&self)?;
+                check_positive("the bound of the Huber loss", bound)?;
+            }
+            Loss::Cauchy(scale) => {
+                super::reweighted::check(&self)?;
+                check_positive("the scale of the Cauchy loss", scale)?;
+            }
         }
         if self.debias && self.nonnegative {
             return Err(Error::Data(
