@@ -90,11 +90,13 @@ def test_joint_channels_share_their_support() -> None:
 def test_the_cauchy_loss_ignores_outliers(image: np.ndarray) -> None:
     noisy = image.copy()
     noisy[::7, ::5] += 2000
-    plain, robust = (lobcod.encode(noisy, penalty=20, loss=loss, base="none") for loss in ("squares", "cauchy:20"))
+    # Low frequencies, which cannot represent single samples.
+    atoms = lobcod.cosine_dictionary(10, (8, 8))
+    plain, robust = (lobcod.encode(noisy, atoms, 20, loss=loss, base="none") for loss in ("squares", "cauchy:20"))
     assert plain.report.reweighted is None and robust.report.reweighted is not None
     assert robust.report.status == "converged" and robust.report.reweighted["rounds"] > 1
     errors = [np.linalg.norm(codes.reconstruct() - image) for codes in (plain, robust)]
-    assert errors[1] < 0.3 * errors[0]
+    assert errors[1] < 0.6 * errors[0]
 
 
 def test_debiased_codes_fit_better(image: np.ndarray) -> None:
