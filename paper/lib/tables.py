@@ -267,6 +267,28 @@ def overhead():
     return [*table(["image", "solver, s", "added, ms", "fraction"], rows), *origin_of(kept)]
 
 
+def models():
+    """Seconds to within 0.1 % of the best score, the last scores above it, and recovery of planted atoms."""
+    kept, rows = load("models"), []
+    for name, part in kept["parts"].items():
+        solvers = part.get("solvers", {})
+        others = {solver: one for solver, one in solvers.items() if solver != "lobcod"}
+        if not others:
+            continue
+        # Of several settings of another program, the soonest, else the lowest.
+        lowest = lambda one: min(point["score"] for point in one["points"])
+        key = lambda item: (item[1]["seconds"] is None, item[1]["seconds"] or 0.0, lowest(item[1]))
+        pair = {"lobcod": solvers["lobcod"], **dict([min(others.items(), key=key)])}
+        above = [f"{lowest(one) / part['best'] - 1:.0e}" for one in pair.values()]
+        ours, theirs = (one["seconds"] for one in pair.values())
+        ratio = "-" if None in (ours, theirs) else number(theirs / ours)
+        found = [number(one["points"][-1].get("recovery")) for one in pair.values()]
+        cells = [" / ".join(cell) for cell in (map(reached, (ours, theirs)), above, found)]
+        rows.append([name, list(pair)[1], cells[0], ratio, *cells[1:]])
+    head = ["model", "other program", "CPU s, lobcod / other", "ratio", "best score above the best of all", "recovery"]
+    return [*table(head, rows), *failures(kept["parts"], {}), *origin_of_parts(kept)]
+
+
 def costs():
     """Minutes that the parts of every script took."""
     rows = []
@@ -308,6 +330,6 @@ TABLES = {
     function.__name__.replace("_", "-"): function
     for function in (
         pursuit, one_dimension, batch, online, dictionaries, inpainting, fusion, complexity, claims, overhead,
-        headline, costs,
+        models, headline, costs,
     )
 }  # fmt: skip

@@ -241,14 +241,20 @@ FUNCTIONS = {
             Parameter(
                 "joint",
                 NUMBER,
-                "Weight of the l2,1 norm over the channels, next to the l1 penalty, which may then be 0: channels coded with a one-channel dictionary share their support.",
+                "Weight of the l2,1 norm over the channels, next to the l1 penalty, which may then be 0: "
+                "channels coded with a one-channel dictionary share their support.",
             ),
             Parameter(
                 "max_error",
                 optional(NUMBER),
                 "Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a penalty.",
             ),
-            Parameter("loss", TEXT, 'Loss of the residual: ``"squares"``, ``"l1"``, ``"huber:DELTA"`` (linear beyond DELTA) or ``"cauchy:SCALE"`` (by reweighting).'),
+            Parameter(
+                "loss",
+                TEXT,
+                'Loss of the residual: ``"squares"``, ``"l1"``, ``"huber:DELTA"`` (linear beyond DELTA) '
+                'or ``"cauchy:SCALE"`` (by reweighting).',
+            ),
             Parameter("debias", FLAG, "Replace the codes by least squares on their support."),
             Parameter(
                 "max_nonzeros",
