@@ -283,7 +283,7 @@ impl Finished for Clean<'_> {
             dictionary: denoised.dictionary.as_ref().unwrap_or(&chosen.dictionary),
             answer: &Answer { needles: Vec::new(), report: report.clone() },
             tolerance: args.run.tolerance,
-            lead: Some(lead),
+            lead,
             facts,
         };
         page.write(path)

@@ -15,7 +15,7 @@ use crate::output::table::{Table, number};
 use crate::output::{summary, warnings};
 use crate::params::{penalty, time_limit};
 use crate::progress::Watcher;
-use crate::report::{BeforeAfter, Fact, PursuitPage};
+use crate::report::{BeforeAfter, Fact, PursuitPage, percent};
 use crate::trial::{self, Trial, part_of, trial_params};
 use crate::values::Precision;
 use crate::white::White;
@@ -229,7 +229,7 @@ impl<T: Real> Finished for Separated<'_, T> {
                 report: layers.report.clone(),
             },
             tolerance: args.run.tolerance,
-            lead: None,
+            lead: self.lead(),
             facts: Fact::layers(chosen, Base::Smooth { mu: args.smooth.smooth }),
         };
         page.write(path)
@@ -270,6 +270,31 @@ impl<T: Real> Finished for Separated<'_, T> {
 
     fn warnings(&self) -> Vec<String> {
         warnings::of(&self.layers.report)
+    }
+}
+
+impl<T: Real> Separated<'_, T> {
+    /// How the image was split, and what is left over.
+    fn lead(&self) -> String {
+        let signal = &self.job.image.signal;
+        let (base, texture) = (self.layers.base.data(), self.layers.texture.data());
+        let count = signal.data().len() as f64;
+        let mean_square = |values: &mut dyn Iterator<Item = f64>| {
+            let (sum, squares) = values.fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+            (sum / count, squares / count)
+        };
+        let (mean, square) = mean_square(&mut signal.data().iter().map(|x| x.to_f64()));
+        let (_, in_texture) = mean_square(&mut texture.iter().map(|x| x.to_f64()));
+        let left = signal.data().iter().zip(base.iter().zip(texture));
+        let (_, left) =
+            mean_square(&mut left.map(|(x, (b, t))| x.to_f64() - b.to_f64() - t.to_f64()));
+        let variance = square - mean * mean;
+        let fraction = if variance > 0.0 { in_texture / variance } else { 0.0 };
+        format!(
+            "Split into a smooth layer and a texture, which has {} % of the variance. Together they reproduce the image up to {} (root mean square).",
+            percent(fraction),
+            number(left.sqrt())
+        )
     }
 }
 

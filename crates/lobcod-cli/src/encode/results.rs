@@ -8,7 +8,7 @@ use crate::flow::Finished;
 use crate::input::Source;
 use crate::json;
 use crate::output::paths::CodesFiles;
-use crate::output::table::{Table, number, plural};
+use crate::output::table::{Table, count, number, plural};
 use crate::output::{summary, warnings};
 use crate::ranks;
 use crate::report::{Fact, PursuitPage, View};
@@ -295,8 +295,32 @@ impl<T: Real> Results<'_, T> {
             dictionary: &self.chosen.dictionary,
             answer: &self.answer,
             tolerance: self.args.run.tolerance,
-            lead: None,
+            lead: self.lead(),
             facts,
         }
+    }
+
+    /// How many codes describe the images, and how well.
+    fn lead(&self) -> String {
+        let total = &self.answer.report.total;
+        let unit = summary::unit(self.answer.needles[0].extent());
+        let what = match (self.sources.len(), unit) {
+            (1, "sample") => "the signal",
+            (1, _) => "the image",
+            (_, "sample") => "the signals",
+            _ => "the images",
+        };
+        let codes = format!(
+            "{} codes, {:.2} per {unit}, describe the details of {what}.",
+            count(total.nonzeros),
+            total.nonzeros as f64 / total.pixels as f64
+        );
+        let scored = match Score::together(&self.scores) {
+            Some(score) => Some((score.psnr_db, "the reference")),
+            None => self.psnr_db().map(|psnr| (psnr, what)),
+        };
+        scored.map_or(codes.clone(), |(psnr, truth)| {
+            format!("{codes} PSNR of the reconstruction to {truth}: {psnr:.1} dB.")
+        })
     }
 }

@@ -118,7 +118,7 @@ impl Finished for Results<'_> {
             dictionary: &self.chosen.dictionary,
             answer: &Answer { needles: Vec::new(), report: self.report() },
             tolerance: self.args.run.tolerance,
-            lead: Some(self.lead()),
+            lead: self.lead(),
             facts,
         };
         page.write(path)

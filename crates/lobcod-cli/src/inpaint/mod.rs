@@ -19,7 +19,7 @@ use crate::output::paths::{check_answer, same_file};
 use crate::output::table::number;
 use crate::progress::Watcher;
 use crate::score::{References, Score, ScoreRequest};
-use crate::trial::{Trial, part_of, part_of_mask, trial_params};
+use crate::trial::{self, Trial, part_at, place_of_holes, trial_params};
 use crate::values::{DictionaryChoice, FillChoice, Precision, Preset};
 use crate::white::White;
 use anyhow::{Result, ensure};
@@ -35,8 +35,6 @@ use std::path::Path;
 
 /// Copies of the image that are held whatever its holes are.
 const WHOLE_COPIES: usize = 4;
-/// Samples of a trial without holes of which one is hidden.
-const SPARSE: usize = 97;
 
 flow!(InpaintArgs, "inpaint");
 
@@ -265,7 +263,7 @@ fn whole<T: Real>(extent: Extent) -> lobcod::Result<Mask<T>> {
     Mask::new(Signal::from_planar(extent, 1, vec![T::ONE; extent.volume()])?)
 }
 
-/// Fills a crop of the image, to estimate the run time.
+/// Fills the crop of the image with the most holes, to estimate the run time.
 fn trial<T: Real>(
     engine: &CpuEngine,
     inpaint: &Inpaint,
@@ -273,16 +271,16 @@ fn trial<T: Real>(
     known: &Mask<T>,
     atoms: &[Dictionary<T>],
 ) -> Result<Trial> {
-    let part = part_of(signal)?;
-    let mut mask = part_of_mask(known)?;
-    if mask.weights().data().iter().all(|&w| w != T::ZERO) {
-        // The holes are elsewhere; the cost hardly depends on their number.
-        let known: Vec<bool> = (0..part.extent().volume()).map(|i| i % SPARSE != 0).collect();
-        mask = Mask::from_known(part.extent(), &known)?;
-    }
-    let fitted = inpaint.fitted_samples(engine, signal, known, atoms)?;
-    let times = fitted as f64 / part.extent().volume() as f64;
-    let inpaint = trial_params!(inpaint.params()).with(|p| p.everywhere = true).check()?;
+    let place = place_of_holes(known)?;
+    let (part, mask) = (part_at(signal, place)?, Mask::new(part_at(known.weights(), place)?)?);
+    // The cost follows the holes.
+    let holes = |signal: &Signal<T>, known: &Mask<T>| missing::count(signal, known).max(1) as f64;
+    let times = if inpaint.params().everywhere {
+        trial::parts(part.extent(), &[(signal.extent(), 1)])
+    } else {
+        holes(signal, known) / holes(&part, &mask)
+    };
+    let inpaint = trial_params!(inpaint.params()).check()?;
     Trial::run(part.extent(), times, || {
         // A crop in which all or no samples are known gives a poor estimate, but is not an error.
         let filled = inpaint.run(engine, &part, &mask, atoms, &mut ());

@@ -34,11 +34,6 @@ impl BeforeAfter<'_> {
         for (caption, map, range) in &self.maps {
             maps.push((caption, images::map(*map, *range)?));
         }
-        let note = if before.shrunk > 1 {
-            format!(" Shown at 1/{} scale.", before.shrunk)
-        } else {
-            String::new()
-        };
         let aspect = before.width as f64 / before.height as f64;
         let more = self.more.iter().map(|(label, image)| (label.as_str(), image));
         let all: Vec<(&str, &Image)> =
@@ -48,7 +43,7 @@ impl BeforeAfter<'_> {
                 h2 { (self.name) }
                 p.muted { (summary::shape(self.after.1.extent(), self.after.1.channels())) }
                 div.panels style={ "--aspect: " (aspect) } {
-                    (slider(&all, (self.after.0, &after), &note))
+                    (slider(&all, (self.after.0, &after), ""))
                     div {
                         figure {
                             (difference.markup("absolute difference"))
@@ -91,7 +86,13 @@ pub(super) fn slider(before: &[(&str, &Image)], after: (&str, &Image), note: &st
                 span.after { (after.0) }
                 input type="range" min="0" max="100" value="50" aria-label={ "per cent of: " (before[0].0) };
             }
-            figcaption { "Drag the slider or use the arrow keys to compare." (note) }
+            figcaption {
+                "Drag the slider or use the arrow keys to compare." (note)
+                @if after.1.shrunk > 1 {
+                    " The image is embedded at 1/" (after.1.shrunk) " of its size: at 1:1, a pixel is the mean of "
+                    (after.1.shrunk) "x" (after.1.shrunk) " pixels of the file."
+                }
+            }
         }
     }
 }

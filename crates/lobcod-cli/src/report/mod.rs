@@ -88,7 +88,7 @@ impl<T: Real> View<'_, T> {
         let (difference, white) =
             images::difference(self.original, self.reconstruction, self.known)?;
         let (sparsity, most) = images::sparsity(self.needles, self.dictionary)?;
-        let note = self.note(original.shrunk, range);
+        let note = self.note(range);
         let aspect = original.width as f64 / original.height as f64;
         Ok(html! {
             div.panels style={ "--aspect: " (aspect) } {
@@ -129,7 +129,7 @@ impl<T: Real> View<'_, T> {
             figure {
                 (self.curve("original and reconstruction", "value", [0.0, 1.0], &[("one", &before), ("two", &after)]))
                 figcaption {
-                    span.key.one { "original" } ", " span.key.two { "reconstruction" } "." (self.note(1, self.range()))
+                    span.key.one { "original" } ", " span.key.two { "reconstruction" } "." (self.note(self.range()))
                 }
             }
             figure {
@@ -172,7 +172,7 @@ impl<T: Real> View<'_, T> {
     }
 
     /// Notes on how the images are displayed.
-    fn note(&self, shrunk: usize, [low, high]: [f64; 2]) -> String {
+    fn note(&self, [low, high]: [f64; 2]) -> String {
         let [depth, ..] = self.original.extent().padded();
         let mut note = String::new();
         if depth > 1 {
@@ -185,9 +185,6 @@ impl<T: Real> View<'_, T> {
         }
         if self.original.extent().rank() > 1 && self.white.is_none() {
             note += &format!(" Black is {}, white {}.", number(low), number(high));
-        }
-        if shrunk > 1 {
-            note += &format!(" Shown at 1/{shrunk} scale.");
         }
         if self.known.is_some() {
             note += if self.original.extent().rank() > 1 {

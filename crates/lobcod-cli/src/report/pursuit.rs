@@ -24,8 +24,8 @@ pub struct PursuitPage<'a, T> {
     pub answer: &'a Answer<T>,
     /// Target relative gap.
     pub tolerance: f64,
-    /// What was done, in the terms of the user; by default the score.
-    pub lead: Option<String>,
+    /// What was done, in the terms of the user.
+    pub lead: String,
     /// Additional facts.
     pub facts: Vec<Fact>,
 }
@@ -44,21 +44,10 @@ impl<T: Real> PursuitPage<'_, T> {
         let document = Document {
             title: &self.title,
             ending: (summary::ending(report.status), report.status == Status::Converged),
-            lead: self.lead(),
+            lead: format!("{} Run time: {:.1} s.", self.lead, report.seconds),
             sections,
         };
         document.write(path)
-    }
-
-    /// The lead paragraph: score and run time.
-    fn lead(&self) -> String {
-        if let Some(lead) = &self.lead {
-            return lead.clone();
-        }
-        let psnr = self.facts.iter().find(|fact| fact.name == "PSNR");
-        let score =
-            psnr.map_or(String::new(), |psnr| format!("PSNR {} {}. ", psnr.value, psnr.remark));
-        format!("{score}Run time: {:.1} s.", self.answer.report.seconds)
     }
 
     /// The certificate, resources and additional facts.

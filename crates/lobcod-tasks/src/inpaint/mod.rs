@@ -184,20 +184,6 @@ impl Inpaint {
         self.memory_of(engine, &mosaics, signal, dictionaries)
     }
 
-    /// Samples of an image that are fitted, channels not counted: those of windows around its holes,
-    /// or all of them.
-    pub fn fitted_samples<T: Real>(
-        &self,
-        engine: &dyn Engine<T>,
-        signal: &Signal<T>,
-        known: &Mask<T>,
-        dictionaries: &[Dictionary<T>],
-    ) -> Result<usize> {
-        let mosaics = self.mosaics(engine, known, signal.channels(), dictionaries)?;
-        let whole = || Ok(signal.extent().volume());
-        mosaics.map_or_else(whole, |mosaics| mosaics.iter().map(|m| Ok(m.extent()?.volume())).sum())
-    }
-
     fn memory_of<T: Real>(
         &self,
         engine: &dyn Engine<T>,
