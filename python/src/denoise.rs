@@ -1,11 +1,11 @@
 //! Denoising.
 
 use crate::arrays::{Numbers, atoms_array, signal_array};
-use crate::errors::{Fault, Result};
+use crate::errors::Result;
 use crate::options::{RunOptions, word};
 use crate::reports::report;
 use crate::supervise::supervise;
-use lobcod_tasks::denoise::{DenoiseParams, Effort, Method, Noise};
+use lobcod_tasks::denoise::{DenoiseParams, DetectedNoise, Effort, Method};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -24,32 +24,13 @@ pub const PRESETS: &[(&str, Method)] = &[
 #[pyo3(from_item_all)]
 pub struct DenoiseOptions {
     noise: String,
-    sigma: Option<f64>,
-    gain: Option<f64>,
-    share: Option<f64>,
+    strength: f64,
     preset: String,
     method: Option<String>,
     fit_atoms: bool,
     scale: f64,
     penalty: Option<f64>,
     tolerance: f64,
-}
-
-impl DenoiseOptions {
-    fn noise(&self) -> Result<Noise> {
-        match self.noise.as_str() {
-            "gaussian" => Ok(Noise::Gaussian { sigma: self.sigma }),
-            "poisson" => Ok(Noise::Poisson { gain: self.gain }),
-            "mixed" => Ok(Noise::Mixed {
-                gain: self.gain.unwrap_or(1.0),
-                sigma: self.sigma.unwrap_or(0.0),
-            }),
-            "impulse" => Ok(Noise::Impulse { share: self.share }),
-            other => Err(Fault::value(format!(
-                "the noise is {other}, but must be gaussian, poisson, mixed or impulse"
-            ))),
-        }
-    }
 }
 
 /// The clean image, the atoms adapted to it, and the report.
@@ -63,7 +44,8 @@ pub fn denoise<'py>(
 ) -> Result<Bound<'py, PyDict>> {
     let run: RunOptions<'py> = options.extract()?;
     let options: DenoiseOptions = options.extract()?;
-    let mut params = DenoiseParams::new(options.noise()?);
+    let mut params = DenoiseParams::new(options.noise.parse()?);
+    params.strength = options.strength;
     params.method = match &options.method {
         Some(method) => word("the method", method, METHODS)?,
         None => word("the preset", &options.preset, PRESETS)?,
@@ -74,6 +56,7 @@ pub fn denoise<'py>(
     params.tolerance = options.tolerance;
     params.time_limit = run.time_limit()?;
     params.max_memory = run.max_memory;
+    let given = params.noise;
     let denoiser = params.check()?;
     let signal = image.signal::<f32>(has_channels)?;
     let dictionary = dictionary.dictionary::<f32>(signal.extent().rank())?;
@@ -83,7 +66,8 @@ pub fn denoise<'py>(
     })?;
     let report_fields = PyDict::new(py);
     report_fields.set_item("status", clean.status.to_string())?;
-    report_fields.set_item("noise", options.noise)?;
+    let removed = clean.detected.map_or(Some(given), DetectedNoise::to_noise);
+    report_fields.set_item("noise", removed.map_or("none", |noise| noise.name()))?;
     report_fields.set_item("noise_level", clean.level)?;
     report_fields.set_item("seconds", clean.seconds)?;
     let atoms = clean.dictionary.map(|dictionary| atoms_array(py, &dictionary));

@@ -183,9 +183,10 @@ fn fuse_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 fn denoise_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let params = DenoiseParams::new(Noise::Gaussian { sigma: None });
+    let params = DenoiseParams::new(Noise::Auto);
     Ok(dict!(py,
-        noise: "gaussian",
+        noise: params.noise.name(),
+        strength: params.strength,
         fit_atoms: params.fit_atoms,
         penalty: params.penalty,
         tolerance: params.tolerance,

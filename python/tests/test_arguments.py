@@ -1,7 +1,9 @@
 """Arguments: signatures, checks and their messages, all from one table."""
 
 import inspect
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +133,47 @@ def test_the_stub_is_that_of_the_table() -> None:
     stubs = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(stubs)
     assert stubs.FILE.read_text() == stubs.stub(), "run python python/stubs.py"
+
+
+ONLY_ON_THE_COMMAND_LINE = {
+    *("output", "smooth_out", "texture_out", "decision_map", "depth_map", "axes", "known", "holes", "holes_colour", "stream"),
+    *("reference", "peak", "report", "dry_run", "json", "quiet", "verbose", "help"),
+    # The size of cosines, and the opposite of fit_atoms.
+    *("size", "keep_atoms"),
+}
+DIFFERENT = {
+    "precision": "files are read in single precision, arrays keep theirs",
+    "scale": "white of an array follows from its type",
+    "penalty": "None is auto in inpaint",
+    "fill": "content is copied into photographs only, which files are and arrays need not be",
+}
+
+
+def options_of(command: str) -> dict[str, str]:
+    """The options of a command and the default that its help names, if any."""
+    program = os.environ["LOBCOD_PROGRAM"]
+    text = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
+    parts = re.split(r"^ +(?:-\w, )?--([a-z-]+)(?: <.*)?$", text, flags=re.MULTILINE)
+    defaults = {}
+    for name, about in zip(parts[1::2], parts[2::2]):
+        found = re.search(r"\[default:\s+([^],;]*)", about)
+        defaults[name.replace("-", "_")] = found[1] if found else ""
+    return defaults
+
+
+@pytest.mark.skipif("LOBCOD_PROGRAM" not in os.environ, reason="LOBCOD_PROGRAM does not name the command line")
+@pytest.mark.parametrize("name", [name for name in NAMES if name.islower() and name != "base_layer"])
+def test_options_and_defaults_are_those_of_the_command_line(name: str) -> None:
+    parameters = inspect.signature(getattr(lobcod, name)).parameters
+    options = options_of(name)
+    assert len(options) > 15 and set(options) - set(parameters) <= ONLY_ON_THE_COMMAND_LINE | set(DIFFERENT)
+    compared = 0
+    for option in set(options) & set(parameters) - set(DIFFERENT):
+        theirs, ours = options[option], parameters[option].default
+        if option == "relative_penalty":
+            ours = _table.DEFAULTS["relative_penalty"]
+        if theirs and ours is not None:
+            value = float(theirs) if isinstance(ours, (int, float)) else theirs
+            assert value == ours or theirs.startswith("depends"), option
+            compared += 1
+    assert compared >= 5

@@ -3,6 +3,7 @@
 import os
 import pickle
 import subprocess
+import wave
 from pathlib import Path
 
 import lobcod
@@ -69,6 +70,23 @@ def test_the_command_line_reads_and_writes_the_same_files(tmp_path: Path) -> Non
     lobcod.save_dictionary(tmp_path / "atoms.npz", lobcod.random_dictionary(7, (5, 5)), learnt_from="nothing", count=3)
     subprocess.run([*encode, "--dictionary", tmp_path / "atoms.npz"], check=True)
     assert same(lobcod.Codes.load(tmp_path / "cli.npz"), lobcod.encode(grey, lobcod.random_dictionary(7, (5, 5)), 20))
+
+
+@pytest.mark.skipif("LOBCOD_PROGRAM" not in os.environ, reason="LOBCOD_PROGRAM does not name the command line")
+def test_codes_of_a_sound_with_two_channels_are_read(tmp_path: Path) -> None:
+    time = np.arange(2000)
+    sound = np.stack([np.sin(time / 9) * np.exp(-(time % 400) / 99), np.sin(time / 5) * np.exp(-(time % 300) / 60)], axis=-1)
+    with wave.open(str(tmp_path / "sound.wav"), "wb") as file:
+        file.setparams((2, 2, 8000, len(time), "NONE", ""))
+        file.writeframes((20000 * sound).astype("<i2").tobytes())
+    program, codes_file = os.environ["LOBCOD_PROGRAM"], tmp_path / "codes.npz"
+    subprocess.run([program, "encode", tmp_path / "sound.wav", "-o", codes_file, "--quiet"], check=True)
+    subprocess.run([program, "decode", codes_file, "-o", tmp_path / "sound.npy", "--quiet"], check=True)
+    codes = lobcod.Codes.load(codes_file)
+    assert codes.shape == (2000,) and codes.channels == 2 and codes.channel_axis == 1
+    np.testing.assert_allclose(codes.reconstruct(), np.load(tmp_path / "sound.npy"), atol=1e-3)
+    expected = 20000 / 32767 * 255 * sound
+    assert np.linalg.norm(codes.reconstruct() - expected) < 0.3 * np.linalg.norm(expected)
 
 
 def test_reports_are_plain(grey: lobcod.Array) -> None:

@@ -141,6 +141,48 @@ def test_denoising(grey: lobcod.Array, method: Literal["local", "convolutional"]
     assert 15 < estimated < 30
 
 
+@pytest.mark.parametrize(("name", "largest"), [("camera", 0.024), ("brick", 0.026), ("grass", 0.04), ("gravel", 0.045)])
+def test_the_noise_of_tiny_textured_images_is_not_greatly_overestimated(name: str, largest: float) -> None:
+    data, transform = pytest.importorskip("skimage.data"), pytest.importorskip("skimage.transform")
+    image = transform.resize(getattr(data, name)() / 255, (64, 64), anti_aliasing=True)
+    noisy = image + 0.02 * np.random.default_rng(0).standard_normal(image.shape)
+    level = lobcod.denoise(noisy, "gaussian", preset="fast", return_report=True)[1].noise_level
+    assert 0.016 < level < largest
+
+
+def test_noise_is_detected_by_default_at_any_scale(grey: lobcod.Array) -> None:
+    rng = np.random.default_rng(0)
+    white = rng.standard_normal(grey.shape).astype(np.float32)
+    for scale in (255.0, 1.0):
+        image = grey * (scale / 255)
+        noisy = image + 0.1 * scale * white
+        clean, report = lobcod.denoise(noisy, return_report=True)
+        assert report.noise in ("gaussian", "mixed")
+        assert lobcod.psnr(clean, image, scale) > lobcod.psnr(noisy, image, scale) + 3
+        unchanged, report = lobcod.denoise(image, return_report=True)
+        assert report.noise == "none" and np.array_equal(unchanged, image)
+    spoilt = np.where(rng.random(grey.shape) < 0.1, rng.choice([0.0, 255.0], grey.shape), grey)
+    assert lobcod.denoise(spoilt, return_report=True)[1].noise == "impulse"
+
+
+def test_a_level_alone_determines_the_model_and_wrong_ones_are_refused(grey: lobcod.Array) -> None:
+    noisy = grey + 20 * np.random.default_rng(0).standard_normal(grey.shape).astype(np.float32)
+    fast: Any = {"preset": "fast"}
+    for noise, levels in (("gaussian:20", {"sigma": 20}), ("poisson:2", {"gain": 2}), ("mixed:2.0,5", {"gain": 2, "sigma": 5})):
+        named = lobcod.denoise(np.abs(noisy), noise, **fast)
+        np.testing.assert_array_equal(named, lobcod.denoise(np.abs(noisy), **levels, **fast))  # type: ignore[call-overload]
+        kind = noise.partition(":")[0]
+        np.testing.assert_array_equal(named, lobcod.denoise(np.abs(noisy), kind, **levels, **fast))  # type: ignore[call-overload]
+    weak = lobcod.denoise(noisy, sigma=20, strength=0.5, **fast)
+    np.testing.assert_array_equal(weak, lobcod.denoise(noisy, sigma=10, **fast))
+    with pytest.raises(ValueError, match="gain cannot be given for the noise gaussian, which takes sigma"):
+        lobcod.denoise(noisy, "gaussian", gain=2)
+    with pytest.raises(ValueError, match="sigma cannot be given for the noise gaussian:20"):
+        lobcod.denoise(noisy, "gaussian:20", sigma=10)
+    with pytest.raises(ValueError, match="the strength is 0"):
+        lobcod.denoise(noisy, strength=0)
+
+
 def test_other_noises(grey: lobcod.Array) -> None:
     rng = np.random.default_rng(0)
     counts = rng.poisson(grey / 4).astype(float)

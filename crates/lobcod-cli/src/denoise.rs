@@ -115,7 +115,11 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
     } else {
         budget
     };
-    let denoiser = denoiser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
+    let denoiser = denoiser.params().clone().with(|p| {
+        p.max_memory = budget.room();
+        p.scale = white.value;
+    });
+    let denoiser = denoiser.check()?;
     flow.finish(Denoising { args, denoiser, options, image, chosen, white, reference, budget })
 }
 
@@ -136,8 +140,8 @@ impl<'a> Job for Denoising<'a> {
 
     fn plan(&mut self) -> Result<Plan> {
         let (args, noisy) = (self.args, &self.image.signal);
-        let detected = match args.noise.0 {
-            Noise::Auto => Some(detect_noise(noisy, args.scale.value())?),
+        let detected = match args.noise {
+            Noise::Auto => Some(detect_noise(noisy, self.white.value)?),
             _ => None,
         };
         let denoiser = match detected.and_then(DetectedNoise::to_noise) {
@@ -156,9 +160,9 @@ impl<'a> Job for Denoising<'a> {
             trial: trial(&engine, noisy, &self.chosen.dictionary, &denoiser)?,
         };
         let noise =
-            detected.map_or_else(|| words(args.noise.0, None).into(), |noise| noise.to_string());
+            detected.map_or_else(|| words(args.noise, None).into(), |noise| noise.to_string());
         let settings = json::Settings::Denoise {
-            noise: words(args.noise.0, detected),
+            noise: words(args.noise, detected),
             detected: detected.map(|noise| noise.to_string()),
         };
         Ok(work.with(vec![("noise", noise)], settings))
@@ -173,8 +177,7 @@ impl<'a> Job for Denoising<'a> {
             .run(&*engine, &self.image.signal, &self.chosen.dictionary, &mut watcher)
             .map_err(self.budget.refuse())?;
         let of_pursuit = denoised.report.iter().flat_map(warnings::of);
-        let warnings =
-            of_pursuit.chain(warning(self.args, &self.image.signal, &denoised)).collect();
+        let warnings = of_pursuit.chain(warning(&self, &denoised)).collect();
         let (threads, engine) = (engine.threads(), engine.name().to_string());
         Ok(Clean { job: self, denoised, threads, engine, warnings, scores: None })
     }
@@ -295,7 +298,7 @@ impl Finished for Clean<'_> {
         let shape = (image.signal.extent(), image.signal.channels());
         json::Denoise {
             status: denoised.status.to_string(),
-            noise: words(args.noise.0, denoised.detected),
+            noise: words(args.noise, denoised.detected),
             detected: denoised.detected.map(|noise| noise.to_string()),
             strength: args.strength,
             noise_level: denoised.level,
@@ -379,7 +382,7 @@ fn method(args: &DenoiseArgs) -> Result<Method> {
 
 /// The denoiser for these options.
 pub fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
-    let mut params = DenoiseParams::new(args.noise.0);
+    let mut params = DenoiseParams::new(args.noise);
     params.method = method(args)?;
     params.strength = args.strength;
     params.fit_atoms = !args.keep_atoms;
@@ -392,16 +395,17 @@ pub fn denoiser(args: &DenoiseArgs) -> Result<Denoiser> {
 }
 
 /// A warning if the noise does not match the options.
-fn warning(args: &DenoiseArgs, noisy: &Signal<f32>, denoised: &Denoised) -> Option<String> {
-    let impulses = matches!(args.noise.0, Noise::Impulse { .. })
+fn warning(job: &Denoising<'_>, denoised: &Denoised) -> Option<String> {
+    let args = job.args;
+    let impulses = matches!(args.noise, Noise::Impulse { .. })
         || matches!(denoised.detected, Some(DetectedNoise::Impulses { .. }));
     if impulses && args.strength != 1.0 {
         return Some("--strength has no effect on impulse noise, which is removed entirely".into());
     }
-    if args.noise.0 != (Noise::Gaussian { sigma: None }) {
+    if args.noise != (Noise::Gaussian { sigma: None }) {
         return None;
     }
-    match detect_noise(noisy, args.scale.value()).ok()? {
+    match detect_noise(&job.image.signal, job.white.value).ok()? {
         found @ (DetectedNoise::Correlated { .. } | DetectedNoise::Impulses { .. }) => {
             Some(format!(
                 "the noise does not look white but like {found}; remove --noise to treat it as such"
@@ -416,7 +420,7 @@ fn found(args: &DenoiseArgs, denoised: &Denoised) -> String {
     match denoised.detected {
         Some(DetectedNoise::None) => "none found; the image is unchanged".into(),
         Some(noise) => format!("estimated {noise}"),
-        None => format!("{}, level {}", words(args.noise.0, None), number(denoised.level)),
+        None => format!("{}, level {}", words(args.noise, None), number(denoised.level)),
     }
 }
 

@@ -20,7 +20,9 @@ LayerData = tuple[Any, dict[str, Any], str]
 
 def denoise(image: Image, sigma: float = 0.0) -> LayerData:
     """Remove Gaussian noise of standard deviation `sigma`; 0 estimates it."""
-    clean, report = lobcod.denoise(image.data, sigma=sigma or None, channel_axis=-1 if image.rgb else None, return_report=True)
+    clean, report = lobcod.denoise(
+        image.data, "gaussian", sigma=sigma or None, channel_axis=-1 if image.rgb else None, return_report=True
+    )
     return clean, attributes(image, f"{image.name} without noise of {report.noise_level:.3g}"), "image"
 
 

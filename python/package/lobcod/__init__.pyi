@@ -700,7 +700,8 @@ def fuse(
     tolerance : float, optional
         Relative duality gap of the separation of each frame.
     scale : float, optional
-        Sample value of white. Default: the maximum of an integer type, 255 for other types.
+        Sample value of white. Default: the maximum of an integer type; 1 for floats up to 1.5,
+        otherwise 255.
     channel_axis : int, optional
         Channel axis. Without it there are no channels; if the last axis looks like colour channels and
         no dictionary is given, a warning is issued, which ``channel_axis=None`` silences.
@@ -794,11 +795,12 @@ def fuse(
 @overload
 def denoise(
     image: ArrayLike,
-    noise: str = "gaussian",
+    noise: str = "auto",
     *,
     sigma: float | None = None,
     gain: float | None = None,
     share: float | None = None,
+    strength: float = 1.0,
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
     preset: Literal["fast", "standard", "best"] | None = None,
     method: Literal["local", "convolutional"] | None = None,
@@ -816,19 +818,26 @@ def denoise(
 ) -> Array:
     """Remove noise from a greyscale or three-channel image. Computes in single precision.
 
+    A level (`sigma`, `gain`, both, or `share`) without a noise model stands for Gaussian, Poisson, mixed or impulse noise.
+
     Parameters
     ----------
     image : array
         Image as for :func:`encode`, without missing samples.
     noise : str, optional
-        Noise model: ``"gaussian"``, ``"poisson"``, ``"mixed"`` or ``"impulse"``. Its level may follow,
-        as on the command line: ``"gaussian:25"``, ``"poisson:2"``, ``"mixed:2,5"``, ``"impulse:0.1"``.
+        Noise model: ``"auto"`` (detected; an image without noise is unchanged), ``"gaussian"``,
+        ``"correlated"``, ``"poisson"``, ``"mixed"`` or ``"impulse"``. Its level may follow, as on the
+        command line: ``"gaussian:25"``, ``"poisson:2"``, ``"mixed:2,5"``, ``"impulse:0.1"``.
     sigma : float, optional
-        Standard deviation of Gaussian noise (of the read noise if mixed). Default: estimated.
+        Standard deviation of Gaussian or correlated noise (of the read noise if mixed). Default:
+        estimated.
     gain : float, optional
         Sample value of one count. Default: estimated; 1 for mixed noise.
     share : float, optional
         Largest fraction of samples hit by impulses. Default: estimated.
+    strength : float, optional
+        Factor applied to the noise level: below 1 keeps more detail and noise, above 1 smooths more.
+        Impulses are always removed entirely.
     dictionary : {"natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"} or array, optional
         Single-channel atoms, as for :func:`encode`.
     preset : {"fast", "standard", "best"}, optional
@@ -841,7 +850,8 @@ def denoise(
     fit_atoms : bool, optional
         Adapt the atoms to the noisy image first (local, impulse).
     scale : float, optional
-        Sample value of white (impulse). Default: the maximum of an integer type, 255 for other types.
+        Sample value of white. Default: the maximum of an integer type; 1 for floats up to 1.5,
+        otherwise 255.
     penalty : float, optional
         Weight of the l1 norm (convolutional, impulse). Default: derived from the noise level.
     tolerance : float, optional
@@ -882,11 +892,12 @@ def denoise(
 @overload
 def denoise(
     image: ArrayLike,
-    noise: str = "gaussian",
+    noise: str = "auto",
     *,
     sigma: float | None = None,
     gain: float | None = None,
     share: float | None = None,
+    strength: float = 1.0,
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
     preset: Literal["fast", "standard", "best"] | None = None,
     method: Literal["local", "convolutional"] | None = None,
@@ -906,11 +917,12 @@ def denoise(
 @overload
 def denoise(
     image: ArrayLike,
-    noise: str = "gaussian",
+    noise: str = "auto",
     *,
     sigma: float | None = None,
     gain: float | None = None,
     share: float | None = None,
+    strength: float = 1.0,
     dictionary: Literal["natural", "natural-12x12-128", "natural-rgb-8x8-96", "dct"] | SupportsArray | None = None,
     preset: Literal["fast", "standard", "best"] | None = None,
     method: Literal["local", "convolutional"] | None = None,

@@ -20,6 +20,8 @@ _READ_IN_PLACE = tuple(np.dtype(t) for t in (np.float32, np.float64, np.uint8, n
 _COLOUR_CHANNELS = (3, 4)
 _DLPACK_CPU = 1
 _SMALLEST_COLOUR_IMAGE = 16
+_BRIGHTEST_OF_UNIT_RANGE = 1.5
+"""Largest sample of float images whose white is 1: noise may exceed white."""
 
 
 class SupportsArray(Protocol):
@@ -183,6 +185,13 @@ def flat(image: Image, what: str = "the image") -> Image:
     if image.rank != 2:
         raise ValueError(f"{what} has {image.rank} axes besides channels, but must have 2; pass channel_axis=-1 for colour")
     return image
+
+
+def white_of(array: Array, dtype: np.dtype[Any]) -> float:
+    """Return the sample value of white: the maximum of an integer type, 1 for floats up to 1.5, or 255."""
+    if dtype.kind in "ui":
+        return float(np.iinfo(dtype).max)
+    return 1.0 if dtype.kind == "b" or np.nanmax(array, initial=0) <= _BRIGHTEST_OF_UNIT_RANGE else 255.0
 
 
 def _channels_first(array: Array, channel_axis: int | None) -> Array:

@@ -15,6 +15,14 @@ from ._codes import Codes, depth_of, file_axes, scale_of
 from ._options import threads_for
 from ._progress import watching
 from ._report import Report
+from ._table import FUNCTIONS
+
+SUPPORTED = {
+    *("image", "dictionary", "penalty", "relative_penalty", "mask", "border", "tolerance", "base", "channel_axis"),
+    *("nonnegative", "atom_weights", "max_nonzeros", "schedule", "local", "tile", "max_sweeps", "seed"),
+    *("precision", "threads", "engine", "time_limit", "max_memory", "output", "progress"),
+}
+"""Options of :func:`encode` that work in bands; all others must have their default there."""
 
 
 def is_lazy(image: Any) -> bool:
@@ -74,6 +82,8 @@ def encode_in_bands(rows: Rows, atoms: Array, options: dict[str, Any]) -> Codes 
     axes = file_axes(len(rows.shape), rows.channel_axis)
     output: dict[str, Any] = {"axes": axes, "scale": scale_of(dtype), "depth": depth_of(dtype, options["precision"])}
     options = {**options, "threads": threads_for(options["threads"], int(np.prod(rows.array.shape)))}
+    if np.ndim(options["max_nonzeros"]) > 0:
+        options["max_nonzeros"] = None
     # Memory maps outlive the name of a file; where they do not, the system removes the folder later.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         output["path"] = options["output"] or os.path.join(folder, "codes.npz")
@@ -87,21 +97,19 @@ def encode_in_bands(rows: Rows, atoms: Array, options: dict[str, Any]) -> Codes 
 
 def _unsupported(rows: Rows, options: dict[str, Any]) -> str | None:
     """Return the first option that bands do not support."""
+    for parameter in FUNCTIONS["encode"].parameters:
+        name, value = parameter.name, options.get(parameter.name)
+        if name not in SUPPORTED and not _is(value, parameter.default_in("encode")):
+            return name
     cases = {
-        "codes to start from": options["start"] != "zero",
-        "a penalty map": options["penalty_map"] is not None,
-        "weights of the coefficients": options["weights"] is not None,
-        "an elastic net": options["elastic"] != 0,
-        "joint sparsity": options["joint"] != 0,
-        "a largest error": options["max_error"] is not None,
-        "debiased codes": options["debias"],
-        "a robust loss": options["loss"] != "squares",
-        "a map of max_nonzeros": options["max_nonzeros"] is not None and np.ndim(options["max_nonzeros"]) > 0,
-        "checkpoints": options["checkpoint"] is not None or options["resume"] is not None,
-        "a periodic border": options["border"] == "periodic",
-        "the inside border": options["border"] == "inside",
-        "a smooth base": options["base"].startswith("smooth"),
+        "max_nonzeros for each position": np.ndim(options["max_nonzeros"]) > 0,
+        f'border="{options["border"]}"': options["border"] not in ("free", "zero"),
+        f'base="{options["base"]}"': options["base"] not in ("none", "local-mean"),
         "a mask with a base layer": rows.mask is not None and options["base"] != "none",
         "channels on this axis": file_axes(len(rows.shape), rows.channel_axis) not in ("t", "hw", "hwc", "chw", "dhw", "dhwc"),
     }
     return next((what for what, found in cases.items() if found), None)
+
+
+def _is(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, (str, int, float)) and value == default)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import _lobcod
-from ._arrays import complete, flat, read_image
+from ._arrays import complete, flat, read_image, white_of
 from ._options import atoms_for, threads_for
 from ._progress import watching
 from ._public import public
@@ -17,6 +15,8 @@ from ._report import DenoiseReport, Report
 @public("denoise")
 def denoise(image: Any, **options: Any) -> Any:
     """Remove noise from a greyscale or three-channel image. Computes in single precision.
+
+    A level (`sigma`, `gain`, both, or `share`) without a noise model stands for Gaussian, Poisson, mixed or impulse noise.
 
     {parameters}
 
@@ -34,7 +34,7 @@ def denoise(image: Any, **options: Any) -> Any:
     >>> lobcod.psnr(clean, image, 255) > lobcod.psnr(noisy, image, 255) + 3
     True
     """
-    options.update(_noise(options))
+    options["noise"] = _noise(options)
     dictionary = options["dictionary"]
     given = flat(complete(read_image(image, options["channel_axis"], axes_known=dictionary is not None)))
     with_atoms = dictionary is not None or not options["fit_atoms"]
@@ -43,7 +43,7 @@ def denoise(image: Any, **options: Any) -> Any:
     elif with_atoms and options["preset"] != "fast" and options["method"] is None:
         raise ValueError("a dictionary and fit_atoms=False are for methods with atoms; use preset='fast', or remove them")
     atoms = atoms_for(dictionary, 2, "f32")
-    options["scale"] = white(given.dtype) if options["scale"] is None else options["scale"]
+    options["scale"] = white_of(given.array, given.dtype) if options["scale"] is None else options["scale"]
     options["threads"] = threads_for(options["threads"], given.array.size)
     options["precision"] = "f32"
     with watching(options["progress"]) as options["callback"]:
@@ -55,27 +55,27 @@ def denoise(image: Any, **options: Any) -> Any:
     return clean, DenoiseReport._from({**answer["report"], "pursuit": None if pursuit is None else Report._from(pursuit)})
 
 
-_AMOUNTS = {"gaussian": ("sigma",), "poisson": ("gain",), "mixed": ("gain", "sigma"), "impulse": ("share",)}
+_LEVELS = {
+    "gaussian": ("sigma",),
+    "poisson": ("gain",),
+    "mixed": ("gain", "sigma"),
+    "correlated": ("sigma",),
+    "impulse": ("share",),
+}
 
 
-def _noise(options: dict[str, Any]) -> dict[str, Any]:
-    """Parse the noise model and its levels, which may follow the name."""
-    kind, _, text = options["noise"].partition(":")
-    if not text:
-        return {"noise": options["noise"]}
-    names = _AMOUNTS.get(kind, ())
-    try:
-        amounts = [float(amount) for amount in text.split(",")]
-    except ValueError:
-        amounts = []
-    if not names or len(amounts) != len(names):
-        raise ValueError(
-            f"the noise is {options['noise']}, but must be gaussian, gaussian:SIGMA, poisson, poisson:GAIN, mixed:GAIN,SIGMA, "
-            "impulse or impulse:SHARE"
-        )
-    return {"noise": kind, **dict(zip(names, amounts))}
-
-
-def white(dtype: np.dtype[Any]) -> float:
-    """Return the sample value of white: the maximum of the integer type, or 255."""
-    return float(np.iinfo(dtype).max) if dtype.kind in "ui" else 255.0
+def _noise(options: dict[str, Any]) -> str:
+    """Return the noise model and its levels in one text, as on the command line; levels alone determine the model."""
+    noise: str = options["noise"]
+    given = {name: options[name] for name in ("gain", "sigma", "share") if options[name] is not None}
+    if noise == "mixed":
+        given = {"gain": 1.0, "sigma": 0.0, **given}
+    if not given:
+        return noise
+    if noise == "auto":
+        noise = next((kind for kind, names in _LEVELS.items() if set(names) == set(given)), noise)
+    names = _LEVELS.get(noise, ())
+    if set(given) != set(names):
+        takes = f", which takes {' and '.join(names)}" if names else ""
+        raise ValueError(f"{' and '.join(given)} cannot be given for the noise {noise}{takes}; remove one of them")
+    return f"{noise}:{','.join(repr(float(given[name])) for name in names)}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _lobcod
-from ._arrays import Array, Image, complete, flat, read_image
-from ._denoise import white
+from ._arrays import Array, Image, complete, flat, read_image, white_of
 from ._options import atoms_for, threads_for
 from ._progress import watching
 from ._public import public
@@ -55,7 +54,7 @@ def fuse(images: Any, **options: Any) -> Any:
         return image.array, image.has_channels
 
     first = flat(frame(0), "frame 0")
-    options["scale"] = white(first.dtype) if options["scale"] is None else options["scale"]
+    options["scale"] = white_of(first.array, first.dtype) if options["scale"] is None else options["scale"]
     if options["compose"] is None:
         options["compose"] = "codes" if options["fuse_base"] == "average" else "pixels"
     options["threads"] = threads_for(options["threads"], first.array.size)

@@ -193,7 +193,7 @@ class DenoiseReport(_Base):
     """The report of denoising."""
 
     status: Annotated[str, "How the run ended."]
-    noise: Annotated[str, "Noise model."]
+    noise: Annotated[str, "Noise model, given or detected; ``none`` if no noise was detected."]
     noise_level: Annotated[
         float, "Standard deviation of Gaussian noise or gain of counts, given or estimated; fraction of samples hit by impulses."
     ]

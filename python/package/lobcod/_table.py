@@ -159,7 +159,10 @@ ALTERNATIONS = Parameter(
     "Number of alternations between pursuit and smooth layer; 0 keeps the smooth layer of the image itself.",
 )
 SCALE = Parameter(
-    "scale", optional(NUMBER), "Sample value of white. Default: the maximum of an integer type, 255 for other types.", None
+    "scale",
+    optional(NUMBER),
+    "Sample value of white. Default: the maximum of an integer type; 1 for floats up to 1.5, otherwise 255.",
+    None,
 )
 
 _HARDWARE = (THREAD_COUNT, ENGINE, TIME_LIMIT, MAX_MEMORY, PROGRESS_BAR)
@@ -474,19 +477,26 @@ FUNCTIONS = {
             Parameter(
                 "noise",
                 TEXT,
-                'Noise model: ``"gaussian"``, ``"poisson"``, ``"mixed"`` or ``"impulse"``. Its level may follow, as on the '
-                'command line: ``"gaussian:25"``, ``"poisson:2"``, ``"mixed:2,5"``, ``"impulse:0.1"``.',
+                'Noise model: ``"auto"`` (detected; an image without noise is unchanged), ``"gaussian"``, ``"correlated"``, '
+                '``"poisson"``, ``"mixed"`` or ``"impulse"``. Its level may follow, as on the command line: '
+                '``"gaussian:25"``, ``"poisson:2"``, ``"mixed:2,5"``, ``"impulse:0.1"``.',
             ),
         ),
         (
             Parameter(
                 "sigma",
                 optional(NUMBER),
-                "Standard deviation of Gaussian noise (of the read noise if mixed). Default: estimated.",
+                "Standard deviation of Gaussian or correlated noise (of the read noise if mixed). Default: estimated.",
                 None,
             ),
             Parameter("gain", optional(NUMBER), "Sample value of one count. Default: estimated; 1 for mixed noise.", None),
             Parameter("share", optional(NUMBER), "Largest fraction of samples hit by impulses. Default: estimated.", None),
+            Parameter(
+                "strength",
+                NUMBER,
+                "Factor applied to the noise level: below 1 keeps more detail and noise, above 1 smooths more. Impulses are "
+                "always removed entirely.",
+            ),
             DICTIONARY.but("Single-channel atoms, as for :func:`encode`."),
             Parameter(
                 "preset",
@@ -502,7 +512,7 @@ FUNCTIONS = {
                 None,
             ),
             Parameter("fit_atoms", FLAG, "Adapt the atoms to the noisy image first (local, impulse)."),
-            SCALE.but("Sample value of white (impulse). Default: the maximum of an integer type, 255 for other types."),
+            SCALE,
             Parameter(
                 "penalty",
                 optional(NUMBER),

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import Array
+from ._arrays import Array, white_of
 from ._codes import Codes
 from ._html import flat_atoms, looks_one_dimensional, mosaic
 from ._report import LearnReport, Report
@@ -72,7 +72,7 @@ def _draw_curves(dictionary: Array, ax: Axes) -> None:
 def images(*images: ArrayLike, titles: Sequence[str] = (), data_range: float | None = None, size: float = 2.0) -> Figure:
     """Draw images ``(h, w)`` or ``(h, w, 3)`` side by side, all with the same grey levels.
 
-    `data_range` is the sample value of white; by default the maximum of an integer type, 1 for floats up to 1, otherwise 255.
+    `data_range` is the sample value of white; by default the maximum of an integer type, 1 for floats up to 1.5, otherwise 255.
     Missing samples (NaN) are black. `size` is the height of the figure in inches.
     """
     if not images:
@@ -81,18 +81,12 @@ def images(*images: ArrayLike, titles: Sequence[str] = (), data_range: float | N
     width = sum(image.shape[1] / image.shape[0] for image in shown)
     figure, panels = plt.subplots(1, len(shown), figsize=(size * width, 1.1 * size), squeeze=False)
     for number, (panel, image) in enumerate(zip(panels[0], shown)):
-        white = _white(image) if data_range is None else data_range
+        white = white_of(image, image.dtype) if data_range is None else data_range
         panel.imshow(np.clip(np.nan_to_num(image.astype(float)) / white, 0, 1), cmap="gray", vmin=0, vmax=1)
         panel.set_title(titles[number] if number < len(titles) else "")
         panel.set_axis_off()
     figure.tight_layout()
     return figure
-
-
-def _white(image: Array) -> float:
-    if image.dtype.kind in "ui":
-        return float(np.iinfo(image.dtype).max)
-    return 1.0 if image.dtype.kind == "b" or np.nanmax(image) <= 1 else 255.0
 
 
 def codes(codes: Codes, ax: Axes | None = None) -> Axes:

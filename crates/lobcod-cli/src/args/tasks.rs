@@ -6,9 +6,10 @@ use super::{
 };
 use crate::values::{
     ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice,
-    NoiseChoice, PreferChoice, Preset,
+    PreferChoice, Preset,
 };
 use clap::Args;
+use lobcod_tasks::denoise::Noise;
 use std::path::PathBuf;
 
 pub(super) const FUSE_EXAMPLES: &str = "Examples:
@@ -124,7 +125,7 @@ pub struct DenoiseArgs {
     ///
     /// A number alone is the SIGMA of Gaussian noise.
     #[arg(long, value_name = "KIND", default_value = "auto")]
-    pub noise: NoiseChoice,
+    pub noise: Noise,
     /// Factor applied to the noise level: below 1 keeps more detail and noise, above 1 smooths
     /// more.
     #[arg(long, value_name = "F", default_value_t = 1.0, allow_negative_numbers = true)]

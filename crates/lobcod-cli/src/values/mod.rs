@@ -1,10 +1,8 @@
 //! Types of option values: sizes, amounts of memory, names and files.
 
-mod noise;
 mod sizes;
 mod tasks;
 
-pub use noise::NoiseChoice;
 pub use sizes::{Size, Sizes};
 pub use tasks::{
     ActivityChoice, AlignChoice, ComposeChoice, FillChoice, FuseBaseChoice, MethodOfDenoising,

@@ -3,7 +3,7 @@
 use super::extremes::LEAST_FRACTION;
 use super::impulse::planes;
 use super::level::{Measure, check_size, level_of, measure, noise_level};
-use super::params::Noise;
+use super::noise::Noise;
 use super::spectrum::{Spectrum, quietest};
 use lobcod::{Result, Signal};
 use std::fmt;

@@ -10,13 +10,15 @@ mod impulse;
 mod level;
 mod linear;
 mod local;
+mod noise;
 mod omp;
 mod params;
 mod spectrum;
 
 pub use detect::{DetectedNoise, detect_noise};
 pub use level::{gain_of_counts, noise_level};
-pub use params::{DenoiseParams, Effort, Method, Noise};
+pub use noise::Noise;
+pub use params::{DenoiseParams, Effort, Method};
 
 use crate::opponent::{opponent_of_rgb, rgb_of_opponent};
 use anscombe::Anscombe;

@@ -1,44 +1,9 @@
 //! Parameters of denoising.
 
-use super::Denoiser;
+use super::{Denoiser, Noise};
 use lobcod::run::Run;
 use lobcod::{Error, Penalty, PursuitParams, Result};
 use std::time::Duration;
-
-/// Kind and amount of noise, in units of the samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Noise {
-    /// Detected by [`detect_noise`](super::detect_noise); an image without noise is unchanged.
-    Auto,
-    /// Additive and uniform; `None`: the level is estimated.
-    Gaussian {
-        /// Standard deviation.
-        sigma: Option<f64>,
-    },
-    /// Counts times a gain: Poisson noise; `None`: the gain is estimated.
-    Poisson {
-        /// Sample value of one count.
-        gain: Option<f64>,
-    },
-    /// Counts times a gain, plus Gaussian read-out noise.
-    Mixed {
-        /// Sample value of one count.
-        gain: f64,
-        /// Standard deviation of the read-out noise.
-        sigma: f64,
-    },
-    /// Additive, with correlated neighbouring samples; `None`: the level is estimated. The spectrum
-    /// is always estimated.
-    Correlated {
-        /// Standard deviation.
-        sigma: Option<f64>,
-    },
-    /// Some samples replaced by black, white or other values; `None`: their fraction is estimated.
-    Impulse {
-        /// Maximum fraction of affected samples.
-        share: Option<f64>,
-    },
-}
 
 /// Method for Gaussian noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,29 +1,81 @@
-//! Parsing of noise models.
+//! Noise models.
 
-use lobcod_tasks::denoise::Noise;
+use lobcod::{Error, Result};
 use std::str::FromStr;
 
-/// Noise model and level: `auto`, `gaussian[:SIGMA]`, `correlated[:SIGMA]`, `poisson[:GAIN]`,
-/// `mixed:GAIN,SIGMA`, `impulse[:FRACTION]`, or a common synonym. A number alone is the level of
-/// Gaussian noise.
+/// Kind and amount of noise, in units of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NoiseChoice(pub Noise);
+pub enum Noise {
+    /// Detected by [`detect_noise`](super::detect_noise); an image without noise is unchanged.
+    Auto,
+    /// Additive and uniform; `None`: the level is estimated.
+    Gaussian {
+        /// Standard deviation.
+        sigma: Option<f64>,
+    },
+    /// Counts times a gain: Poisson noise; `None`: the gain is estimated.
+    Poisson {
+        /// Sample value of one count.
+        gain: Option<f64>,
+    },
+    /// Counts times a gain, plus Gaussian read-out noise.
+    Mixed {
+        /// Sample value of one count.
+        gain: f64,
+        /// Standard deviation of the read-out noise.
+        sigma: f64,
+    },
+    /// Additive, with correlated neighbouring samples; `None`: the level is estimated. The spectrum
+    /// is always estimated.
+    Correlated {
+        /// Standard deviation.
+        sigma: Option<f64>,
+    },
+    /// Some samples replaced by black, white or other values; `None`: their fraction is estimated.
+    Impulse {
+        /// Maximum fraction of affected samples.
+        share: Option<f64>,
+    },
+}
 
-impl FromStr for NoiseChoice {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        const FORMS: &str = "use auto, gaussian, gaussian:SIGMA, correlated, correlated:SIGMA, poisson, poisson:GAIN, \
-                             mixed:GAIN,SIGMA, impulse or impulse:FRACTION";
+impl Noise {
+    /// Name of the model.
+    pub fn name(self) -> &'static str {
+        match self {
+            Noise::Auto => "auto",
+            Noise::Gaussian { .. } => "gaussian",
+            Noise::Poisson { .. } => "poisson",
+            Noise::Mixed { .. } => "mixed",
+            Noise::Correlated { .. } => "correlated",
+            Noise::Impulse { .. } => "impulse",
+        }
+    }
+}
+
+/// The model, or a common synonym, and its level: `auto`, `gaussian[:SIGMA]`, `correlated[:SIGMA]`,
+/// `poisson[:GAIN]`, `mixed:GAIN,SIGMA` or `impulse[:FRACTION]`. A number alone is the level of
+/// Gaussian noise.
+impl FromStr for Noise {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || {
+            Error::parameter(
+                "the noise",
+                text,
+                "auto, gaussian, gaussian:SIGMA, correlated, correlated:SIGMA, poisson, poisson:GAIN, \
+                 mixed:GAIN,SIGMA, impulse or impulse:FRACTION",
+            )
+        };
         if let Ok(sigma) = text.parse() {
-            return Ok(NoiseChoice(Noise::Gaussian { sigma: Some(sigma) }));
+            return Ok(Noise::Gaussian { sigma: Some(sigma) });
         }
         let (kind, amounts) =
             text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
         let amounts: Option<Vec<f64>> = amounts
-            .map(|a| a.split(',').map(str::parse).collect::<Result<_, _>>())
+            .map(|a| a.split(',').map(str::parse).collect::<std::result::Result<_, _>>())
             .transpose()
-            .map_err(|_| FORMS)?;
-        Ok(NoiseChoice(match (canonical_name(kind), amounts.as_deref()) {
+            .map_err(|_| wrong())?;
+        Ok(match (canonical_name(kind), amounts.as_deref()) {
             ("auto", None) => Noise::Auto,
             ("gaussian", None) => Noise::Gaussian { sigma: None },
             ("gaussian", Some(&[sigma])) => Noise::Gaussian { sigma: Some(sigma) },
@@ -34,8 +86,8 @@ impl FromStr for NoiseChoice {
             ("mixed", Some(&[gain, sigma])) => Noise::Mixed { gain, sigma },
             ("impulse", None) => Noise::Impulse { share: None },
             ("impulse", Some(&[share])) => Noise::Impulse { share: Some(share) },
-            _ => return Err(FORMS.into()),
-        }))
+            _ => return Err(wrong()),
+        })
     }
 }
 
@@ -81,7 +133,7 @@ mod tests {
             ("salt-and-pepper", Noise::Impulse { share: None }),
             ("salt-and-pepper:0.1", Noise::Impulse { share: Some(0.1) }),
         ] {
-            assert_eq!(text.parse(), Ok(NoiseChoice(noise)), "{text}");
+            assert_eq!(text.parse::<Noise>().unwrap(), noise, "{text}");
         }
     }
 
@@ -98,7 +150,7 @@ mod tests {
             "poisson:1,2",
             "auto:3",
         ] {
-            let answer = wrong.parse::<NoiseChoice>().unwrap_err();
+            let answer = wrong.parse::<Noise>().unwrap_err().to_string();
             assert!(
                 answer.contains("gaussian:SIGMA") && answer.contains("impulse:FRACTION"),
                 "{wrong}: {answer}"
