@@ -75,4 +75,4 @@ def test_atoms_of_several_sizes_keep_them() -> None:
     with pytest.raises(ValueError, match="remove atoms"):
         lobcod.learn([image], 7, size=[((4, 4), 3), ((6, 7), 2)])
     with pytest.raises(ValueError, match="different numbers of axes"):
-        lobcod.learn([image], size=[((4, 4), 3), (6, 2)])
+        lobcod.learn([image], size=[((4, 4), 3), (6, 2)])  # type: ignore[arg-type]
