@@ -1,6 +1,6 @@
 //! Ranks that are threads of one process, for tests of the rank engine without MPI.
 
-use lobcod::engine::ranks::World;
+use lobcod::engine::ranks::{World, wire};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -95,32 +95,23 @@ impl World for LocalWorld {
     }
 
     fn reduce(&self, sums: &mut [i64], maxima: &mut [f64]) {
-        let own = sums
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .chain(maxima.iter().flat_map(|x| x.to_le_bytes()));
-        let all = self.gather(own.collect());
+        let mut own = Vec::new();
+        wire::put(&mut own, sums);
+        wire::put(&mut own, maxima);
+        let (mut their_sums, mut their_maxima) = (sums.to_vec(), maxima.to_vec());
         sums.fill(0);
-        for part in all {
-            let (theirs, behind) = part.split_at(8 * sums.len());
-            let bytes = |x: &[u8]| -> [u8; 8] { x.try_into().expect("eight bytes") };
-            sums.iter_mut()
-                .zip(theirs.chunks_exact(8))
-                .for_each(|(sum, x)| *sum += i64::from_le_bytes(bytes(x)));
-            maxima
-                .iter_mut()
-                .zip(behind.chunks_exact(8))
-                .for_each(|(most, x)| *most = most.max(f64::from_le_bytes(bytes(x))));
+        for message in self.gather(own) {
+            let mut rest = &message[..];
+            wire::take(&mut rest, &mut their_sums);
+            wire::take(&mut rest, &mut their_maxima);
+            assert!(rest.is_empty(), "all ranks reduce the same numbers");
+            sums.iter_mut().zip(&their_sums).for_each(|(sum, x)| *sum += x);
+            maxima.iter_mut().zip(&their_maxima).for_each(|(most, &x)| *most = most.max(x));
         }
     }
 
     fn gather(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
         self.to_all.iter().for_each(|rank| rank.send(own.clone()).expect("the rank is running"));
         self.from_all.iter().map(|rank| rank.recv().expect("the rank is running")).collect()
-    }
-
-    fn gather_at_first(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
-        let all = self.gather(own);
-        if self.rank == 0 { all } else { Vec::new() }
     }
 }

@@ -5,7 +5,7 @@
 //! rank, median), the memory of the session on every rank, and the bytes sent per sweep, counted
 //! and by the formula of docs/how-to/cluster.md.
 
-use lobcod::engine::ranks::{RankEngine, World as _};
+use lobcod::engine::ranks::{RankEngine, World as _, wire};
 use lobcod::engine::{Context, Discovery, Engine as _, Plane, Problem, Visit};
 use lobcod::geometry::{Point, Region};
 use lobcod::grid::Grouping;
@@ -54,7 +54,9 @@ fn main() -> lobcod::Result<()> {
         sent,
         formula(side, &dictionary, world.rank(), world.ranks()),
     ];
-    let all = world.gather(of_rank.iter().flat_map(|x| x.to_le_bytes()).collect());
+    let mut message = Vec::new();
+    wire::put(&mut message, &of_rank);
+    let all = world.gather(message);
     if world.rank() == 0 {
         let (ranks, median) = (world.ranks(), seconds[seconds.len() / 2]);
         let (discovery, support) = (report.discovery_sweeps, report.support_sweeps);
@@ -62,11 +64,10 @@ fn main() -> lobcod::Result<()> {
             "{side} x {side}, {ranks} ranks x {threads} threads: {median:.3} s, {discovery} + {support} sweeps, "
         );
         println!("objective {}", report.total.objective);
-        for (rank, bytes) in all.iter().enumerate() {
-            let number = |i: usize| {
-                u64::from_le_bytes(bytes[8 * i..8 * i + 8].try_into().expect("eight bytes"))
-            };
-            let (memory, sent, formula) = (number(0), number(1), number(2));
+        for (rank, message) in all.iter().enumerate() {
+            let mut of_rank = [0u64; 3];
+            wire::take(&mut &message[..], &mut of_rank);
+            let [memory, sent, formula] = of_rank;
             println!(
                 "rank {rank}: {:.1} MiB; a sweep sends {sent} bytes, {formula} by the formula",
                 memory as f64 / 1048576.0

@@ -21,7 +21,7 @@ pub(crate) fn send_borders_at_once() {
 }
 
 /// Maximum bytes per call, which counts them in 32 bits.
-pub(crate) const MOST: usize = 1 << 30;
+const MOST: usize = 1 << 30;
 
 /// A pending message, and its buffer.
 pub(crate) struct UnderWay {

@@ -105,28 +105,6 @@ impl World for MpiWorld {
     fn gather(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
         calls::gather(&own, self.ranks)
     }
-
-    fn gather_at_first(&self, own: Vec<u8>) -> Vec<Vec<u8>> {
-        if self.rank > 0 {
-            self.send(0, (own.len() as u64).to_le_bytes().to_vec());
-            own.chunks(calls::MOST).for_each(|part| self.send(0, part.to_vec()));
-            return Vec::new();
-        }
-        let of_rank = |rank: usize| {
-            let length = self
-                .receive(rank)
-                .try_into()
-                .map(u64::from_le_bytes)
-                .expect("a message starts with its length") as usize;
-            let mut all = Vec::with_capacity(length);
-            while all.len() < length {
-                all.extend(self.receive(rank));
-            }
-            all
-        };
-        let others: Vec<Vec<u8>> = (1..self.ranks).map(of_rank).collect();
-        std::iter::once(own).chain(others).collect()
-    }
 }
 
 impl Drop for MpiWorld {

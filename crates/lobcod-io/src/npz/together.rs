@@ -3,7 +3,7 @@
 use super::write::{directory_line, end_records, local_header};
 use crate::array::{Array, DataType};
 use crate::npy;
-use lobcod::engine::ranks::World;
+use lobcod::engine::ranks::{World, wire};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -35,18 +35,54 @@ struct ByteRange {
 }
 
 /// Writes the arrays; the file is identical to [`encode`](super::encode) of the whole arrays and
-/// appears once it is complete.
+/// appears once it is complete. If one rank fails, all do: they continue with the same collective
+/// calls.
 pub(crate) fn write_together(
     path: &Path,
     arrays: &[SharedArray<'_>],
     world: &dyn World,
 ) -> io::Result<()> {
     let unfinished = unfinished(path)?;
-    if world.rank() == 0 {
-        File::create(&unfinished)?;
-    }
+    let at_first = |work: &dyn Fn() -> io::Result<()>| {
+        agreed(if world.rank() == 0 { work() } else { Ok(()) }, world)
+    };
     // No rank opens the file before it exists.
-    world.reduce(&mut [0], &mut []);
+    at_first(&|| File::create(&unfinished).map(drop))?;
+    let runs = gather_runs(arrays, world);
+    let written = agreed(write_own(&unfinished, arrays, &runs, world.rank()), world)
+        .and_then(|()| at_first(&|| fs::rename(&unfinished, path)));
+    if written.is_err() && world.rank() == 0 {
+        // The error is already known.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}
+
+/// The result of this rank, or an error if another rank failed.
+fn agreed(own: io::Result<()>, world: &dyn World) -> io::Result<()> {
+    let mut failed = [i64::from(own.is_err())];
+    world.reduce(&mut failed, &mut []);
+    if own.is_ok() && failed[0] > 0 {
+        return Err(io::Error::other("another rank could not write its part"));
+    }
+    own
+}
+
+/// Length and checksum of a run of bytes.
+type Run = [u64; 2];
+
+/// The runs of every rank, array by array, plane by plane.
+fn gather_runs(arrays: &[SharedArray<'_>], world: &dyn World) -> Vec<Vec<Run>> {
+    let own = arrays.iter().flat_map(|array| &array.own);
+    let own: Vec<Run> =
+        own.map(|run| [run.len() as u64, u64::from(crc32fast::hash(run))]).collect();
+    let mut message = Vec::new();
+    wire::put_list(&mut message, &own);
+    world.gather(message).iter().map(|message| wire::take_list(&mut &message[..])).collect()
+}
+
+/// Positions of the arrays in the file, and the end of the last.
+fn byte_ranges(arrays: &[SharedArray<'_>]) -> (Vec<ByteRange>, u64) {
     let mut end = 0;
     let mut places = Vec::new();
     for array in arrays {
@@ -57,48 +93,33 @@ pub(crate) fn write_together(
         end = start + size;
         places.push(ByteRange { start, preamble, size });
     }
-    let mut file = OpenOptions::new().write(true).open(&unfinished)?;
-    let checksums = write_own(&mut file, arrays, &places, world)?;
-    if world.rank() == 0 {
-        finish(&mut file, arrays, &places, &checksums, end)?;
-    }
-    file.sync_all()?;
-    world.reduce(&mut [0], &mut []);
-    if world.rank() == 0 {
-        fs::rename(&unfinished, path)?;
-    }
-    world.reduce(&mut [0], &mut []);
-    Ok(())
+    (places, end)
 }
 
-/// Writes this rank's bytes; returns the checksum of each array, including its preamble.
+/// Writes the bytes of a rank; the first one also writes headers and directory, with the checksum of
+/// each array including its preamble.
 fn write_own(
-    file: &mut File,
+    path: &Path,
     arrays: &[SharedArray<'_>],
-    places: &[ByteRange],
-    world: &dyn World,
-) -> io::Result<Vec<u32>> {
-    // Lengths and checksums of all runs, array by array, plane by plane.
-    let mut own = Vec::new();
-    for run in arrays.iter().flat_map(|array| &array.own) {
-        own.extend((run.len() as u64).to_le_bytes());
-        own.extend(u64::from(crc32fast::hash(run)).to_le_bytes());
-    }
-    let runs: Vec<Vec<(u64, u32)>> = world.gather(own).iter().map(|bytes| pairs(bytes)).collect();
+    runs: &[Vec<Run>],
+    own: usize,
+) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let (places, end) = byte_ranges(arrays);
     let mut checksums = Vec::new();
     let mut first = 0;
-    for (array, place) in arrays.iter().zip(places) {
+    for (array, place) in arrays.iter().zip(&places) {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&place.preamble);
         let mut at = place.start + place.preamble.len() as u64;
         for (plane, bytes) in array.own.iter().enumerate() {
             for (rank, runs) in runs.iter().enumerate() {
-                let (length, checksum) = runs[first + plane];
-                if rank == world.rank() {
+                let [length, checksum] = runs[first + plane];
+                if rank == own {
                     file.seek(SeekFrom::Start(at))?;
                     file.write_all(bytes)?;
                 }
-                hasher.combine(&crc32fast::Hasher::new_with_initial_len(checksum, length));
+                hasher.combine(&crc32fast::Hasher::new_with_initial_len(checksum as u32, length));
                 at += length;
             }
         }
@@ -113,12 +134,10 @@ fn write_own(
         first += array.own.len();
         checksums.push(hasher.finalize());
     }
-    Ok(checksums)
-}
-
-fn pairs(bytes: &[u8]) -> Vec<(u64, u32)> {
-    let number = |x: &[u8]| u64::from_le_bytes(x.try_into().expect("eight bytes"));
-    bytes.chunks_exact(16).map(|pair| (number(&pair[..8]), number(&pair[8..]) as u32)).collect()
+    if own == 0 {
+        finish(&mut file, arrays, &places, &checksums, end)?;
+    }
+    file.sync_all()
 }
 
 /// Writes the headers and the directory.

@@ -7,7 +7,8 @@
 mod blocks;
 mod exchange;
 mod traffic;
-pub(crate) mod wire;
+#[doc(hidden)]
+pub mod wire;
 mod world;
 
 #[doc(hidden)]

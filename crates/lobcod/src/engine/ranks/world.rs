@@ -22,6 +22,4 @@ pub trait World {
     fn reduce(&self, sums: &mut [i64], maxima: &mut [f64]);
     /// Gathers the data of every rank on every rank, in rank order.
     fn gather(&self, own: Vec<u8>) -> Vec<Vec<u8>>;
-    /// Gathers the data of every rank on the first rank; empty on the others.
-    fn gather_at_first(&self, own: Vec<u8>) -> Vec<Vec<u8>>;
 }
