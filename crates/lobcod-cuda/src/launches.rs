@@ -104,8 +104,12 @@ impl CudaSession {
         Ok(())
     }
 
-    /// Synthesises the residual if it does not belong to codes and dictionary.
+    /// Synthesises the residual if it does not belong to codes and dictionary. After an error the
+    /// atoms on the device may be others.
     pub(crate) fn follow(&mut self) -> Result<()> {
+        if !self.known.atoms {
+            self.take_dictionary()?;
+        }
         if self.standing == Standing::Foreign { self.synthesise() } else { Ok(()) }
     }
 

@@ -32,8 +32,11 @@ pub(crate) struct Sorted {
 impl CudaSession {
     /// Copies the dictionary to the device.
     pub(crate) fn take_dictionary(&mut self) -> Result<()> {
+        self.known.atoms = false;
         self.device.write(self.dictionary.data(), &mut self.buffers.atoms)?;
-        self.prepare_atoms()
+        self.prepare_atoms()?;
+        self.known.atoms = true;
+        Ok(())
     }
 
     /// Derives the layouts used by kernels from the atoms on the device, and discards what belongs
@@ -79,14 +82,22 @@ impl CudaSession {
         Ok(())
     }
 
+    /// Replaces the dictionary, after which the residual has at most this standing. On an error the
+    /// session keeps its dictionary.
     fn replace_dictionary(
         &mut self,
         dictionary: Dictionary<f32>,
         standing: Standing,
     ) -> Result<()> {
-        self.dictionary = dictionary;
-        self.standing = self.standing.min(standing);
-        self.take_dictionary()
+        let standing = self.standing.min(standing);
+        let before = std::mem::replace(&mut self.dictionary, dictionary);
+        self.standing = Standing::Foreign;
+        if let Err(error) = self.take_dictionary() {
+            self.dictionary = before;
+            return Err(error);
+        }
+        self.standing = standing;
+        Ok(())
     }
 
     /// Allocates memory for this many codes sorted by atom.
@@ -211,9 +222,11 @@ impl Learning<f32> for CudaSession {
         let moved = f64::from_bits(self.read_counters()?.atom_move);
         let dictionary =
             Dictionary::new(self.dictionary.extent(), self.dictionary.channels(), data)?;
+        self.known.atoms = false;
         self.device.copy(&sorted.improved, &mut self.buffers.atoms)?;
-        self.dictionary = dictionary;
         self.prepare_atoms()?;
+        self.known.atoms = true;
+        self.dictionary = dictionary;
         self.standing = Standing::Swept;
         self.put_back(sorted);
         Ok(moved)

@@ -63,11 +63,13 @@ pub(crate) enum Standing {
     Correlated,
 }
 
-/// What is known about the codes on the device.
+/// What is known about codes and atoms on the device.
 #[derive(Default)]
 pub(crate) struct Known {
     /// Needles whose last measured correlation exceeds this are candidates.
     pub(crate) candidates: Option<f32>,
+    /// Whether the atoms are those of the dictionary.
+    pub(crate) atoms: bool,
     /// Whether curvatures belong to the current atoms.
     pub(crate) curvature: bool,
     /// Whether the sorted codes are the current ones.
@@ -160,16 +162,17 @@ impl Session<f32> for CudaSession {
         Ok(self.read_counters()?.sweep())
     }
 
-    fn measure(&mut self, what: Measure, _: &Context) -> Result<Vec<Measurement>> {
+    fn measure(&mut self, what: Measure, context: &Context) -> Result<Vec<Measurement>> {
         self.follow()?;
         if what != Measure::Progress && self.standing == Standing::Swept {
             self.synthesise()?;
         }
-        let correlates = what.correlates();
+        // One kernel computes all correlations, so it is stopped before or not at all.
+        let correlates = what.correlates() && !context.stop.is_due();
         if correlates {
             self.correlate()?;
         }
-        if let Measure::Certificate { penalty, slack } = what {
+        if let (Measure::Certificate { penalty, slack }, true) = (what, correlates) {
             self.known.candidates = Some((penalty * (1.0 + slack)) as f32);
         }
         let sums = self.tally()?;
