@@ -1,7 +1,7 @@
 //! Conversion of Python option dictionaries to library parameters.
 
 use crate::errors::{Fault, Result};
-use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
+use lobcod::engine::{CpuEngine, Engine, FallbackEngine, words_of_fallback};
 use lobcod::{Penalty, Real, parallel};
 use lobcod_cuda::CudaEngine;
 use pyo3::exceptions::PyRuntimeWarning;
@@ -104,8 +104,8 @@ impl EngineChoice {
 }
 
 /// Warns in Python that a device failed.
-fn warn_of_fallback(fault: &lobcod::Error) {
-    let text = CString::new(format!("{fault}; the work continues on the CPU")).unwrap_or_default();
+fn warn_of_fallback(fault: &lobcod::Error, lost: Duration) {
+    let text = CString::new(format!("{fault}; {}", words_of_fallback(lost))).unwrap_or_default();
     // A warning filter may raise an error; the work continues regardless.
     Python::attach(|py| {
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1).unwrap_or(())

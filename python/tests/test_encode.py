@@ -161,3 +161,10 @@ def test_checkpoints(grey: lobcod.Array, tmp_path: object) -> None:
         lobcod.encode(grey + 1, penalty=3, resume=file)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         lobcod.encode(grey, penalty=2, resume=f"{tmp_path}/none.npz")
+
+
+def test_auto_without_a_gpu_uses_the_cpu(grey: lobcod.Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    codes = lobcod.encode(grey, "natural", penalty=20, engine="auto")
+    assert codes.report.engine == "cpu"
+    np.testing.assert_array_equal(codes.value, lobcod.encode(grey, "natural", penalty=20).value)

@@ -5,10 +5,11 @@ use crate::output::{note, warn};
 use crate::ranks;
 use crate::values::{EngineChoice, Precision};
 use anyhow::{Result, bail};
-use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
+use lobcod::engine::{CpuEngine, Engine, FallbackEngine, words_of_fallback};
 use lobcod::{Error, Extent, Real};
 use lobcod_cuda::CudaEngine;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Resolves `--engine auto` to a GPU or the CPU, and prints the choice.
 pub fn choose(run: &mut RunArgs, quiet: bool) {
@@ -68,8 +69,8 @@ fn usable_device(run: &RunArgs) -> Result<CudaEngine> {
     cuda()
 }
 
-fn continue_on_cpu(fault: &Error) {
-    warn(&format!("{fault}; the work continues on the CPU"));
+fn continue_on_cpu(fault: &Error, lost: Duration) {
+    warn(&format!("{fault}; {}", words_of_fallback(lost)));
 }
 
 /// The GPU, opened once.

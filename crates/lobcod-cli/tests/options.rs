@@ -44,3 +44,25 @@ fn the_help_lists_tasks_first_and_options_where_they_work() {
     assert!(desk.succeed("learn --help").contains("--seed"));
     assert!(!desk.succeed("learn -h").contains("--seed"));
 }
+
+/// On a machine without a usable GPU, which an empty list of devices imitates.
+#[test]
+fn auto_without_a_gpu_uses_the_cpu_and_says_why() {
+    let desk = Desk::new();
+    desk.image("a.png", &[24, 30], 1, 0.0);
+    for (line, why) in [
+        ("encode a.png -o auto.npz --engine auto", "using the CPU, because the CUDA engine needs"),
+        ("encode a.png -o auto.npz --engine auto --precision f64", "because the GPU engine uses"),
+        ("denoise a.png -o out.png --noise 5 --engine auto", "using the CPU, because"),
+    ] {
+        let run = |line: &str| desk.command(line).env("CUDA_VISIBLE_DEVICES", "").output().unwrap();
+        let output = run(line);
+        let printed = text(&output.stderr);
+        assert!(output.status.success(), "lobcod {line}: {printed}");
+        assert!(printed.contains(why) && printed.lines().count() == 1, "lobcod {line}: {printed}");
+        assert!(run(&format!("{line} --quiet")).stderr.is_empty(), "lobcod {line} --quiet");
+    }
+    desk.succeed("encode a.png -o cpu.npz --precision f64");
+    let bytes = |name: &str| std::fs::read(desk.path(name)).unwrap();
+    assert_eq!(bytes("auto.npz"), bytes("cpu.npz"));
+}

@@ -7,6 +7,7 @@ use lobcod::engine::{CpuEngine, Engine, FallbackEngine};
 use lobcod::{Control, Error, Observer, Progress, Real, Result};
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// A device that fails once, or is lost from the n-th call on.
 pub struct Faulty {
@@ -58,43 +59,54 @@ impl Observer for Kept {
     }
 }
 
-/// Runs `work` on a device that fails at call 0, 1, 2 and so on, until it no longer fails.
-/// `work(engine, kept)` returns its answer, and `judge(answer, kept)` checks it.
+/// Runs `work(engine, kept)` on a device that fails at call 0, 1, 2 and so on, until it no longer
+/// fails.
 ///
-/// On the device alone the run ends in a one-sentence error; with another engine as fallback, in an
-/// answer.
+/// On the device alone the run ends in a one-sentence error, and `rescue(kept)` checks what can be
+/// resumed. With another engine as fallback it ends in an answer that `judge` checks, however often
+/// the codes are copied from the device.
 pub fn every_fault<T: Real, A>(
     work: impl Fn(&dyn Engine<T>, &mut Kept) -> Result<A>,
-    judge: impl Fn(Result<A>, &Kept, &str),
+    judge: impl Fn(A, &str),
+    rescue: impl Fn(&Kept, &str),
 ) {
     let cpu = || CpuEngine::new(1).expect("one thread");
+    let device = |hook: &Rc<Faulty>| Hooked { engine: cpu(), hook: Rc::clone(hook) };
+    let answered = |answer: Result<A>, name: &str| {
+        judge(answer.unwrap_or_else(|error| panic!("{name}: {error}")), name);
+    };
     for lost in [false, true] {
+        let fault = |n: usize| format!("{} at call {n}", if lost { "lost" } else { "fails" });
         for n in 0.. {
-            let name = format!("{} at call {n}", if lost { "lost" } else { "fails" });
-            let hook = Faulty::new(n, lost);
-            let mut kept = Kept::default();
-            let alone = work(&Hooked { engine: cpu(), hook: Rc::clone(&hook) }, &mut kept);
+            let (name, hook, mut kept) = (fault(n), Faulty::new(n, lost), Kept::default());
+            let ended = work(&device(&hook), &mut kept);
             if !hook.failed() {
-                judge(alone, &kept, &name);
+                answered(ended, &name);
                 break;
             }
-            // A fault whose error is ignored, such as that of a checkpoint, may leave an answer.
-            if let Err(error) = &alone {
-                let sentence = error.to_string();
-                assert!(
-                    matches!(error, Error::Device(_)) && !sentence.contains('\n'),
-                    "{name}: {sentence}"
-                );
+            let error = ended.err().unwrap_or_else(|| panic!("{name}: the fault is not reported"));
+            let sentence = error.to_string();
+            assert!(
+                matches!(error, Error::Device(_)) && !sentence.contains('\n'),
+                "{name}: {sentence}"
+            );
+            rescue(&kept, &name);
+        }
+        for interval in [Duration::ZERO, Duration::MAX] {
+            for n in 0.. {
+                let (name, hook) =
+                    (format!("{}, copies {interval:?}", fault(n)), Faulty::new(n, lost));
+                let noticed = Rc::new(Cell::new(0));
+                let count = Rc::clone(&noticed);
+                let notice = move |_: &Error, _| count.set(count.get() + 1);
+                let (first, second) = (Box::new(device(&hook)), Box::new(cpu()));
+                let both = FallbackEngine::with_copies(first, second, interval, notice);
+                answered(work(&both, &mut Kept::default()), &name);
+                if !hook.failed() {
+                    break;
+                }
+                assert_eq!(noticed.get(), 1, "{name}: the fault is not reported exactly once");
             }
-            let hook = Faulty::new(n, lost);
-            let noticed = Rc::new(Cell::new(0));
-            let count = Rc::clone(&noticed);
-            let device = Box::new(Hooked { engine: cpu(), hook: Rc::clone(&hook) });
-            let both =
-                FallbackEngine::new(device, Box::new(cpu()), move |_| count.set(count.get() + 1));
-            let mut kept = Kept::default();
-            judge(work(&both, &mut kept), &kept, &name);
-            assert_eq!(noticed.get(), 1, "{name}: the fault is not reported exactly once");
         }
     }
 }

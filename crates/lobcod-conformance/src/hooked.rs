@@ -13,6 +13,8 @@ use std::rc::Rc;
 /// A call of an engine or a session.
 #[derive(Clone, Copy, Debug)]
 pub enum Call<'a> {
+    /// The memory of a session is estimated.
+    Estimate,
     /// A session is opened, with this many positions if it is a band.
     Open(Option<usize>),
     /// A sweep over needles.
@@ -83,7 +85,8 @@ impl<T: Real, E: Engine<T>, H: Hook + 'static> Engine<T> for Hooked<E, H> {
         self.engine.agreement()
     }
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
-        self.engine.estimate_memory(problem, density)
+        let estimate = || self.engine.estimate_memory(problem, density);
+        call(&*self.hook, Call::Estimate, estimate, |_| 0)
     }
     fn open(
         &self,

@@ -168,7 +168,7 @@ fn fallback(engine: CudaEngine) -> (FallbackEngine<f32>, Rc<RefCell<Vec<Error>>>
     let notice = Rc::clone(&faults);
     let cpu = Box::new(CpuEngine::new(0).unwrap());
     (
-        FallbackEngine::new(Box::new(engine), cpu, move |fault| {
+        FallbackEngine::new(Box::new(engine), cpu, move |fault, _| {
             notice.borrow_mut().push(fault.clone())
         }),
         faults,

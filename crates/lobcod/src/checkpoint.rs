@@ -15,6 +15,9 @@ use crate::real::Real;
 use crate::report::HistoryPoint;
 use std::collections::BTreeMap;
 
+#[cfg(test)]
+mod tests;
+
 /// A pursuit between two passes. Resuming is bit-identical. The residual is not included: every
 /// pass recomputes it. `f64` represents codes of both precisions exactly.
 #[derive(Clone, Debug, PartialEq)]
@@ -252,7 +255,7 @@ fn list(numbers: &[f64]) -> String {
 
 /// Hash (FNV-1a) of parameters as text, signals and dictionary.
 fn hash_problem<T: Real>(params: &str, signals: &[Observed<T>], dictionary: &Dictionary<T>) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut hash = Fnv::default();
     hash.text(&format!("{} {params} {} {}", T::NAME, dictionary.extent(), dictionary.channels()));
     hash.numbers(dictionary.data());
     for observed in signals {
@@ -296,7 +299,20 @@ fn hash_problem<T: Real>(params: &str, signals: &[Observed<T>], dictionary: &Dic
     hash.0
 }
 
+/// Hash of numbers in this order.
+pub(crate) fn hash_numbers<'a>(numbers: impl Iterator<Item = &'a f64>) -> u64 {
+    let mut hash = Fnv::default();
+    numbers.for_each(|&x| hash.number(x));
+    hash.0
+}
+
 struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
 
 impl Fnv {
     fn bytes(&mut self, bytes: &[u8]) {

@@ -42,9 +42,13 @@ pub enum Error {
     /// The observer stopped the run before a result was available.
     #[error("stopped before a result was available; run it again")]
     Stopped,
-    /// A device failed. The last checkpoint may contain the codes so far.
+    /// A device failed. The last checkpoint contains the codes of the last complete pass.
     #[error("{0}")]
     Device(String),
+    /// A device was lost, and with it the newest codes. The session continues on another engine,
+    /// from older codes; solvers repeat what they did since.
+    #[error("{0}; the codes since their last copy are lost, so run it again")]
+    DeviceLost(String),
     /// The engine or feature is not available in this build or on this machine.
     #[error("{0}")]
     Unavailable(String),

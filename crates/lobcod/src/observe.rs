@@ -81,13 +81,14 @@ pub trait Observer {
         Stop::default()
     }
 
-    /// Called between two passes of a pursuit, and after a device failed; `take` creates a
-    /// checkpoint (of this rank).
+    /// Called between two passes of a pursuit; `take` creates a checkpoint (of this rank). If it
+    /// fails, the run ends.
     fn between_passes(&mut self, take: &mut dyn FnMut() -> Result<Checkpoint>) {
         let _ = take;
     }
 
-    /// Called between two passes of learning; `take` creates a checkpoint.
+    /// Called between two passes of learning; `take` creates a checkpoint. If it fails, the run
+    /// ends.
     fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> Result<LearnCheckpoint>) {
         let _ = take;
     }

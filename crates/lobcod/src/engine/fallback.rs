@@ -1,15 +1,39 @@
 //! An engine that switches to another one when a device fails.
+//!
+//! A session continues from the codes on the device. If the device is lost, it continues from the
+//! newest copy on the host. There is one wherever a caller fetched, restored or remembered codes, and
+//! from the last certificate that came some time after the copy before. If codes changed since then,
+//! the call ends in [`Error::DeviceLost`]: its caller must know that it works on older codes.
 
 use super::{
-    Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, PlaneLayer,
-    Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support, Sweep,
+    Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, Plane,
+    PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support,
+    Sweep,
 };
 use crate::dictionary::{Constraints, Dictionary};
 use crate::error::{Error, Result};
 use crate::geometry::{InSignal, Region};
+use crate::needles::Code;
 use crate::real::Real;
+use crate::run::Clock;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
+
+/// Time between two copies of the codes at certificates: little work is lost with a device, and
+/// copying takes a small fraction of the time.
+const COPY_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What happens to the work of a CPU that takes over from a device, in words.
+pub fn words_of_fallback(lost: Duration) -> String {
+    match lost {
+        Duration::ZERO => "the work continues on the CPU".into(),
+        lost => format!(
+            "the work continues on the CPU, which repeats the last {:.1} s because the newest codes are lost",
+            lost.as_secs_f64()
+        ),
+    }
+}
 
 /// Runs on the first engine; after a fault, permanently on the second.
 pub struct FallbackEngine<T> {
@@ -20,24 +44,31 @@ struct Engines<T> {
     first: Box<dyn Engine<T>>,
     second: Box<dyn Engine<T>>,
     failed: Cell<bool>,
-    notice: Box<dyn Fn(&Error)>,
+    copy_interval: Duration,
+    notice: Box<dyn Fn(&Error, Duration)>,
 }
 
 impl<T: Real> FallbackEngine<T> {
-    /// `notice` is called with the fault when the second engine takes over.
+    /// `notice` is called when the second engine takes over: with the fault, and with the time of
+    /// work that was lost with the device and is repeated, usually none.
     pub fn new(
         first: Box<dyn Engine<T>>,
         second: Box<dyn Engine<T>>,
-        notice: impl Fn(&Error) + 'static,
+        notice: impl Fn(&Error, Duration) + 'static,
     ) -> Self {
-        Self {
-            engines: Rc::new(Engines {
-                first,
-                second,
-                failed: Cell::new(false),
-                notice: Box::new(notice),
-            }),
-        }
+        Self::with_copies(first, second, COPY_INTERVAL, notice)
+    }
+
+    /// Like [`FallbackEngine::new`], with another time between copies of the codes.
+    #[doc(hidden)]
+    pub fn with_copies(
+        first: Box<dyn Engine<T>>,
+        second: Box<dyn Engine<T>>,
+        copy_interval: Duration,
+        notice: impl Fn(&Error, Duration) + 'static,
+    ) -> Self {
+        let (failed, notice) = (Cell::new(false), Box::new(notice));
+        Self { engines: Rc::new(Engines { first, second, failed, copy_interval, notice }) }
     }
 }
 
@@ -46,14 +77,11 @@ impl<T> Engines<T> {
         if self.failed.get() { &*self.second } else { &*self.first }
     }
 
-    /// Whether the second engine may avoid this error.
-    fn takes_over(&self, error: &Error) -> bool {
-        !self.failed.get() && matches!(error, Error::Device(_) | Error::Unavailable(_))
-    }
-
-    fn fail(&self, error: &Error) {
-        (self.notice)(error);
-        self.failed.set(true);
+    /// Switches to the second engine. Work of this duration was lost.
+    fn fail(&self, error: &Error, lost: Duration) {
+        if !self.failed.replace(true) {
+            (self.notice)(error, lost);
+        }
     }
 }
 
@@ -70,12 +98,21 @@ impl<T: Real> Engine<T> for FallbackEngine<T> {
         self.engines.now().agreement()
     }
 
+    /// The larger estimate of both engines; the first one includes the copies on the host.
     fn estimate_memory(&self, problem: &Problem<T>, density: f64) -> Result<u64> {
-        match self.engines.now().estimate_memory(problem, density) {
-            Err(error) if self.engines.takes_over(&error) => {
-                self.engines.second.estimate_memory(problem, density)
+        let second = self.engines.second.estimate_memory(problem, density)?;
+        if self.engines.failed.get() {
+            return Ok(second);
+        }
+        let codes = |plane: &Plane<T>| density * plane.extent.volume() as f64;
+        let codes = problem.planes.iter().map(codes).sum::<f64>() as u64;
+        let copies = if problem.learning { 2 } else { 1 } * codes * size_of::<Code<T>>() as u64;
+        match self.engines.first.estimate_memory(problem, density) {
+            Err(error) if may_be_avoided(&error) => {
+                self.engines.fail(&error, Duration::ZERO);
+                Ok(second)
             }
-            bytes => bytes,
+            first => Ok(second.max(first? + bytes_of(problem) + copies)),
         }
     }
 
@@ -88,15 +125,16 @@ impl<T: Real> Engine<T> for FallbackEngine<T> {
             return self.engines.second.open(problem, positions);
         }
         match self.engines.first.open(problem.clone(), positions) {
-            Err(error) if self.engines.takes_over(&error) => {
-                self.engines.fail(&error);
+            Err(error) if may_be_avoided(&error) => {
+                self.engines.fail(&error, Duration::ZERO);
                 self.engines.second.open(problem, positions)
             }
             session => Ok(Box::new(FallbackSession {
                 engines: Rc::clone(&self.engines),
                 session: session?,
                 spare: Some((problem, positions.copied())),
-                kept: None,
+                copy: HostCopy::new(None),
+                remembered: None,
                 certificate: None,
             })),
         }
@@ -107,13 +145,50 @@ impl<T: Real> Engine<T> for FallbackEngine<T> {
     }
 }
 
+/// Whether another engine may avoid this error.
+fn may_be_avoided(error: &Error) -> bool {
+    matches!(error, Error::Device(_) | Error::Unavailable(_))
+}
+
+/// Size of a problem in bytes, also if its samples are not there yet.
+fn bytes_of<T: Real>(problem: &Problem<T>) -> u64 {
+    let plane = |plane: &Plane<T>| {
+        let samples = match plane.target.len() {
+            0 => plane.extent.volume() * problem.dictionary.channels(),
+            samples => samples,
+        };
+        let fields = 1 + usize::from(plane.weights.is_some());
+        let rows = plane.coefficient_weights.as_ref().map_or(0, |weights| weights.row_of.len());
+        (samples * fields + plane.position_weights.as_ref().map_or(0, Vec::len)) * size_of::<T>()
+            + (plane.position_caps.as_ref().map_or(0, Vec::len) + rows) * size_of::<u32>()
+    };
+    problem.planes.iter().map(plane).sum::<usize>() as u64
+}
+
+/// Codes on the host.
+struct HostCopy<T> {
+    /// `None`: all codes are zero.
+    state: Option<State<T>>,
+    made: Clock,
+    /// Whether the session has the same codes.
+    is_current: bool,
+}
+
+impl<T> HostCopy<T> {
+    fn new(state: Option<State<T>>) -> Self {
+        Self { state, made: Clock::start(), is_current: true }
+    }
+}
+
 struct FallbackSession<T> {
     engines: Rc<Engines<T>>,
     session: Box<dyn Session<T>>,
     /// Input for opening a session on the second engine; `None` after the switch.
     spare: Option<(Problem<T>, Option<Region<InSignal>>)>,
-    /// The last fetched state, for use after the device is lost.
-    kept: Option<State<T>>,
+    /// The newest copy of the codes, for use if the device is lost.
+    copy: HostCopy<T>,
+    /// What [`Learning::take_back`] restores.
+    remembered: Option<(Dictionary<T>, State<T>)>,
     /// The last certificate, whose candidates the next sweep visits.
     certificate: Option<Measure>,
 }
@@ -121,40 +196,62 @@ struct FallbackSession<T> {
 impl<T: Real> FallbackSession<T> {
     /// Makes a call; repeats it on the second engine if the first one fails.
     fn call<R>(&mut self, call: impl Fn(&mut dyn Session<T>) -> Result<R>) -> Result<R> {
-        let result = call(&mut *self.session);
-        let Err(error) = &result else { return result };
-        if !matches!(error, Error::Device(_) | Error::Unavailable(_)) {
-            return result;
+        match call(&mut *self.session) {
+            Err(error) if self.spare.is_some() && may_be_avoided(&error) => {
+                self.switch(&error)?;
+                call(&mut *self.session)
+            }
+            result => result,
         }
-        let Some((problem, positions)) = self.spare.take() else { return result };
-        if !self.engines.failed.get() {
-            self.engines.fail(error);
-        }
-        let state = self.session.state(Share::All).ok().or(self.kept.take());
+    }
+
+    /// Replaces the session by one on the second engine.
+    fn switch(&mut self, fault: &Error) -> Result<()> {
+        let Some((problem, positions)) = self.spare.take() else { return Ok(()) };
+        let on_device = self.session.state(Share::All).ok();
+        let is_lost = on_device.is_none() && !self.copy.is_current;
+        let lost = if is_lost { self.copy.made.elapsed() } else { Duration::ZERO };
+        self.engines.fail(fault, lost);
         let dictionary = self.session.dictionary().clone();
         self.session =
             self.engines.second.open(Problem { dictionary, ..problem }, positions.as_ref())?;
-        if let Some(state) = state {
+        if let Some(state) = on_device.or(self.copy.state.take()) {
             self.session.restore(&state)?;
         }
-        self.session.learning().remember()?;
+        if is_lost {
+            return Err(Error::DeviceLost(fault.to_string()));
+        }
         if let Some(certificate) = self.certificate {
+            // Not stopped: what follows a certificate relies on all its correlations.
             self.session.measure(certificate, &Context::default())?;
         }
-        call(&mut *self.session)
+        Ok(())
+    }
+
+    /// Copies the codes, unless they stay on the host anyway.
+    fn keep_copy(&mut self, state: &State<T>) {
+        if self.spare.is_some() {
+            self.copy = HostCopy::new(Some(state.clone()));
+        }
+    }
+
+    /// A sweep changed the codes.
+    fn swept(&mut self) {
+        self.certificate = None;
+        self.copy.is_current = false;
     }
 }
 
 impl<T: Real> Session<T> for FallbackSession<T> {
     fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep> {
         let done = self.call(|session| session.discover(sweep, context))?;
-        self.certificate = None;
+        self.swept();
         Ok(done)
     }
 
     fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
         let done = self.call(|session| session.support(sweep, context))?;
-        self.certificate = None;
+        self.swept();
         Ok(done)
     }
 
@@ -162,17 +259,23 @@ impl<T: Real> Session<T> for FallbackSession<T> {
         let measured = self.call(|session| session.measure(what, context))?;
         if matches!(what, Measure::Certificate { .. }) {
             self.certificate = Some(what);
+            let is_due = self.copy.made.elapsed() >= self.engines.copy_interval;
+            if self.spare.is_some() && !self.copy.is_current && is_due {
+                self.state(Share::All)?;
+            }
         }
         Ok(measured)
     }
 
     fn state(&mut self, share: Share) -> Result<State<T>> {
         let state = self.call(|session| session.state(share))?;
-        self.kept = self.spare.is_some().then(|| state.clone());
+        self.keep_copy(&state);
         Ok(state)
     }
 
     fn restore(&mut self, state: &State<T>) -> Result<()> {
+        // A device that is lost now takes only codes with it that are replaced anyway.
+        self.keep_copy(state);
         self.certificate = None;
         self.call(|session| session.restore(state))
     }
@@ -182,7 +285,11 @@ impl<T: Real> Session<T> for FallbackSession<T> {
     }
 
     fn memory(&self) -> u64 {
-        self.session.memory()
+        let spare = self.spare.as_ref().map_or(0, |(problem, _)| bytes_of(problem));
+        let remembered = self.remembered.iter().map(|(_, state)| state);
+        let codes = self.copy.state.iter().chain(remembered).flat_map(|state| &state.codes);
+        let codes = codes.map(|codes| size_of_val(&codes[..]) as u64).sum::<u64>();
+        self.session.memory() + spare + codes
     }
 
     fn learning(&mut self) -> &mut dyn Learning<T> {
@@ -244,11 +351,16 @@ impl<T: Real> Learning<T> for FallbackSession<T> {
     }
 
     fn remember(&mut self) -> Result<()> {
-        self.call(|session| session.learning().remember())
+        let state = self.state(Share::All)?;
+        self.remembered = Some((self.dictionary().clone(), state));
+        Ok(())
     }
 
     fn take_back(&mut self) -> Result<()> {
-        self.call(|session| session.learning().take_back())
+        let Some((dictionary, state)) = self.remembered.take() else { return Ok(()) };
+        let taken = self.restore(&state).and_then(|()| self.set_dictionary(dictionary.clone()));
+        self.remembered = Some((dictionary, state));
+        taken
     }
 
     fn improve_atoms(&mut self, constraints: &Constraints, context: &Context) -> Result<f64> {

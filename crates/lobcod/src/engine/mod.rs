@@ -20,7 +20,7 @@ mod weights;
 
 pub use context::{Agreement, Context};
 pub use cpu::{CpuEngine, OpenOnCpu};
-pub use fallback::FallbackEngine;
+pub use fallback::{FallbackEngine, words_of_fallback};
 pub use joint::JointNorm;
 pub use measurement::{Measurement, ScaledSums};
 pub use scales::{Lattice, ScaleField, Scaling};

@@ -43,7 +43,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{Context, Engine, Measure, Problem, Session, Share};
 use crate::error::{Error, Result};
 use crate::needles::Needles;
-use crate::observe::{Control, Observer, Progress, Stop};
+use crate::observe::Observer;
 use crate::pursuit::{
     EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles,
     largest_correlation, measured_penalty, problem,
@@ -52,7 +52,7 @@ use crate::real::Real;
 use crate::report::{Report, Status};
 use atomwise::Atomwise;
 use batch::Batch;
-use solver::{LEARNING, LearnSolver, PassMethod};
+use solver::{LearnSolver, PassMethod};
 use sort::sort_by_variance;
 use stochastic::Stochastic;
 
@@ -240,9 +240,9 @@ impl Learner {
             check_codes(&params.pursuit(params.penalty), signals, first, &checkpoint.codes)?;
             solver.resume_from(checkpoint)?;
         }
-        let status = solver.run()?;
-        let (penalty, (seconds, time_left)) = (solver.penalty, solver.time());
-        let (mut dictionary, state, history) = solver.finish()?;
+        let (status, state) = solver.run()?;
+        let penalty = solver.penalty;
+        let (mut dictionary, history, mut run) = solver.finish();
         // The final pursuit starts from the needles of the learning.
         let needles = gather_needles(&params.problem(), signals, first.channels(), state.codes);
         let warm = |(s, needles): (&Observed<T>, _)| Observed {
@@ -251,9 +251,9 @@ impl Learner {
         };
         let warm: Vec<Observed<T>> = signals.iter().zip(needles).map(warm).collect();
         let mut pursuit = params.pursuit(Penalty::Absolute(penalty));
-        pursuit.time_limit = time_left;
-        let mut answer =
-            pursuit.check()?.run(engine, &warm, &dictionary, &mut WithoutCheckpoints(observer))?;
+        pursuit.time_limit = run.time_left();
+        // A resumed run repeats this pursuit, so it has no checkpoints.
+        let mut answer = pursuit.check()?.run(engine, &warm, &dictionary, &mut run.part())?;
         if params.sort {
             sort_by_variance(&mut dictionary, &mut answer.needles, params.frozen)?;
         }
@@ -262,7 +262,7 @@ impl Learner {
             passes: history.len(),
             replaced_atoms: history.iter().map(|p| p.replaced_atoms).sum(),
             merged_atoms: history.iter().map(|p| p.merged_atoms).sum(),
-            seconds: seconds + answer.report.seconds,
+            seconds: run.seconds(),
             history,
             pursuit: answer.report,
         };
@@ -296,19 +296,5 @@ fn pass_method<T: Real>(params: &LearnParams, first: &Dictionary<T>) -> Box<dyn 
         Method::Atomwise => Box::new(Atomwise::new(first)),
         Method::Stochastic { step, decay } => Box::new(Stochastic::new(step, decay, first)),
         Method::Batch => Box::new(Batch::new()),
-    }
-}
-
-/// Suppresses checkpoints of the final pursuit: a resumed run repeats it.
-struct WithoutCheckpoints<'a>(&'a mut dyn Observer);
-
-impl Observer for WithoutCheckpoints<'_> {
-    fn progress(&mut self, progress: &Progress) -> Control {
-        let fraction = LEARNING + (1.0 - LEARNING) * progress.fraction;
-        self.0.progress(&Progress { fraction, ..*progress })
-    }
-
-    fn stop(&self) -> Stop {
-        self.0.stop()
     }
 }

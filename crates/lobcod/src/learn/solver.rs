@@ -14,10 +14,9 @@ use crate::pursuit::check_objective;
 use crate::real::Real;
 use crate::report::Status;
 use crate::run::{Limits, Run};
-use std::time::Duration;
 
 /// Fraction of the time that passes take, about; the rest is the pursuit that ends the learning.
-pub const LEARNING: f64 = 0.95;
+const LEARNING: f64 = 0.95;
 
 /// What a method does in a pass, and what it remembers from one pass to the next.
 pub trait PassMethod<T> {
@@ -105,6 +104,8 @@ pub struct LearnSolver<'a, T> {
     session: Box<dyn Session<T>>,
     extents: Vec<Extent>,
     method: Box<dyn PassMethod<T>>,
+    /// State of the method before the last pass, and the number of passes until then.
+    before_pass: (LearnerState, usize),
     fingerprint: u64,
     run: Run<'a>,
     pub penalty: f64,
@@ -146,6 +147,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             session,
             extents,
             method,
+            before_pass: Default::default(),
             fingerprint,
             run,
             penalty,
@@ -175,25 +177,44 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         Ok(())
     }
 
-    /// Runs passes until a stopping criterion is met.
-    pub fn run(&mut self) -> Result<Status> {
+    /// Runs passes until a stopping criterion is met; returns the codes. If a device is lost, the
+    /// last pass is repeated on another engine.
+    pub fn run(&mut self) -> Result<(Status, State<T>)> {
+        match self.passes_and_codes() {
+            Err(Error::DeviceLost(_)) => {
+                self.undo_pass()?;
+                self.passes_and_codes()
+            }
+            ended => ended,
+        }
+    }
+
+    fn passes_and_codes(&mut self) -> Result<(Status, State<T>)> {
+        let status = self.passes()?;
+        Ok((status, self.session.state(self.run.agreement().answers())?))
+    }
+
+    /// Returns to the start of the last pass.
+    fn undo_pass(&mut self) -> Result<()> {
+        self.session.learning().take_back()?;
+        let (memory, passes) = &self.before_pass;
+        self.method.recall(memory).ok_or_else(damaged)?;
+        self.history.truncate(*passes);
+        Ok(())
+    }
+
+    fn passes(&mut self) -> Result<Status> {
         while self.history.len() < self.params.passes {
             let objective = match self.one_pass() {
                 Err(Stopped::With(status)) => return Ok(status),
-                Err(Stopped::Fault(error)) => {
-                    // If a device failed, the observer may save the state before this pass.
-                    if matches!(error, Error::Device(_)) && self.session.state(Share::Own).is_ok() {
-                        self.offer_checkpoint();
-                    }
-                    return Err(error);
-                }
+                Err(Stopped::Fault(error)) => return Err(error),
                 Ok(objective) => objective,
             };
             check_objective::<T>(objective)?;
             if self.params.target_objective.is_some_and(|target| objective <= target) {
                 return Ok(Status::Converged);
             }
-            self.offer_checkpoint();
+            self.offer_checkpoint()?;
         }
         Ok(Status::Completed)
     }
@@ -215,6 +236,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         self.run.advance(LEARNING * (number - 1) as f64 / self.params.passes as f64);
         self.grow(number)?;
         self.session.learning().remember()?;
+        self.before_pass = (self.method.remember(), self.history.len());
         let before = self.session.dictionary().clone();
         let mut pass = Pass {
             session: &mut *self.session,
@@ -228,10 +250,8 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         };
         match self.method.pass(&mut pass) {
             Err(stopped) => {
-                let back = pass.atoms().take_back();
-                // A device that failed in the pass may fail here too.
                 if matches!(stopped, Stopped::With(_)) {
-                    back?;
+                    pass.atoms().take_back()?;
                 }
                 Err(stopped)
             }
@@ -272,33 +292,33 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         Ok(())
     }
 
-    /// Seconds elapsed, and the remaining time limit.
-    pub fn time(&self) -> (f64, Option<Duration>) {
-        (self.run.seconds(), self.run.time_left())
-    }
-
     /// Offers the observer a checkpoint between two passes.
-    fn offer_checkpoint(&mut self) {
+    fn offer_checkpoint(&mut self) -> Result<()> {
         let Self { fingerprint, penalty, session, history, method, run, .. } = self;
         let clock = run.clock();
+        let mut fault = Ok(());
         run.observer().between_learning_passes(&mut || {
+            let state = session.state(Share::Own).inspect_err(|e| fault = Err(e.clone()))?;
             Ok(LearnCheckpoint {
                 fingerprint: *fingerprint,
                 seconds: clock.seconds(),
                 penalty: *penalty,
                 dictionary: session.dictionary().data().iter().map(|x| x.to_f64()).collect(),
-                codes: session.state(Share::Own)?.cast::<f64>().codes,
+                codes: state.cast::<f64>().codes,
                 history: history.clone(),
                 memory: method.remember(),
             })
         });
+        fault
     }
 
-    /// Returns the current dictionary and codes.
-    pub fn finish(mut self) -> Result<(Dictionary<T>, State<T>, Vec<LearnPoint>)> {
+    /// Returns the current dictionary and the learning curve, and the run for the pursuit that
+    /// follows.
+    pub fn finish(mut self) -> (Dictionary<T>, Vec<LearnPoint>, Run<'a>) {
         let dictionary = self.session.dictionary();
         let learnt =
             dictionary.with_data(dictionary.data().to_vec()).expect("the atoms have unit norm");
-        Ok((learnt, self.session.state(self.run.agreement().answers())?, self.history))
+        self.run.begin_part(LEARNING..1.0);
+        (learnt, self.history, self.run)
     }
 }

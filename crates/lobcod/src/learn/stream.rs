@@ -107,6 +107,19 @@ impl<T: Real> Stream<T> {
         signals: &[Observed<T>],
         observer: &mut dyn Observer,
     ) -> Result<Control> {
+        match self.fit(engine, signals, observer) {
+            // Another engine continues.
+            Err(Error::DeviceLost(_)) => self.fit(engine, signals, observer),
+            control => control,
+        }
+    }
+
+    fn fit(
+        &mut self,
+        engine: &dyn Engine<T>,
+        signals: &[Observed<T>],
+        observer: &mut dyn Observer,
+    ) -> Result<Control> {
         let mut run = Run::begin(Limits::default(), engine.agreement(), observer);
         run.resume_after(self.seconds);
         run.progress = self.progress();
@@ -165,8 +178,10 @@ impl<T: Real> Stream<T> {
         let mut point = LearnPoint::of(&session.measure(Measure::Objective, &context)?, penalty);
         point.pass = self.history.len() + 1;
         check_objective::<T>(point.objective)?;
-        self.dictionary = session.dictionary().clone();
-        point.replaced_atoms = self.replace_idle(&mut *session, &extents, &mut all)?;
+        let dictionary;
+        (dictionary, point.replaced_atoms) =
+            self.replace_idle(&mut *session, &extents, &mut all)?;
+        self.dictionary = dictionary;
         self.statistics = all;
         self.penalty = Some(penalty);
         self.seconds = run.seconds();
@@ -175,40 +190,38 @@ impl<T: Real> Stream<T> {
         Ok(Control::Continue)
     }
 
-    /// Replaces unused atoms by the worst represented patches.
+    /// The dictionary of the session with unused atoms replaced by the worst represented patches,
+    /// and their number.
     fn replace_idle(
-        &mut self,
+        &self,
         session: &mut dyn Session<T>,
         extents: &[Extent],
         statistics: &mut Statistics,
-    ) -> Result<usize> {
+    ) -> Result<(Dictionary<T>, usize)> {
+        let dictionary = session.dictionary().clone();
         let energies = statistics.energies();
         let mean = energies.iter().sum::<f64>() / energies.len() as f64;
         let mut rng =
             ChaCha8Rng::seed_from_u64(self.params.seed.wrapping_add(self.history.len() as u64));
-        let (n, mut data) = (self.dictionary.atom_len(), self.dictionary.data().to_vec());
+        let (n, mut data) = (dictionary.atom_len(), dictionary.data().to_vec());
         let mut replaced = 0;
         let idle = |k: &usize| energies[*k] <= IDLE * mean;
         for (i, k) in (self.params.frozen..energies.len()).filter(idle).enumerate() {
             let plane = i % extents.len();
             let residual = Signal::from_planar(
                 extents[plane],
-                self.dictionary.channels(),
+                dictionary.channels(),
                 session.residual(plane)?,
             )?;
-            let patch = worst_patch(&residual, self.dictionary.extent(), &mut rng);
+            let patch = worst_patch(&residual, dictionary.extent(), &mut rng);
             if let Some(patch) = patch.and_then(|patch| self.constraints.new_atom(k, &patch)) {
                 data[k * n..(k + 1) * n].copy_from_slice(&patch);
                 statistics.forget(k);
                 replaced += 1;
             }
         }
-        if let Ok(dictionary) =
-            Dictionary::new(self.dictionary.extent(), self.dictionary.channels(), data)
-        {
-            self.dictionary = dictionary;
-        }
-        Ok(replaced)
+        let renewed = Dictionary::new(dictionary.extent(), dictionary.channels(), data);
+        Ok((renewed.unwrap_or(dictionary), replaced))
     }
 
     /// Initial progress for the next signals.

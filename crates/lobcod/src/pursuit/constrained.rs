@@ -14,16 +14,15 @@
 //!
 //! is a dual value of the constrained problem, so its gap is known exactly.
 
-use super::inner::Inner;
 use super::params::{Observed, Penalty, PursuitParams, Start, largest_correlation};
 use super::{Answer, Pursuit};
 use crate::dictionary::Dictionary;
-use crate::engine::{Context, Engine, Measurement};
+use crate::engine::{Engine, Measurement};
 use crate::error::{Error, Result};
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Constrained, Report, Status};
-use crate::run::Clock;
+use crate::run::{Limits, Run};
 
 /// Factor between penalties until the bound is met, and the smallest penalty tried, as a fraction
 /// of penalty_max.
@@ -72,37 +71,13 @@ pub fn run<T: Real>(
                 .into(),
         ));
     }
-    let clock = Clock::start();
+    let limits = Limits { time: params.time_limit, memory: None };
+    let run = Run::begin(limits, engine.agreement(), observer);
+    let mut path = Path { params, engine, dictionary, run, left: 1.0 };
     let mut signals = signals.to_vec();
-    let (mut sweeps, mut solves, mut memory, mut left) = ((0, 0), 0, 0, 1.0);
-    let mut solve = |penalty, inner: f64, signals: &[_]| -> Result<(Answer<T>, Pursuit)> {
-        let pursuit = params
-            .clone()
-            .with(|p| {
-                p.penalty = penalty;
-                p.tolerance *= inner;
-                p.time_limit = params.time_limit.map(|t| t.saturating_sub(clock.elapsed()));
-                p.debias = false;
-            })
-            .check()?;
-        let mut answer = pursuit.run(
-            engine,
-            signals,
-            dictionary,
-            &mut Inner { observer, start: 1.0 - left, length: PART * left },
-        )?;
-        left *= 1.0 - PART;
-        let report = &mut answer.report;
-        sweeps = (sweeps.0 + report.discovery_sweeps, sweeps.1 + report.support_sweeps);
-        (report.discovery_sweeps, report.support_sweeps) = sweeps;
-        memory = report.working_memory_bytes.max(memory);
-        report.working_memory_bytes = memory;
-        report.seconds = clock.seconds();
-        Ok((answer, pursuit))
-    };
     // Slightly above penalty_max, so that all penalised codes are zero.
     let all_zero = Penalty::Relative(1.0 + 16.0 * T::EPSILON.to_f64());
-    let (mut answer, _) = solve(all_zero, INNER, &signals)?;
+    let (mut answer, _) = path.solve(all_zero, INNER, &signals)?;
     let most = answer.report.total.penalty_max;
     let mut high = Point { penalty: most, error: error(&answer.report) };
     let mut low: Option<Point> = None;
@@ -113,16 +88,16 @@ pub fn run<T: Real>(
         return Ok(answer);
     }
     let mut status = Status::Stalled;
-    let (mut penalty, mut inner) = (STEP * most, INNER);
+    let (mut penalty, mut inner, mut solves) = (STEP * most, INNER, 0);
     while solves < MAX_SOLVES {
         solves += 1;
         let starts = signals.iter_mut().zip(&answer.needles);
         starts.for_each(|(s, needles)| s.start = Start::Needles(needles.clone()));
-        let (next, pursuit) = solve(Penalty::Absolute(penalty), inner, &signals)?;
+        let (next, pursuit) = path.solve(Penalty::Absolute(penalty), inner, &signals)?;
         let starts = signals.iter_mut().zip(&next.needles);
         starts.for_each(|(s, needles)| s.start = Start::Needles(needles.clone()));
-        let planes =
-            pursuit.measure_start(engine, &signals, dictionary, penalty, &Context::default())?;
+        let context = path.run.last_look();
+        let planes = pursuit.measure_start(engine, &signals, dictionary, penalty, &context)?;
         best = certificate(&planes, penalty, bound);
         best.solves = solves;
         answer = next;
@@ -161,6 +136,47 @@ pub fn run<T: Real>(
     answer.report.status = status;
     answer.report.constrained = Some(best);
     Ok(answer)
+}
+
+/// Solves penalised problems one after the other.
+struct Path<'a, 'o, T> {
+    params: &'a PursuitParams,
+    engine: &'a dyn Engine<T>,
+    dictionary: &'a Dictionary<T>,
+    run: Run<'o>,
+    /// Fraction of the work that is left, for progress reports.
+    left: f64,
+}
+
+impl<T: Real> Path<'_, '_, T> {
+    /// The answer at a penalty, with the sweeps, time and memory of all problems so far.
+    fn solve(
+        &mut self,
+        penalty: Penalty,
+        inner: f64,
+        signals: &[Observed<T>],
+    ) -> Result<(Answer<T>, Pursuit)> {
+        let Self { params, engine, dictionary, run, left } = self;
+        let params = params.clone().with(|p| {
+            p.penalty = penalty;
+            p.tolerance *= inner;
+            p.time_limit = run.time_left();
+            p.debias = false;
+        });
+        let pursuit = params.check()?;
+        run.begin_part(1.0 - *left..1.0 - (1.0 - PART) * *left);
+        *left *= 1.0 - PART;
+        let mut answer = pursuit.run(*engine, signals, dictionary, &mut run.part())?;
+        let report = &mut answer.report;
+        run.progress.discovery_sweeps += report.discovery_sweeps;
+        run.progress.support_sweeps += report.support_sweeps;
+        run.note_memory(report.working_memory_bytes);
+        report.discovery_sweeps = run.progress.discovery_sweeps;
+        report.support_sweeps = run.progress.support_sweeps;
+        report.working_memory_bytes = run.peak_memory();
+        report.seconds = run.seconds();
+        Ok((answer, pursuit))
+    }
 }
 
 /// Norm of the residual.

@@ -24,7 +24,6 @@
 
 pub mod bands;
 mod constrained;
-mod inner;
 mod joint;
 mod least_squares;
 mod local_dual;

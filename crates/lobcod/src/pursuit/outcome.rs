@@ -8,7 +8,8 @@ use super::rounding::check_data_term;
 use super::setup::gather_needles;
 use super::solver::{Proof, Solver, is_stopped_early};
 use crate::engine::{Measure, Measurement, Scaling};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::needles::Code;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
 
@@ -164,8 +165,8 @@ impl<T: Real> Solver<'_, T> {
         Ok(())
     }
 
-    pub fn finish(mut self, status: Status) -> Result<Answer<T>> {
-        // A run that ended between two measurements is certified now.
+    /// The codes; a run that ended between two measurements is certified now.
+    fn certified_codes(&mut self, status: Status) -> Result<Vec<Vec<Code<T>>>> {
         let certified = self.history.last().is_some_and(|h| h.relative_gap.is_some());
         if is_stopped_early(status) {
             self.measure_end()?;
@@ -174,11 +175,21 @@ impl<T: Real> Solver<'_, T> {
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 })?;
             self.seek_better_duals(self.params.tolerance)?;
         }
+        Ok(self.session.state(self.run.agreement().answers())?.codes)
+    }
+
+    pub fn finish(mut self, mut status: Status) -> Result<Answer<T>> {
+        let codes = match self.certified_codes(status) {
+            Err(Error::DeviceLost(_)) => {
+                status = self.work_again()?;
+                self.certified_codes(status)?
+            }
+            codes => codes?,
+        };
         let (mut signals, mut total) = self.certificates();
         if let Some(joint) = &self.joint {
             joint.complete(&mut signals, &mut total);
         }
-        let codes = self.session.state(self.run.agreement().answers())?.codes;
         self.run.note_memory(self.session.memory());
         // Frees its memory for what follows.
         drop(self.session);

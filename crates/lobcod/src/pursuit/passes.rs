@@ -41,7 +41,7 @@ impl<T: Real> Solver<'_, T> {
             if let Some(status) = ended {
                 return Ok(status);
             }
-            self.offer_checkpoint();
+            self.offer_checkpoint()?;
         }
         Ok(Status::MaxSweeps)
     }

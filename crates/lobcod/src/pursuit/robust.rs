@@ -10,18 +10,17 @@
 //! exact. The l1 loss is the limit of Huber losses divided by `delta`, and is certified by the gap
 //! of the l1 problem itself.
 
-use super::inner::Inner;
 use super::params::{Loss, Observed, Penalty, PursuitParams, Start, largest_correlation};
 use super::{Answer, Pursuit};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{Context, Engine};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Certificate, Status};
-use crate::run::Clock;
+use crate::run::{Limits, Run};
 
 /// Factor between the bounds `delta` of the Huber losses that approach the l1 loss, and the smallest
 /// of them, relative to the first.
@@ -95,21 +94,24 @@ impl<'a, T: Real> Robust<'a, T> {
     }
 
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Answer<T>> {
+        let limits = Limits { time: self.params.time_limit, memory: None };
+        let run = &mut Run::begin(limits, self.engine.agreement(), observer);
         match self.params.loss {
             Loss::Huber(delta) => {
-                let (penalty, most) = self.penalty(delta, 1.0, observer)?;
-                let mut inner = Inner { observer, start: 0.0, length: 1.0 };
-                let (pursuit, _) = self.pursuit(penalty, delta, 1.0)?;
-                let answer = pursuit.run(self.engine, self.signals, &self.extended, &mut inner)?;
+                let (penalty, most) = self.penalty(delta, 1.0, run)?;
+                let (pursuit, _) = self.pursuit(penalty, delta, 1.0, run)?;
+                run.begin_part(0.0..1.0);
+                let answer =
+                    pursuit.run(self.engine, self.signals, &self.extended, &mut run.part())?;
                 Ok(self.without_outliers(answer, penalty, most))
             }
-            _ => self.run_l1(observer),
+            _ => self.run_l1(run),
         }
     }
 
     /// The penalty, and the smallest for which all codes are zero, both for a loss divided by
     /// `scale`: the zero codes leave the residual clipped to `delta`.
-    fn penalty(&self, delta: f64, scale: f64, observer: &mut dyn Observer) -> Result<(f64, f64)> {
+    fn penalty(&self, delta: f64, scale: f64, run: &mut Run<'_>) -> Result<(f64, f64)> {
         let mut clipped = self.signals.to_vec();
         let bound = T::from_f64(delta);
         for observed in &mut clipped {
@@ -131,9 +133,11 @@ impl<'a, T: Real> Robust<'a, T> {
         let params = self.params.clone().with(|p| {
             p.loss = Loss::Squares;
             p.penalty = Penalty::Relative(1.0 + 16.0 * T::EPSILON.to_f64());
+            p.time_limit = run.time_left();
         });
-        let mut inner = Inner { observer, start: 0.0, length: 0.0 };
-        let zero = params.check()?.run(self.engine, &clipped, self.dictionary, &mut inner)?;
+        run.begin_part(0.0..0.0);
+        let pursuit = params.check()?;
+        let zero = pursuit.run(self.engine, &clipped, self.dictionary, &mut run.part())?;
         let most = zero.report.total.penalty_max / scale;
         Ok(match self.params.penalty {
             Penalty::Relative(fraction) => (fraction * most, most),
@@ -142,7 +146,13 @@ impl<'a, T: Real> Robust<'a, T> {
     }
 
     /// The pursuit with outliers at this penalty and bound, both times `scale`, and its penalty.
-    fn pursuit(&self, penalty: f64, delta: f64, scale: f64) -> Result<(Pursuit, f64)> {
+    fn pursuit(
+        &self,
+        penalty: f64,
+        delta: f64,
+        scale: f64,
+        run: &Run<'_>,
+    ) -> Result<(Pursuit, f64)> {
         let absolute = scale * penalty;
         if !(T::from_f64(absolute).is_finite() && T::from_f64(absolute) > T::ZERO) {
             return Err(Error::Data(format!(
@@ -164,6 +174,7 @@ impl<'a, T: Real> Robust<'a, T> {
             p.loss = Loss::Squares;
             p.penalty = Penalty::Absolute(absolute);
             p.atom_weights = Some(weights);
+            p.time_limit = run.time_left();
         });
         Ok((params.check()?, absolute))
     }
@@ -213,30 +224,23 @@ impl<'a, T: Real> Robust<'a, T> {
     }
 
     /// The l1 loss: Huber problems with decreasing bounds, until the gap of the l1 problem is small.
-    fn run_l1(&self, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        let clock = Clock::start();
+    fn run_l1(&self, run: &mut Run<'_>) -> Result<Answer<T>> {
         let samples = self.signals.iter().flat_map(|s| s.signal.data()).map(|y| y.to_f64().abs());
         let first = samples.filter(|y| y.is_finite()).fold(0.0, f64::max);
         let first = if first > 0.0 { first } else { 1.0 };
         let tiny = SMALLEST * first;
-        let (penalty, most) = self.penalty(tiny, tiny, observer)?;
+        let (penalty, most) = self.penalty(tiny, tiny, run)?;
         let mut signals = self.signals.to_vec();
         let (mut delta, mut left) = (STEP * first, 1.0);
         loop {
-            let (pursuit, absolute) = self.pursuit(penalty, delta, delta)?;
-            let pursuit = pursuit
-                .params
-                .with(|p| {
-                    p.tolerance *= INNER;
-                    p.time_limit = p.time_limit.map(|t| t.saturating_sub(clock.elapsed()));
-                })
-                .check()?;
-            let mut inner = Inner { observer, start: 1.0 - left, length: PART * left };
-            let mut answer = pursuit.run(self.engine, &signals, &self.extended, &mut inner)?;
+            let (pursuit, absolute) = self.pursuit(penalty, delta, delta, run)?;
+            let pursuit = pursuit.params.with(|p| p.tolerance *= INNER).check()?;
+            run.begin_part(1.0 - left..1.0 - (1.0 - PART) * left);
             left *= 1.0 - PART;
+            let mut answer = pursuit.run(self.engine, &signals, &self.extended, &mut run.part())?;
             let starts = signals.iter_mut().zip(&answer.needles);
             starts.for_each(|(s, needles)| s.start = Start::Needles(needles.clone()));
-            let context = Context::default();
+            let context = run.last_look();
             let planes =
                 pursuit.measure_start(self.engine, &signals, &self.extended, absolute, &context)?;
             let largest = largest_correlation(&planes);
@@ -266,7 +270,7 @@ impl<'a, T: Real> Robust<'a, T> {
             let converged = total.relative_gap() <= self.params.tolerance;
             if ended || converged || delta <= tiny {
                 let report = &mut answer.report;
-                (report.total, report.penalty, report.seconds) = (total, penalty, clock.seconds());
+                (report.total, report.penalty, report.seconds) = (total, penalty, run.seconds());
                 if !ended {
                     report.status = if converged { Status::Converged } else { Status::Stalled };
                 }

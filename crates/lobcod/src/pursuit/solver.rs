@@ -8,7 +8,7 @@ use super::params::{
 use super::passes::{GAP_FRACTION, STAGE_TOLERANCE, first_stage, smallest_tolerance};
 use super::setup::{check_codes, given_needles};
 use super::unpenalised::Unpenalised;
-use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint};
+use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint, hash_numbers};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measure, Measurement, Problem, Session, Share, State, Visit};
 use crate::error::{Error, Result};
@@ -106,8 +106,7 @@ impl<'a, T: Real> Solver<'a, T> {
             run.interrupt(),
         )?;
         let objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
-        let measured = objective.to_bits().rotate_left(1)
-            ^ penalty_max.iter().fold(0, |all, x| all ^ x.to_bits());
+        let measured = hash_numbers([objective].iter().chain(&penalty_max));
         let mut solver =
             Self::new(params, engine, signals, dictionary, session, run, (penalty, penalty_max));
         solver.fingerprint.measured = measured;
@@ -132,14 +131,7 @@ impl<'a, T: Real> Solver<'a, T> {
         mut run: Run<'a>,
         (penalty, penalty_max): (f64, Vec<f64>),
     ) -> Self {
-        let schedule = ScheduleState {
-            stage_penalty: penalty,
-            tolerance: STAGE_TOLERANCE,
-            candidate_slack: None,
-            best_gap: f64::INFINITY,
-            best_objective: f64::INFINITY,
-            idle_passes: 0,
-        };
+        let schedule = first_schedule(penalty);
         run.progress =
             Progress { tolerance: params.tolerance, stage_penalty: penalty, ..Progress::default() };
         Self {
@@ -211,7 +203,11 @@ impl<'a, T: Real> Solver<'a, T> {
             self.add_to_history(true);
             self.status_of_gap(self.params.tolerance)
         } else {
-            self.place_first_needles()?;
+            match self.place_first_needles() {
+                // All codes are zero again, on another engine.
+                Err(Error::DeviceLost(_)) => self.place_first_needles()?,
+                placed => placed?,
+            }
             // Start needles may violate a constraint the gap does not measure; a sweep restores it.
             let status = self.certify(self.candidate_slack(), self.params.tolerance)?;
             let capped = self.params.max_nonzeros.is_some()
@@ -225,15 +221,22 @@ impl<'a, T: Real> Solver<'a, T> {
         self.finish(status)
     }
 
-    /// Runs all passes. If a device fails, offers the observer the codes so far.
-    fn work(&mut self) -> Result<Status> {
-        let ended = self.passes();
-        if let Err(Error::Device(_)) = ended
-            && self.session.state(Share::Own).is_ok()
-        {
-            self.offer_checkpoint();
+    /// Runs all passes. If a device is lost, they continue from older codes on another engine.
+    pub fn work(&mut self) -> Result<Status> {
+        match self.passes() {
+            Err(Error::DeviceLost(_)) => self.work_again(),
+            ended => ended,
         }
-        ended
+    }
+
+    /// Continues after the session went back to older codes.
+    pub fn work_again(&mut self) -> Result<Status> {
+        self.schedule = first_schedule(self.penalty);
+        self.record(Measure::Objective)?;
+        if self.run.progress.nonzeros == 0 {
+            self.begin_continuation()?;
+        }
+        self.passes()
     }
 
     pub fn resume(mut self, checkpoint: &Checkpoint) -> Result<Answer<T>> {
@@ -291,22 +294,37 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     /// Offers the observer a checkpoint of the current state.
-    pub fn offer_checkpoint(&mut self) {
+    pub fn offer_checkpoint(&mut self) -> Result<()> {
         let Self {
             params, signals, dictionary, fingerprint, session, schedule, history, run, ..
         } = self;
         let (clock, progress) = (run.clock(), run.progress);
+        let mut fault = Ok(());
         run.observer().between_passes(&mut || {
+            let state = session.state(Share::Own).inspect_err(|e| fault = Err(e.clone()))?;
             Ok(Checkpoint {
                 fingerprint: fingerprint.get(params, signals, dictionary),
                 seconds: clock.seconds(),
                 discovery_sweeps: progress.discovery_sweeps,
                 support_sweeps: progress.support_sweeps,
                 schedule: *schedule,
-                state: session.state(Share::Own)?.cast(),
+                state: state.cast(),
                 history: history.clone(),
             })
         });
+        fault
+    }
+}
+
+/// The schedule at the start, without continuation.
+fn first_schedule(penalty: f64) -> ScheduleState {
+    ScheduleState {
+        stage_penalty: penalty,
+        tolerance: STAGE_TOLERANCE,
+        candidate_slack: None,
+        best_gap: f64::INFINITY,
+        best_objective: f64::INFINITY,
+        idle_passes: 0,
     }
 }
 

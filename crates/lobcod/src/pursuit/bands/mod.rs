@@ -49,7 +49,7 @@ use super::solver::{Solver, is_stopped_early};
 use super::{Loss, Pursuit, PursuitParams};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{Context, Engine, Lattice, Measure, Measurement, Share};
+use crate::engine::{Engine, Lattice, Measure, Measurement, Share};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::observe::{Control, Observer, Progress, Stop};
@@ -183,7 +183,7 @@ impl<T: Real> BandedSolver<'_, T> {
         for band in 0..self.bands.len() {
             let window = self.source.window(self.source.layout.positions(band), true)?;
             let mut session = self.source.open(self.engine, &self.window_params, &window)?;
-            let zero = session.measure(Measure::Largest, &Context::default())?;
+            let zero = session.measure(Measure::Largest, &self.run.untimed_context())?;
             all.resize(zero.len(), Measurement::default());
             for (sum, m) in all.iter_mut().zip(&zero) {
                 // Samples that two bands touch count twice, which affects no limit.
@@ -253,8 +253,17 @@ impl<T: Real> BandedSolver<'_, T> {
         Ok(worst)
     }
 
-    /// Solves a band or seam, and unsettles its surroundings if it changed.
+    /// Solves a band or seam; if a device is lost, again on another engine.
     fn solve(&mut self, target: Target, fraction: f64) -> Result<Done> {
+        match self.solve_once(target, fraction) {
+            // The codes in the store are unchanged.
+            Err(Error::DeviceLost(_)) => self.solve_once(target, fraction),
+            done => done,
+        }
+    }
+
+    /// Solves a band or seam, and unsettles its surroundings if it changed.
+    fn solve_once(&mut self, target: Target, fraction: f64) -> Result<Done> {
         let layout = self.source.layout;
         let (positions, cold) = match target {
             Target::Band(band) => (layout.positions(band), !self.bands[band].started),

@@ -34,7 +34,8 @@ impl<T: Real> BandedSolver<'_, T> {
             .map(|plane| self.zones.iter().map(|zone| zone.planes[plane]).sum())
             .collect();
         let plain = self.total(&planes, &vec![f64::NEG_INFINITY; planes.len()]);
-        if plain.relative_gap() <= self.params.tolerance || self.lattice.is_none() {
+        let measured = self.zones.iter().all(|zone| zone.settled);
+        if plain.relative_gap() <= self.params.tolerance || self.lattice.is_none() || !measured {
             return Ok(plain);
         }
         let duals = self.better_duals()?;

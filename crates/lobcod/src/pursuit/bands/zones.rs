@@ -2,7 +2,7 @@
 
 use super::BandedSolver;
 use super::window::{Window, scaled};
-use crate::engine::{Context, Measure, Measurement, ScaleField, Scaling, Session, State};
+use crate::engine::{Measure, Measurement, ScaleField, Scaling, Session, State};
 use crate::error::Result;
 use crate::pursuit::local_dual::Excess;
 use crate::real::Real;
@@ -58,17 +58,22 @@ impl<T: Real> BandedSolver<'_, T> {
         }
     }
 
-    /// Measures the zones that are not settled.
+    /// Measures the zones that are not settled. In a run that was stopped, zones may stay without a
+    /// certificate.
     pub fn measure_zones(&mut self) -> Result<()> {
+        let context = self.run.last_look();
         for zone in 0..self.zones.len() {
             if !self.zones[zone].settled {
                 let Reopened { window, mut session, state } =
                     self.reopen(self.zones[zone].positions.clone())?;
-                session.measure(
-                    Measure::Certificate { penalty: self.penalty, slack: 0.0 },
-                    &Context::default(),
-                )?;
+                let what = Measure::Certificate { penalty: self.penalty, slack: 0.0 };
+                let measured = session.measure(what, &context)?;
                 self.record_zone(zone, &window, &mut *session, &state)?;
+                if measured.iter().any(|m| m.largest_correlation.is_infinite()) {
+                    let zone = &mut self.zones[zone];
+                    zone.planes.iter_mut().for_each(|m| m.largest_correlation = f64::INFINITY);
+                    zone.settled = false;
+                }
             }
         }
         Ok(())
