@@ -3,6 +3,7 @@
 use super::{hash_numbers, learning_settings, pursuit_settings};
 use crate::border::Border;
 use crate::dictionary::Window;
+use crate::extent::Extent;
 use crate::learn::{Decay, LearnParams, Method, Step};
 use crate::pursuit::{Local, Loss, Penalty, PursuitParams, Schedule};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 #[test]
 fn the_settings_of_a_pursuit_are_frozen() {
     type Change = fn(&mut PursuitParams);
-    let cases: [(Change, &str); 21] = [
+    let cases: [(Change, &str); 22] = [
         (|_| (), ""),
         (|p| p.border = Border::Zero, "border=zero "),
         (|p| p.border = Border::Periodic, "border=periodic "),
@@ -22,6 +23,7 @@ fn the_settings_of_a_pursuit_are_frozen() {
         (|p| p.nonnegative = true, "nonnegative=true "),
         (|p| p.atom_weights = Some(vec![1.0, 0.25]), "atom_weights=1,0.25 "),
         (|p| p.elastic = 0.5, "elastic=0.5 "),
+        (|p| p.joint = 0.5, "joint=0.5 "),
         (|p| p.debias = true, "debias=true "),
         (|p| p.loss = Loss::L1, "loss=l1 "),
         (|p| p.loss = Loss::Huber(2.5), "loss=huber:2.5 "),
@@ -43,12 +45,13 @@ fn the_settings_of_a_pursuit_are_frozen() {
 #[test]
 fn the_settings_of_learning_are_frozen() {
     type Change = fn(&mut LearnParams);
-    let cases: [(Change, &str); 18] = [
+    let cases: [(Change, &str); 19] = [
         (|_| (), ""),
         (|p| p.border = Border::Zero, "border=zero "),
         (|p| p.nonnegative = true, "nonnegative=true "),
         (|p| p.zero_mean = true, "zero_mean=true "),
         (|p| p.window = Some(Window::Tukey(0.5)), "window=tukey:0.5 "),
+        (|p| p.sizes = vec![Extent::new(&[8, 8]).unwrap(); 2], "sizes=8x8,8x8, "),
         (|p| p.rank_one = true, "rank_one=true "),
         (|p| p.frozen = 2, "frozen=2 "),
         (|p| (p.grow, p.passes) = (true, 30), "grow=30 "),

@@ -40,12 +40,15 @@ pub struct FallbackEngine<T> {
     engines: Rc<Engines<T>>,
 }
 
+/// Receives a fault and the time of lost work.
+type Notice = dyn Fn(&Error, Duration);
+
 struct Engines<T> {
     first: Box<dyn Engine<T>>,
     second: Box<dyn Engine<T>>,
     failed: Cell<bool>,
     copy_interval: Duration,
-    notice: Box<dyn Fn(&Error, Duration)>,
+    notice: Box<Notice>,
 }
 
 impl<T: Real> FallbackEngine<T> {
