@@ -89,7 +89,7 @@ fn a_start_with_spread_needles_survives_a_fault_at_every_call() {
     let observed = Observed { start: Start::Spread, ..problem.observed::<f32>() };
     let dictionary = problem.dictionary.cast::<f32>();
     every_fault(
-        |engine, kept| pursuit().run(engine, &[observed.clone()], &dictionary, kept),
+        |engine, kept| pursuit().run(engine, std::slice::from_ref(&observed), &dictionary, kept),
         |answer, name| {
             assert_eq!(answer.report.status, Status::Converged, "{name}");
             assert_belongs(&answer.report, &observed, &dictionary, &answer.needles[0], name);
@@ -206,9 +206,12 @@ fn a_stream_survives_a_fault_at_every_call() {
     );
 }
 
+/// Times of lost work.
+type Reported = Rc<RefCell<Vec<Duration>>>;
+
 /// A session that falls back at call `n` of the device, and the time of lost work it reported.
-fn fallback(n: usize, lost: bool) -> (Box<dyn Session<f32>>, Rc<RefCell<Vec<Duration>>>) {
-    let reported: Rc<RefCell<Vec<Duration>>> = Rc::default();
+fn fallback(n: usize, lost: bool) -> (Box<dyn Session<f32>>, Reported) {
+    let reported = Reported::default();
     let notice = Rc::clone(&reported);
     let device = Hooked { engine: CpuEngine::new(1).unwrap(), hook: Faulty::new(n, lost) };
     let engine = FallbackEngine::new(Box::new(device), Box::new(cpu(1)), move |_, lost| {

@@ -66,7 +66,7 @@ impl Hook for Timer {
             Made::Measure(Measure::Progress | Measure::Objective) => Command::Objective,
             Made::Measure(_) => Command::Certificate,
             Made::Scale => Command::Dual,
-            Made::Fetch | Made::Restore | Made::Learn => return,
+            Made::Estimate | Made::Fetch | Made::Restore | Made::Learn => return,
         };
         self.log.borrow_mut().push(Call {
             command,

@@ -11,7 +11,7 @@ use std::time::Duration;
 #[test]
 fn the_settings_of_a_pursuit_are_frozen() {
     type Change = fn(&mut PursuitParams);
-    let cases: [(Change, &str); 22] = [
+    let cases: [(Change, &str); 23] = [
         (|_| (), ""),
         (|p| p.border = Border::Zero, "border=zero "),
         (|p| p.border = Border::Periodic, "border=periodic "),
@@ -27,6 +27,7 @@ fn the_settings_of_a_pursuit_are_frozen() {
         (|p| p.debias = true, "debias=true "),
         (|p| p.loss = Loss::L1, "loss=l1 "),
         (|p| p.loss = Loss::Huber(2.5), "loss=huber:2.5 "),
+        (|p| p.loss = Loss::Cauchy(2.5), "loss=cauchy:2.5 "),
         (|p| p.max_nonzeros = Some(3), "max_nonzeros=3 "),
         (|p| p.tile = Some(16), "tile=16 "),
         (|p| p.seed = 7, "seed=7 "),

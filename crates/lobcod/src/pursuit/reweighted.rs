@@ -11,7 +11,6 @@
 //! objective never rises. The run has converged when the codes are certified for the weights of their
 //! own residual.
 
-use super::inner::Inner;
 use super::params::{Observed, Penalty, PursuitParams, Start};
 use super::{Answer, Loss};
 use crate::border::Border;
@@ -23,7 +22,7 @@ use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Reweighted, Status};
-use crate::run::Clock;
+use crate::run::{Limits, Run};
 use crate::signal::Signal;
 
 /// Problems that are solved at most.
@@ -72,7 +71,8 @@ pub fn run<T: Real>(
             (observed.coefficient_weights.as_ref().is_some_and(free), "unpenalised codes"),
         ])?;
     }
-    let clock = Clock::start();
+    let limits = Limits { time: params.time_limit, memory: None };
+    let mut run = Run::begin(limits, engine.agreement(), observer);
     let mut inner = params.clone().with(|p| {
         p.loss = Loss::Squares;
         p.tolerance *= INNER;
@@ -80,11 +80,11 @@ pub fn run<T: Real>(
     let mut weighted = signals.to_vec();
     let (mut most, mut left, mut sweeps) = (0.0, 1.0, (0, 0));
     for round in 1.. {
-        inner.time_limit = params.time_limit.map(|t| t.saturating_sub(clock.elapsed()));
-        let mut part = Inner { observer, start: 1.0 - left, length: PART * left };
-        let pursuit = inner.clone().check()?;
-        let mut answer = pursuit.run(engine, &weighted, dictionary, &mut part)?;
+        inner.time_limit = run.time_left();
+        run.begin_part(1.0 - left..1.0 - (1.0 - PART) * left);
         left *= 1.0 - PART;
+        let pursuit = inner.clone().check()?;
+        let mut answer = pursuit.run(engine, &weighted, dictionary, &mut run.part())?;
         let report = &mut answer.report;
         sweeps = (sweeps.0 + report.discovery_sweeps, sweeps.1 + report.support_sweeps);
         if round == 1 {
@@ -110,7 +110,7 @@ pub fn run<T: Real>(
                 report.status = Status::Stalled;
             }
             (report.discovery_sweeps, report.support_sweeps) = sweeps;
-            (report.seconds, report.total.penalty_max) = (clock.seconds(), most);
+            (report.seconds, report.total.penalty_max) = (run.seconds(), most);
             // Objectives with different weights are not comparable.
             report.history.clear();
             return Ok(answer);
