@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,12 @@ def test_the_guide_runs(simulation: Any, tmp_path: Path, monkeypatch: pytest.Mon
     assert np.linalg.norm(raw.get_data()) < 0.9 * np.linalg.norm(simulation.raw.get_data())
     assert len(raw.annotations) == 95 and (tmp_path / "sub01-epo.fif").exists()
     pytest.importorskip("matplotlib.pyplot").close("all")
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    figure = tmp_path / "eeg.png"
+    printed = subprocess.run([sys.executable, EXAMPLE, figure], check=True, capture_output=True, text=True).stdout
+    assert "CSC000: 15 events" in printed and figure.stat().st_size > 10_000
 
 
 def test_plots_show_the_components(fitted: CSC) -> None:
