@@ -1,5 +1,6 @@
 //! Development commands: `cargo xtask` lists them.
 
+mod dist;
 mod docs;
 mod endurance;
 mod instructions;
@@ -16,6 +17,8 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask COMMAND
   test                 run all tests: Rust, dependencies and links, then the Python package
+  release [TARGET]     build archives and wheels for all systems (or those whose target contains
+                       TARGET) in target/dist, and try each that this machine can run
   release --check      run the checks that take too long for every change
   docs                 check the documentation: links resolve, generated tables are current,
                        commands run as written
@@ -53,6 +56,8 @@ fn main() -> ExitCode {
             .and_then(|()| docs::check_pages())
             .and_then(|()| python::test()),
         ["release", "--check"] => release::check(),
+        ["release"] => dist::release(""),
+        ["release", target] => dist::release(target),
         ["docs"] => docs::check(),
         ["gallery"] => docs::gallery(),
         ["site"] => site::build(),

@@ -8,11 +8,14 @@ use std::process::Command;
 
 /// Builds a release wheel into `target/wheels`.
 pub fn wheel() -> Result<(), String> {
-    let venv = test_venv()?;
-    let folder = root().join("target/wheels");
-    build_wheel(&venv, "release", &folder)?;
+    wheel_into(&root().join("target/wheels"))?;
     println!("the wheel is in target/wheels; install it with pip");
     Ok(())
+}
+
+/// Builds a release wheel for this machine.
+pub fn wheel_into(folder: &Path) -> Result<(), String> {
+    build_wheel(&test_venv()?, "release", folder).map(drop)
 }
 
 /// Builds a wheel, tries it in an empty environment, and runs the tests of the package on it.
@@ -99,6 +102,11 @@ pub fn build_wheel(venv: &Path, profile: &str, into: &Path) -> Result<PathBuf, S
         .arg(into);
     // Without VIRTUAL_ENV, maturin builds for the first Python it finds.
     run(maturin.env("VIRTUAL_ENV", venv))?;
+    newest_wheel(into)
+}
+
+/// The wheel that was built last in a folder.
+pub fn newest_wheel(into: &Path) -> Result<PathBuf, String> {
     let wheels =
         fs::read_dir(into).map_err(|e| e.to_string())?.filter_map(|entry| Some(entry.ok()?.path()));
     let newest =
@@ -109,19 +117,24 @@ pub fn build_wheel(venv: &Path, profile: &str, into: &Path) -> Result<PathBuf, S
     newest.ok_or_else(|| format!("maturin left no wheel in {}", into.display()))
 }
 
-/// Installs the wheel in an empty environment without compilers, and runs the first Python example
-/// of the README.
+/// Tries the wheel in an empty environment.
 fn try_alone(wheel: &Path) -> Result<(), String> {
     let venv = folder().join("empty");
     make_venv(&venv)?;
+    try_wheel(&venv, wheel)
+}
+
+/// Installs a wheel without compilers, and runs the first Python example of the README.
+pub fn try_wheel(venv: &Path, wheel: &Path) -> Result<(), String> {
     let alone = |name: &str| {
-        let mut program = program(&venv, name);
+        let mut program = program(venv, name);
         program.env("PATH", venv.join("bin")).env("CC", "/none").env("CARGO", "/none");
         program
     };
     run(alone("python").args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
     let readme = fs::read_to_string(root().join("README.md")).map_err(|e| e.to_string())?;
     let blocks = crate::docs::blocks(&readme, "python");
+    fs::create_dir_all(folder()).map_err(|e| e.to_string())?;
     let script = folder().join("readme.py");
     fs::write(&script, blocks.first().ok_or("the README has no Python example")?)
         .map_err(|e| e.to_string())?;

@@ -106,7 +106,7 @@ fn with(
     }
 }
 
-fn is_there(program: &str, arguments: &[&str]) -> bool {
+pub fn is_there(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 

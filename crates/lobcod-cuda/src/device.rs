@@ -59,6 +59,11 @@ impl fmt::Display for DeviceFacts {
 /// Opens the first device.
 pub(crate) fn open() -> Result<Arc<CudaContext>> {
     const CPU: &str = "or use the cpu engine";
+    if cfg!(all(target_env = "musl", target_feature = "crt-static")) {
+        return Err(Error::Unavailable(format!(
+            "this static program cannot load CUDA; use the one for glibc, {CPU}"
+        )));
+    }
     if !driver_is_there() {
         return Err(Error::Unavailable(format!(
             "the CUDA engine needs an NVIDIA driver, which was not found; install one, {CPU}"

@@ -1,0 +1,248 @@
+//! Archives and wheels for every system, built with zig and tried where this machine can run them.
+//!
+//! On Linux, one machine builds for all systems. Elsewhere, only the machine's own.
+
+use crate::python::{make_venv, program, run, try_wheel, venv_with};
+use crate::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A system that archives and wheels are made for.
+struct System {
+    target: &'static str,
+    /// The oldest C library it runs with, as zig writes it after the target.
+    oldest: &'static str,
+    run: Run,
+    /// The tag of its wheel; `None` where there is no wheel.
+    wheel: Option<&'static str>,
+}
+
+/// How its programs are run on this machine.
+enum Run {
+    Directly,
+    /// Under an emulator: its words.
+    Under(&'static [&'static str]),
+    /// They cannot be run here.
+    Nowhere,
+}
+
+const SYSTEMS: [System; 5] = [
+    System {
+        target: "x86_64-unknown-linux-gnu",
+        oldest: ".2.17",
+        run: Run::Directly,
+        wheel: Some("manylinux2014"),
+    },
+    // Static: it runs on every Linux, and cannot load CUDA.
+    System { target: "x86_64-unknown-linux-musl", oldest: "", run: Run::Directly, wheel: None },
+    System {
+        target: "aarch64-unknown-linux-gnu",
+        oldest: ".2.17",
+        run: Run::Under(&["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
+        wheel: Some("manylinux2014"),
+    },
+    System { target: "x86_64-pc-windows-gnu", oldest: "", run: Run::Under(&["wine"]), wheel: None },
+    System { target: "aarch64-apple-darwin", oldest: "", run: Run::Nowhere, wheel: None },
+];
+
+/// Wine 8 lacks a library that the standard library of Rust needs for random numbers. This one is
+/// put next to the program for the trial alone.
+const RANDOM_FOR_WINE: &str = "
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG length);
+__declspec(dllexport) BOOL ProcessPrng(PBYTE buffer, SIZE_T length) {
+    return SystemFunction036(buffer, (ULONG)length);
+}
+";
+
+/// Shells that completions are made for, and the names of their files.
+const SHELLS: [(&str, &str); 4] = [
+    ("bash", "lobcod.bash"),
+    ("zsh", "_lobcod"),
+    ("fish", "lobcod.fish"),
+    ("powershell", "_lobcod.ps1"),
+];
+
+/// Builds into `target/dist`: everything, or the systems whose target contains `wanted`.
+pub fn release(wanted: &str) -> Result<(), String> {
+    let dist = root().join("target/dist");
+    fs::create_dir_all(&dist).map_err(|e| e.to_string())?;
+    if !cfg!(target_os = "linux") {
+        return native(&dist);
+    }
+    let tools = venv_with(&root().join("target/release-venv"), "xtask/requirements-release.txt")?;
+    let manual = manual()?;
+    let mut lines = Vec::new();
+    for system in SYSTEMS.iter().filter(|system| system.target.contains(wanted)) {
+        println!("== {}", system.target);
+        run(Command::new("rustup").args(["target", "add", "--quiet", system.target]))?;
+        let program = build(&tools, system)?;
+        let archive = pack(&dist, system.target, &program, &manual)?;
+        lines.push(format!("{}: {}", name_of(&archive), try_archive(&tools, system, &archive)?));
+        if let Some(tag) = system.wheel {
+            let wheel = build_wheel(&tools, system, tag, &dist)?;
+            lines.push(format!("{}: {}", name_of(&wheel), try_wheel_of(system, &wheel)?));
+        }
+    }
+    println!("\ntarget/dist holds\n{}", lines.join("\n"));
+    Ok(())
+}
+
+/// The archive and the wheel of this machine's own system.
+fn native(dist: &Path) -> Result<(), String> {
+    crate::cargo(&["build", "--release", "--package", "lobcod-cli"])?;
+    let name = format!("lobcod{}", std::env::consts::EXE_SUFFIX);
+    let program = root().join("target/release").join(name);
+    let system = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    pack(dist, &system, &program, &manual()?)?;
+    crate::python::wheel_into(dist)
+}
+
+fn build(tools: &Path, system: &System) -> Result<PathBuf, String> {
+    let target = format!("{}{}", system.target, system.oldest);
+    let words = ["zigbuild", "--release", "--locked", "--package", "lobcod-cli", "--target"];
+    run(with_tools(tools, &mut program(tools, "cargo-zigbuild")).args(words).arg(target))?;
+    let name = if system.target.contains("windows") { "lobcod.exe" } else { "lobcod" };
+    Ok(root().join("target").join(system.target).join("release").join(name))
+}
+
+/// The command with the tools in its path, in the root of the repository.
+fn with_tools<'a>(tools: &Path, command: &'a mut Command) -> &'a mut Command {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", tools.join("bin").display());
+    command.env("PATH", path).current_dir(root())
+}
+
+/// Completions and man pages, the same for all systems, made by the program of this machine.
+fn manual() -> Result<PathBuf, String> {
+    let folder = root().join("target/manual");
+    let completions = folder.join("completions");
+    fs::create_dir_all(&completions).map_err(|e| e.to_string())?;
+    crate::cargo(&["build", "--package", "lobcod-cli"])?;
+    let lobcod = root().join(format!("target/debug/lobcod{}", std::env::consts::EXE_SUFFIX));
+    run(Command::new(&lobcod).arg("manual").arg("-o").arg(folder.join("man")))?;
+    for (shell, file) in SHELLS {
+        let output = Command::new(&lobcod).args(["completions", shell]).output();
+        let script = output.map_err(|e| e.to_string())?.stdout;
+        fs::write(completions.join(file), script).map_err(|e| e.to_string())?;
+    }
+    Ok(folder)
+}
+
+/// An archive of the program, its manual and licences: zip for Windows, tar.gz elsewhere.
+fn pack(dist: &Path, system: &str, lobcod: &Path, manual: &Path) -> Result<PathBuf, String> {
+    let name = format!("lobcod-{}-{system}", env!("CARGO_PKG_VERSION"));
+    let folder = dist.join(&name);
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(failed)?;
+    }
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let files = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+    let files = files.map(|file| root().join(file));
+    run(Command::new("cp").arg("-r").arg(lobcod).args(files).arg(&folder))?;
+    run(Command::new("cp")
+        .arg("-r")
+        .args([manual.join("man"), manual.join("completions")])
+        .arg(&folder))?;
+    let archive = if system.contains("windows") {
+        let archive = dist.join(format!("{name}.zip"));
+        let words = ["-m", "zipfile", "-c"];
+        run(Command::new("python3").args(words).arg(&archive).arg(&name).current_dir(dist))?;
+        archive
+    } else {
+        let archive = dist.join(format!("{name}.tar.gz"));
+        run(Command::new("tar").arg("-czf").arg(&archive).arg(&name).current_dir(dist))?;
+        archive
+    };
+    fs::remove_dir_all(&folder).map_err(failed)?;
+    Ok(archive)
+}
+
+/// Unpacks an archive where paths have spaces and umlauts, and runs the demo and a round trip of
+/// codes there. Returns how it went, in words.
+fn try_archive(tools: &Path, system: &System, archive: &Path) -> Result<String, String> {
+    let emulator = match system.run {
+        Run::Nowhere => return Ok("built; not run here".into()),
+        Run::Under(words) => {
+            if !crate::release::is_there(words[0], &["--version"]) {
+                return Ok(format!("built; not run, because {} is not installed", words[0]));
+            }
+            words
+        }
+        Run::Directly => &[],
+    };
+    let place = root().join("target/dist-trial/über uns");
+    if place.exists() {
+        fs::remove_dir_all(&place).map_err(|e| e.to_string())?;
+    }
+    fs::create_dir_all(&place).map_err(|e| e.to_string())?;
+    if archive.extension().is_some_and(|e| e == "zip") {
+        run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(archive).arg(&place))?;
+    } else {
+        run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&place))?;
+    }
+    let name = name_of(archive);
+    let folder = place.join(name.trim_end_matches(".zip").trim_end_matches(".tar.gz"));
+    let lobcod = folder.join(if emulator == ["wine"] { "lobcod.exe" } else { "lobcod" });
+    if emulator == ["wine"] {
+        let source = folder.join("random.c");
+        fs::write(&source, RANDOM_FOR_WINE).map_err(|e| e.to_string())?;
+        let words = ["-m", "ziglang", "cc", "-target", "x86_64-windows-gnu", "-shared", "-o"];
+        run(program(tools, "python")
+            .args(words)
+            .arg(folder.join("bcryptprimitives.dll"))
+            .arg(source)
+            .arg("-ladvapi32"))?;
+    }
+    let words: Vec<&str> = emulator.to_vec();
+    let lobcod = |arguments: &[&str]| {
+        let mut command = match words.split_first() {
+            None => Command::new(&lobcod),
+            Some((emulator, rest)) => {
+                let mut command = Command::new(emulator);
+                command.args(rest).arg(&lobcod);
+                command
+            }
+        };
+        run(command.args(arguments).env("WINEDEBUG", "-all").current_dir(&place))
+    };
+    lobcod(&["demo", "--quiet", "-o", "die Probe"])?;
+    lobcod(&["encode", "die Probe/original.png", "-o", "Übung 1.npz", "--quiet"])?;
+    lobcod(&["decode", "Übung 1.npz", "-o", "zurück.png", "--quiet"])?;
+    Ok(match emulator.first() {
+        None => "built and run".into(),
+        Some(emulator) => format!("built, and run under {emulator}"),
+    })
+}
+
+fn build_wheel(tools: &Path, system: &System, tag: &str, dist: &Path) -> Result<PathBuf, String> {
+    let into = root().join("target/wheels").join(system.target);
+    if into.exists() {
+        fs::remove_dir_all(&into).map_err(|e| e.to_string())?;
+    }
+    let words = ["build", "--release", "--zig", "--manifest-path", "python/Cargo.toml"];
+    run(with_tools(tools, &mut program(tools, "maturin"))
+        .args(words)
+        .args(["--target", system.target, "--compatibility", tag, "--out"])
+        .arg(&into))?;
+    let wheel = crate::python::newest_wheel(&into)?;
+    let kept = dist.join(name_of(&wheel));
+    fs::copy(&wheel, &kept).map_err(|e| e.to_string())?;
+    Ok(kept)
+}
+
+fn try_wheel_of(system: &System, wheel: &Path) -> Result<String, String> {
+    if !matches!(system.run, Run::Directly) {
+        return Ok("built; there is no Python for it here".into());
+    }
+    let venv = root().join("target/dist-trial/venv");
+    make_venv(&venv)?;
+    try_wheel(&venv, wheel)?;
+    Ok("built, installed in an empty environment and run".into())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
