@@ -129,8 +129,7 @@ fn learn_defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         target_objective: params.target_objective,
         base: Base::default().to_string(),
         border: params.border.to_string(),
-        // The default of the command line, whose final pursuit is tighter than that of the library.
-        tolerance: PursuitParams::new(params.penalty).tolerance,
+        tolerance: params.tolerance,
         threads: 0,
         engine: ENGINES[0].0,
         time_limit: params.time_limit.map(|limit| limit.as_secs_f64()),

@@ -76,7 +76,7 @@ pub fn release(wanted: &str) -> Result<(), String> {
     let mut lines = Vec::new();
     for system in SYSTEMS.iter().filter(|system| system.target.contains(wanted)) {
         println!("== {}", system.target);
-        run(Command::new("rustup").args(["target", "add", "--quiet", system.target]))?;
+        run(Command::new("rustup").args(["--quiet", "target", "add", system.target]))?;
         let program = build(&tools, system)?;
         let archive = pack(&dist, system.target, &program, &manual)?;
         lines.push(format!("{}: {}", name_of(&archive), try_archive(&tools, system, &archive)?));

@@ -24,12 +24,7 @@ fn main() -> Result<()> {
     let size = Extent::new(&[8, 8])?;
     let details = [Observed::from(image.minus(&Base::LocalMean.layer(&image, None, size)?)?)];
     let first = Dictionary::random(size, 1, 32, 0)?;
-    let learner = LearnParams::new(PENALTY)
-        .with(|p| {
-            p.passes = 10;
-            p.tolerance = 1e-3;
-        })
-        .check()?;
+    let learner = LearnParams::new(PENALTY).with(|p| p.passes = 10).check()?;
     let learnt = learner.run(&CpuEngine::new(0)?, &details, &first, &mut ())?;
     println!("{} passes over the image", learnt.report.passes);
     for (name, dictionary) in [

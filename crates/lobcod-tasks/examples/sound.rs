@@ -20,10 +20,7 @@ fn main() -> Result<()> {
         Signal::from_planar(Extent::new(&[400])?, 1, (0..400).map(sample).collect())?;
     let signals = [Observed::from(sound)];
     let first = Dictionary::random(Extent::new(&[40])?, 1, 6, 0)?;
-    let params = LearnParams::new(Penalty::Relative(0.05)).with(|p| {
-        p.passes = 20;
-        p.tolerance = 1e-3;
-    });
+    let params = LearnParams::new(Penalty::Relative(0.05)).with(|p| p.passes = 20);
     let learnt = params.check()?.run(&CpuEngine::new(0)?, &signals, &first, &mut ())?;
     let pursuit = PursuitParams::new(Penalty::Absolute(learnt.report.pursuit.penalty)).check()?;
     for (name, dictionary) in [("random atoms", &first), ("learnt atoms", &learnt.dictionary)] {

@@ -220,6 +220,7 @@ fn learnt_atoms_are_unchanged() {
                 p.method = method;
                 p.border = border;
                 p.passes = 10;
+                p.tolerance = 1e-2;
             });
             let signals = [signal::<f32>(&[50, 47], 1).into(), masked(signal(&[33, 64], 1))];
             let learnt = params.check().unwrap().run(&engine(), &signals, &first, &mut ()).unwrap();

@@ -21,8 +21,7 @@ fn defaults_are_those_of_the_library() {
     let AnyCommand::Encode(args) = parse("lobcod encode a.png") else { unreachable!() };
     assert_eq!(*encode::pursuit(&args).unwrap().params(), PursuitParams::new(PENALTY));
     let AnyCommand::Learn(args) = parse("lobcod learn a.png -o d.npz") else { unreachable!() };
-    let params = LearnParams::new(PENALTY).with(|p| p.tolerance = 1e-3);
-    assert_eq!(*learn::learner(&args).unwrap().params(), params);
+    assert_eq!(*learn::learner(&args).unwrap().params(), LearnParams::new(PENALTY));
     let AnyCommand::Inpaint(args) = parse("lobcod inpaint a.png -o b.png") else { unreachable!() };
     assert_eq!(*inpaint::inpaint(&args).unwrap().params(), InpaintParams::default());
     let AnyCommand::Fuse(args) = parse("lobcod fuse a.png b.png -o c.png") else { unreachable!() };

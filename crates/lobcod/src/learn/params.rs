@@ -52,7 +52,7 @@ impl Method {
 /// | `stream_memory` | 32 | >= 1 | maximum number of signals a stream remembers (see [`Stream`](crate::Stream)) |
 /// | `target_objective` | none | | stops once the objective is below this |
 /// | `time_limit` | none | | maximum wall time |
-/// | `tolerance` | 1e-2 | >= 0 | relative duality gap of the final pursuit |
+/// | `tolerance` | 1e-3 | >= 0 | relative duality gap of the final pursuit |
 /// | `seed` | 0 | | choice of replacement patches; order of images and layers (stochastic) |
 /// | `max_memory` | none | | maximum working memory in bytes, not counting inputs |
 #[derive(Clone, Debug, PartialEq)]
@@ -131,7 +131,7 @@ impl LearnParams {
             stream_memory: 32,
             target_objective: None,
             time_limit: None,
-            tolerance: 1e-2,
+            tolerance: 1e-3,
             seed: 0,
             max_memory: None,
         }
