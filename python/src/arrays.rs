@@ -141,7 +141,9 @@ pub fn code_arrays<'py, T: Real + Element>(
     py: Python<'py>,
     needles: &Needles<T>,
 ) -> PyResult<CodeArrays<'py, T>> {
-    let (codes, count, rank) = (needles.codes(), needles.nonzeros(), needles.extent().rank());
+    let codes = needles.codes();
+    let count = needles.nonzeros();
+    let rank = needles.extent().rank();
     let positions = codes.iter().flat_map(|c| c.position[3 - rank..].iter().copied()).collect();
     Ok((
         array(py, positions, &[count, rank])?,

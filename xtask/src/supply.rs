@@ -62,7 +62,9 @@ fn packages() -> Result<Vec<Value>, String> {
 
 /// Problems with licences, sources and versions.
 fn dependencies(packages: &[Value]) -> Vec<String> {
-    let (mut faults, mut own, mut names) = (Vec::new(), 0, BTreeSet::new());
+    let mut faults = Vec::new();
+    let mut own = 0;
+    let mut names = BTreeSet::new();
     for package in packages {
         let text = |field: &str| package[field].as_str().unwrap_or_default();
         let (name, licence) = (text("name"), text("license"));
@@ -100,7 +102,9 @@ fn unsafe_places() -> Result<Vec<String>, String> {
         .current_dir(super::root())
         .output()
         .map_err(|e| e.to_string())?;
-    let (mut faults, mut files, mut blocks) = (Vec::new(), 0, 0);
+    let mut faults = Vec::new();
+    let mut files = 0;
+    let mut blocks = 0;
     for name in String::from_utf8_lossy(&listed.stdout).lines() {
         let text = fs::read_to_string(super::root().join(Path::new(name)))
             .map_err(|e| format!("{name}: {e}"))?;

@@ -14,7 +14,9 @@ fn main() -> Result<()> {
     let argument = |i: usize, usual: f64| {
         std::env::args().nth(i).and_then(|word| word.parse().ok()).unwrap_or(usual)
     };
-    let (size, penalty, rho) = (argument(1, 100.0) as usize, argument(2, 20.0), argument(3, 1.0));
+    let size = argument(1, 100.0) as usize;
+    let penalty = argument(2, 20.0);
+    let rho = argument(3, 1.0);
     let image = synthetic::grey_still_life(size)?.cast::<f64>();
     let dictionary = Dictionary::<f64>::natural();
     let details: [Observed<f64>; 1] =

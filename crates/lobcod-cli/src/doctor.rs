@@ -27,7 +27,9 @@ impl Command for DoctorArgs {
 
 /// Prints what this machine supports, and how to enable what is missing.
 fn run(args: &DoctorArgs) -> Result<()> {
-    let (level, threads, memory) = (Level::detect(), machine::threads(), machine::memory());
+    let level = Level::detect();
+    let threads = machine::threads();
+    let memory = machine::memory();
     let device = DeviceFacts::find();
     let cuda = device.as_ref().map_or_else(ToString::to_string, ToString::to_string);
     let ranks = ranks::doctor();

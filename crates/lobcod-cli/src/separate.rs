@@ -204,8 +204,9 @@ impl<T: Real> Finished for Separated<'_, T> {
     fn write_page(&mut self, path: &Path) -> Result<()> {
         let Separation { args, image, white, chosen, .. } = &self.job;
         let layers = &self.layers;
-        let (signal, smooth, texture) =
-            (image.signal.cast(), layers.base.cast(), layers.texture.cast());
+        let signal = image.signal.cast();
+        let smooth = layers.base.cast();
+        let texture = layers.texture.cast();
         let range = white.value / 4.0;
         let view = BeforeAfter {
             name: &json::file(&args.files.image),

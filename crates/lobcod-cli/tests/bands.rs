@@ -13,7 +13,9 @@ const USUAL: &str = "--penalty 40 --threads 1";
 
 /// An image that is constant except for a few columns: large, and quickly encoded.
 fn tall() -> Signal<f32> {
-    let (height, width, busy) = (1600, 900, 24);
+    let height = 1600;
+    let width = 900;
+    let busy = 24;
     let pattern = texture(&[height, busy], 1, 0.3);
     let value = |i: usize| match (i / width, i % width) {
         (y, x) if x < busy => pattern.data()[y * busy + x],

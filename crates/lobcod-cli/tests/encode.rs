@@ -179,7 +179,9 @@ fn values_under_holes_are_never_used() {
         (i * 7919 / 13).is_multiple_of(3)
             || (8..20).contains(&(i % 30)) && (8..20).contains(&(i / 30))
     };
-    let (mut spoiled, mut holes, mut known) = (image.clone(), image.clone(), image);
+    let mut spoiled = image.clone();
+    let mut holes = image.clone();
+    let mut known = image;
     for i in 0..32 * 30 {
         holes.data_mut()[i] = if hidden(i) { 255.0 } else { 0.0 };
         known.data_mut()[i] = 255.0 - holes.data()[i];

@@ -66,7 +66,9 @@ fn the_report_has_the_fields_that_scripts_rely_on() {
             && path.iter().all(|p| number(p, "penalty") > 0.0 && number(p, "held_out_error") > 0.0)
     );
     assert_eq!((number(&report, "pixels"), number(&report, "missing_samples")), (1920.0, 873.0));
-    let (truth, out, holes) = (read(&desk, "photo.png"), read(&desk, "out.png"), mask(&[40, 48]));
+    let truth = read(&desk, "photo.png");
+    let out = read(&desk, "out.png");
+    let holes = mask(&[40, 48]);
     assert!(near(
         number(&report, "psnr_output_db"),
         metrics::psnr(&out, &truth, 255.0).unwrap(),
@@ -94,12 +96,10 @@ fn known_pixels_are_kept_unless_the_fit_is_requested() {
     desk.succeed("inpaint photo.png --known known.png -o same.png --quiet --threads 2");
     desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o refit.png --penalty 30 --refit-known --quiet");
     assert_eq!(fs::read(desk.path("kept.png")).unwrap(), fs::read(desk.path("same.png")).unwrap());
-    let (truth, kept, refit, holes) = (
-        read(&desk, "photo.png"),
-        read(&desk, "kept.png"),
-        read(&desk, "refit.png"),
-        mask(&[40, 48]),
-    );
+    let truth = read(&desk, "photo.png");
+    let kept = read(&desk, "kept.png");
+    let refit = read(&desk, "refit.png");
+    let holes = mask(&[40, 48]);
     let known = |i: &usize| holes.data()[i % 1920] == 0.0;
     assert!((0..truth.data().len()).filter(known).all(|i| kept.data()[i] == truth.data()[i]));
     assert!(
@@ -147,7 +147,9 @@ fn output_keeps_the_sample_type() {
         )
         .unwrap()
     };
-    let (before, after, holes) = (raw("deep.png"), raw("deep-out.png"), mask(&[40, 48]));
+    let before = raw("deep.png");
+    let after = raw("deep-out.png");
+    let holes = mask(&[40, 48]);
     assert_eq!(after.depth, Depth::U16);
     assert!(
         (0..1920)

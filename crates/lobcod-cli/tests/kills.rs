@@ -25,7 +25,10 @@ fn survives(line: &str, output: &str) {
     let whole = began.elapsed();
     let answer = fs::read(desk.path(output)).unwrap();
     fs::write(desk.path(output), "an older file").unwrap();
-    let (mut finished, mut killed, mut begun, mut left) = (0, 0, 0, 0);
+    let mut finished = 0;
+    let mut killed = 0;
+    let mut begun = 0;
+    let mut left = 0;
     // Kill times spread irregularly over the run.
     let mut draw = 0x2545_f491_4f6c_dd1du64;
     while killed < kills() {

@@ -11,7 +11,9 @@ const SIZE: [usize; 2] = [48, 64];
 /// The mean of 9x9 samples around sample `i`, rounded to an integer.
 fn blurred(image: &Signal<f32>, i: usize) -> f32 {
     let [height, width] = SIZE;
-    let (plane, y, x) = (i / (height * width), i / width % height, i % width);
+    let plane = i / (height * width);
+    let y = i / width % height;
+    let x = i % width;
     let near = |at: usize, k: usize, n: usize| (at + k).saturating_sub(4).min(n - 1);
     let sample =
         |k: usize| image.channel(plane)[near(y, k / 9, height) * width + near(x, k % 9, width)];

@@ -78,7 +78,9 @@ pub fn every_fault<T: Real, A>(
     for lost in [false, true] {
         let fault = |n: usize| format!("{} at call {n}", if lost { "lost" } else { "fails" });
         for n in 0.. {
-            let (name, hook, mut kept) = (fault(n), Faulty::new(n, lost), Kept::default());
+            let name = fault(n);
+            let hook = Faulty::new(n, lost);
+            let mut kept = Kept::default();
             let ended = work(&device(&hook), &mut kept);
             if !hook.failed() {
                 answered(ended, &name);

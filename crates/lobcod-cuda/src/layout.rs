@@ -69,7 +69,9 @@ impl Layout {
         let warps = if sizes.most_needles <= SMALL_TILE { 1 } else { 16 };
         let tiles_of_warp = 32 / lanes_of_code(samples);
         let (fours, stride) = (samples.div_ceil(4), atoms.next_multiple_of(32));
-        let (columns, gram, patch) = (fours * (stride + 1) * 16, atoms * stride * 4, fours * 16);
+        let columns = fours * (stride + 1) * 16;
+        let gram = atoms * stride * 4;
+        let patch = fours * 16;
         let fields = 4 * sizes.strides[3] * if sizes.cut { 2 } else { 1 };
         let bench = 8 * sizes.most_needles + 4 * sizes.most_layers + fields + sizes.most_needles;
         let buffers = warps * fours * 16 + 4 * (4 + warps).next_multiple_of(4);

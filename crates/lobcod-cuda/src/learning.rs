@@ -109,8 +109,9 @@ impl CudaSession {
         let mut owned = OwnedBuffers::default();
         let capacity = (codes + codes / 4).max(1024);
         let (first, next) = (device.empty(cells + 1)?, device.empty(cells + 1)?);
-        let (gradient, correlation, improved) =
-            (device.empty(m * n)?, device.empty(m * span)?, device.empty(m * n)?);
+        let gradient = device.empty(m * n)?;
+        let correlation = device.empty(m * span)?;
+        let improved = device.empty(m * n)?;
         let args = AtomPassArgs {
             first: device.at(&first),
             places: owned.add(device, device.empty::<CodePosition>(capacity)?),

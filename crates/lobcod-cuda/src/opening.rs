@@ -54,13 +54,16 @@ impl CudaSession {
             ));
         }
         let schedule = Schedule::new(&problem, positions)?;
-        let (sizes, channels, m) =
-            (&schedule.sizes, problem.dictionary.channels(), problem.dictionary.len());
+        let sizes = &schedule.sizes;
+        let channels = problem.dictionary.channels();
+        let m = problem.dictionary.len();
         let layout = Layout::new(sizes, problem.dictionary.atom_len(), m, device.shared_memory);
         let recipe = layout.recipe(&problem, sizes);
         device.context.bind_to_thread().map_err(failed)?;
         let program = device.program(&recipe)?;
-        let (stride, tiles, plane_count) = (recipe.stride(), sizes.tiles, schedule.planes.len());
+        let stride = recipe.stride();
+        let tiles = sizes.tiles;
+        let plane_count = schedule.planes.len();
         let cap = problem.cap.map_or(u32::MAX, |cap| u32::try_from(cap).unwrap_or(u32::MAX));
         let padded = |f: &dyn Fn(f32) -> f32, with: f32| -> Vec<f32> {
             (0..stride).map(|k| problem.atom_weights.get(k).map_or(with, |&w| f(w))).collect()

@@ -144,8 +144,9 @@ impl Session<f32> for CudaSession {
     fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
         self.begin_sweep()?;
         self.clear_counters()?;
-        let (penalty, rounds, tolerance) =
-            (sweep.penalty as f32, sweep.rounds as i32, sweep.tolerance as f32);
+        let penalty = sweep.penalty as f32;
+        let rounds = sweep.rounds as i32;
+        let tolerance = sweep.tolerance as f32;
         let (tile, kept) = (self.layout.support.tile as i32, self.layout.kept_codes as i32);
         let launches = self.colour_launches(self.layout.support);
         for &TileLaunch { list, tiles, blocks, threads, bytes } in

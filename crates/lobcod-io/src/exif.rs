@@ -263,11 +263,9 @@ impl<'a, R: Read + Seek> Reader<'a, R> {
     /// One entry: `None` beyond the end of the file, `Some(None)` if it is invalid.
     fn entry(&mut self, at: u64, wide: u64, left: &mut usize) -> Option<Option<Entry>> {
         self.bytes(at, 4 + 2 * wide)?;
-        let (tag, kind, count) = (
-            self.number(at, 2)? as u16,
-            self.number(at + 2, 2)? as u16,
-            self.number(at + 4, wide)?,
-        );
+        let tag = self.number(at, 2)? as u16;
+        let kind = self.number(at + 2, 2)? as u16;
+        let count = self.number(at + 4, wide)?;
         let mut value = || {
             let kind = Type::from_u16(kind)?;
             let size = count.checked_mul(size_of_one(kind))?;

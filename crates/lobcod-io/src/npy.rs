@@ -202,7 +202,9 @@ struct Fields {
 
 impl Fields {
     fn parse(text: &str) -> Option<Self> {
-        let (mut descr, mut fortran, mut shape) = (None, None, None);
+        let mut descr = None;
+        let mut fortran = None;
+        let mut shape = None;
         let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
         while !rest.is_empty() {
             let (key, after) = quoted(rest)?;

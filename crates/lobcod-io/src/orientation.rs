@@ -36,7 +36,9 @@ impl Orientation {
         if self.is_upright() || bytes.is_empty() {
             return bytes;
         }
-        let (stored_height, stored_width, pixel) = (*height, *width, *samples * size);
+        let stored_height = *height;
+        let stored_width = *width;
+        let pixel = *samples * size;
         if self.transposed {
             std::mem::swap(height, width);
         }

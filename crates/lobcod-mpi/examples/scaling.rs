@@ -21,11 +21,9 @@ const PENALTY: f64 = 20.0;
 
 fn main() -> lobcod::Result<()> {
     let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    let (side, threads, repeats) = (
-        words.first().copied().unwrap_or(1024),
-        words.get(1).copied().unwrap_or(1),
-        words.get(2).copied(),
-    );
+    let side = words.first().copied().unwrap_or(1024);
+    let threads = words.get(1).copied().unwrap_or(1);
+    let repeats = words.get(2).copied();
     let world = MpiWorld::join()?;
     let dictionary = Dictionary::<f32>::dct(Extent::new(&[8, 8])?, 1, 81)?;
     let pursuit = PursuitParams::new(Penalty::Absolute(PENALTY)).check()?;

@@ -4,7 +4,9 @@ use lobcod::{Real, Signal};
 
 /// Orthonormal: the transpose is the inverse.
 fn matrix() -> [[f64; 3]; 3] {
-    let (a, b, c) = (1.0 / 3f64.sqrt(), 1.0 / 2f64.sqrt(), 1.0 / 6f64.sqrt());
+    let a = 1.0 / 3f64.sqrt();
+    let b = 1.0 / 2f64.sqrt();
+    let c = 1.0 / 6f64.sqrt();
     [[a, a, a], [b, 0.0, -b], [c, -2.0 * c, c]]
 }
 

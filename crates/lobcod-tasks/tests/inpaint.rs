@@ -11,7 +11,9 @@ use std::time::Duration;
 /// Stripes in two directions on a slope, with a different phase in each channel.
 fn image(height: usize, width: usize, channels: usize) -> Signal<f32> {
     let value = |i: usize| {
-        let (c, y, x) = (i / (height * width), (i / width) % height, i % width);
+        let c = i / (height * width);
+        let y = (i / width) % height;
+        let x = i % width;
         let stripes = if x + y < (height + width) / 2 {
             (0.8 * x as f32 + c as f32).sin()
         } else {

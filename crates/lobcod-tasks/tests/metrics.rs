@@ -10,7 +10,9 @@ fn pair(axes: &[usize], channels: usize) -> (Signal<f64>, Signal<f64>) {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for c in 0..channels {
         for i in 0..extent.volume() {
-            let (x, y, c) = ((i % width) as f64, (i / width) as f64, c as f64);
+            let x = (i % width) as f64;
+            let y = (i / width) as f64;
+            let c = c as f64;
             a.push(
                 127.5 + 80.0 * (0.31 * x + 0.17 * y + c).sin() + 30.0 * (0.05 * x * y / 7.0).cos(),
             );

@@ -37,7 +37,9 @@ fn separate(
 /// `1/2 ||Y - B - T||^2 + penalty |codes| + mu/2 ||grad B||^2`, by definition.
 fn objective(signal: &Signal<f64>, layers: &Layers<f64>) -> f64 {
     let [_, height, width] = signal.extent().padded();
-    let (y, b, t) = (signal.data(), layers.base.data(), layers.texture.data());
+    let y = signal.data();
+    let b = layers.base.data();
+    let t = layers.texture.data();
     let data: f64 = (0..y.len()).map(|i| (y[i] - b[i] - t[i]).powi(2)).sum();
     let across: f64 =
         (0..y.len()).filter(|i| i % width + 1 < width).map(|i| (b[i + 1] - b[i]).powi(2)).sum();

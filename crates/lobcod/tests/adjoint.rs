@@ -70,8 +70,9 @@ fn dense_maps_hold_the_codes_in_the_order_of_the_definition() {
         let positions = needles.position_extent(&problem.dictionary).volume();
         assert_eq!(maps.len(), codes.len(), "one number per code ({problem})");
         for (i, value) in maps.iter().enumerate() {
-            let (plane, atom, position) =
-                (i / (atoms * positions), i / positions % atoms, i % positions);
+            let plane = i / (atoms * positions);
+            let atom = i / positions % atoms;
+            let position = i % positions;
             assert_eq!(
                 *value,
                 codes[(plane * positions + position) * atoms + atom],

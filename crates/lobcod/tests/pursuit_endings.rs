@@ -25,8 +25,9 @@ fn run(params: PursuitParams, observer: &mut dyn Observer) -> Answer<f64> {
         .expect("an answer");
     let oracle = Oracle::new(&params, &problem.observed, &problem.dictionary);
     let codes = oracle.codes(&answer.needles[0]);
-    let (total, objective, gap) =
-        (answer.report.total, oracle.objective(&codes), oracle.gap(&codes));
+    let total = answer.report.total;
+    let objective = oracle.objective(&codes);
+    let gap = oracle.gap(&codes);
     assert!(
         (total.objective - objective).abs() <= 1e-12 * objective,
         "objective {} reported, {objective} true",

@@ -131,11 +131,9 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         files: Option<CodesFiles>,
         kept: lobcod_io::Result<()>,
     ) -> Result<Results<'a, T>> {
-        let (axes, depth, metadata) = (
-            self.image.source().axes(),
-            self.image.source().depth(),
-            self.image.source().metadata(),
-        );
+        let axes = self.image.source().axes();
+        let depth = self.image.source().depth();
+        let metadata = self.image.source().metadata();
         let source = Source {
             path: self.args.images[0].clone(),
             axes,
@@ -175,7 +173,9 @@ impl<'a, T: Real> Job for RankBlocks<'a, T> {
     }
 
     fn run(mut self) -> Result<Results<'a, T>> {
-        let (args, pursuit, files) = (self.args, self.pursuit.clone(), self.files.take());
+        let args = self.args;
+        let pursuit = self.pursuit.clone();
+        let files = self.files.take();
         let world: Rc<dyn World> = ranks::world()?;
         if !args.console.quiet {
             self.chosen.warn_if_normalised();

@@ -14,7 +14,9 @@ pub(super) fn refused(
     args: &EncodeArgs,
     checkpoints: bool,
 ) -> Option<(&'static str, &'static str)> {
-    let (image, codes, problem) = (&args.input, &args.codes, &args.problem);
+    let image = &args.input;
+    let codes = &args.codes;
+    let problem = &args.problem;
     let cases = [
         (!args.reference.is_empty(), "scores", "remove --reference"),
         (args.page.report.is_some(), "a report", "remove --report"),

@@ -10,7 +10,10 @@ use lobcod_io::read_vector;
 
 /// The pursuit for these options.
 pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
-    let (problem, codes, solver, run) = (&args.problem, &args.codes, &args.solver, &args.run);
+    let problem = &args.problem;
+    let codes = &args.codes;
+    let solver = &args.solver;
+    let run = &args.run;
     let checkpoints = &args.checkpoints;
     ensure!(
         (codes.max_error.is_none() && codes.loss == Loss::Squares)

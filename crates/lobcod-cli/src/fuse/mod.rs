@@ -124,7 +124,9 @@ impl<'a> Job for Fusion<'a> {
     type Done = Results<'a>;
 
     fn plan(&mut self) -> Result<Plan> {
-        let (args, extent, channels) = (self.args, self.files.extent, self.files.channels);
+        let args = self.args;
+        let extent = self.files.extent;
+        let channels = self.files.channels;
         let params = PursuitParams::new(Penalty::Absolute(args.penalty))
             .with(|p| p.tolerance = args.run.tolerance);
         let engine = engine::cpu(&args.run)?;

@@ -125,7 +125,9 @@ impl Finished for Results<'_> {
     }
 
     fn json(&self) -> json::Fuse {
-        let (args, crop, stack) = (self.args, &self.fused.crop, &self.fused.stack);
+        let args = self.args;
+        let crop = &self.fused.crop;
+        let stack = &self.fused.stack;
         let shape = (self.files.extent, self.files.channels);
         let image = |(i, report): (usize, &Report)| {
             let motion = &self.fused.motions[i];

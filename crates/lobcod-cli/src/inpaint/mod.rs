@@ -148,7 +148,9 @@ impl<'a, T: Real> Job for Filling<'a, T> {
     type Done = Results<'a, T>;
 
     fn plan(&mut self) -> Result<Plan> {
-        let (signal, params, atoms) = (&self.image.signal, self.inpaint.params(), self.atoms());
+        let signal = &self.image.signal;
+        let params = self.inpaint.params();
+        let atoms = self.atoms();
         let engine = engine::cpu(&self.args.run)?;
         let shape = (signal.extent(), signal.channels());
         let work = Work {

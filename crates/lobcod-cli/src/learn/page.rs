@@ -48,8 +48,9 @@ pub fn write<T: Real>(work: &Results<'_, T>, path: &Path) -> Result<()> {
 /// The first image next to its reconstruction with the learnt atoms.
 fn first_image<T: Real>(work: &Results<'_, T>) -> Result<Markup> {
     let details = &work.details;
-    let (source, observed, needles) =
-        (&details.first, &details.observed[0], &work.learnt.needles[0]);
+    let source = &details.first;
+    let observed = &details.observed[0];
+    let needles = &work.learnt.needles[0];
     let base = source.base.as_ref();
     let view = View {
         name: &source.path.display().to_string(),

@@ -138,7 +138,9 @@ impl DemoPage<'_> {
 
     fn fuse(&self) -> Result<Markup> {
         let ([near, far], fused) = self.fusion;
-        let (near, far, image) = (self.photo(near)?, self.photo(far)?, self.photo(&fused.image)?);
+        let near = self.photo(near)?;
+        let far = self.photo(far)?;
+        let image = self.photo(&fused.image)?;
         let decision = images::map(&fused.decision, [0.0, 1.0])?;
         Ok(html! {
             p { (self.outcomes[3]) }

@@ -209,8 +209,9 @@ fn zoom(browser: &mut Browser) {
     let number = |state: &Value, name: &str| state[name].as_f64().unwrap();
     let expected = (number(&enlarged, "value") - 100.0 * number(&enlarged, "x")) / 1.5;
     assert!((number(&enlarged, "cut") - expected).abs() < 1e-6, "{enlarged}");
-    let (left, top, width) =
-        (number(&enlarged, "left"), number(&enlarged, "top"), number(&enlarged, "width"));
+    let left = number(&enlarged, "left");
+    let top = number(&enlarged, "top");
+    let width = number(&enlarged, "width");
     browser.drag([left + 0.3 * width, top + 9.0], [left + 0.35 * width, top + 9.0]);
     let moved = browser.evaluate(state);
     assert!(

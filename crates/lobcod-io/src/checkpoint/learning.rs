@@ -51,8 +51,10 @@ pub fn read_learn_checkpoint(path: &Path) -> Result<LearnCheckpoint> {
     let course = fields.numbers("course", Some(2))?;
     let point = |[seconds, objective, data_term, pass, nonzeros, replaced, merged]: [f64; 7]| {
         let count = |x: f64| whole(&fields, "history", x);
-        let (pass, nonzeros, replaced_atoms, merged_atoms) =
-            (count(pass)?, count(nonzeros)?, count(replaced)?, count(merged)?);
+        let pass = count(pass)?;
+        let nonzeros = count(nonzeros)?;
+        let replaced_atoms = count(replaced)?;
+        let merged_atoms = count(merged)?;
         Ok(LearnPoint {
             seconds,
             pass,

@@ -176,11 +176,9 @@ impl<'a> Record<'a> {
 
     /// A directory entry, and its length in bytes.
     fn entry(&self) -> Option<(Entry, u64)> {
-        let (name, extra, comment) = (
-            self.number(28, 2)? as usize,
-            self.number(30, 2)? as usize,
-            self.number(32, 2)? as usize,
-        );
+        let name = self.number(28, 2)? as usize;
+        let extra = self.number(30, 2)? as usize;
+        let comment = self.number(32, 2)? as usize;
         let file_name = std::str::from_utf8(self.0.get(46..46 + name)?).ok()?;
         let mut entry = Entry {
             name: file_name.strip_suffix(".npy").unwrap_or(file_name).into(),

@@ -28,7 +28,9 @@ pub fn encode(arrays: &[(&str, Array)]) -> Vec<u8> {
         assert!(arrays[..i].iter().all(|(other, _)| other != name), "two arrays are named {name}");
         append(&mut file, &mut directory, &format!("{name}.npy"), &npy::encode(array));
     }
-    let (count, start, size) = (arrays.len() as u64, file.len() as u64, directory.len() as u64);
+    let count = arrays.len() as u64;
+    let start = file.len() as u64;
+    let size = directory.len() as u64;
     file.append(&mut directory);
     file.extend(end_records(count, start, size));
     file
@@ -36,7 +38,9 @@ pub fn encode(arrays: &[(&str, Array)]) -> Vec<u8> {
 
 /// Appends an entry to the file and to the directory.
 fn append(file: &mut Vec<u8>, directory: &mut Vec<u8>, name: &str, data: &[u8]) {
-    let (offset, size, checksum) = (file.len() as u64, data.len() as u64, crc32fast::hash(data));
+    let offset = file.len() as u64;
+    let size = data.len() as u64;
+    let checksum = crc32fast::hash(data);
     file.extend(local_header(name, checksum, size));
     file.extend_from_slice(data);
     directory.extend(directory_line(name, checksum, size, offset));

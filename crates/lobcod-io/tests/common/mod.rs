@@ -77,7 +77,9 @@ pub fn tiled_tiff(height: usize, width: usize, side: usize) -> Vec<u8> {
     };
     let tiles: Vec<Vec<u8>> = (0..height.div_ceil(side) * across).map(tile).collect();
     let tiles: Vec<&[u8]> = tiles.iter().map(Vec::as_slice).collect();
-    let (w, h, side) = ([width as u16], [height as u16], [side as u16]);
+    let w = [width as u16];
+    let h = [height as u16];
+    let side = [side as u16];
     let tags: &[(u16, &[u16])] = &[
         (256, &w),
         (257, &h),

@@ -134,7 +134,9 @@ fn search(
     // The base uses the samples trusted so far, the pursuit sees all: a suspected impulse may be
     // cleared.
     let base = Base::LocalMean.layer(image, Some(&mask), dictionary.extent())?;
-    let (extent, n, m) = (dictionary.extent(), dictionary.atom_len(), dictionary.len());
+    let extent = dictionary.extent();
+    let n = dictionary.atom_len();
+    let m = dictionary.len();
     let [_, h, w] = extent.padded();
     let (row, column) = (h / 2, w / 2);
     let mut data = dictionary.data().to_vec();

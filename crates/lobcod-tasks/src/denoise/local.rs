@@ -70,7 +70,9 @@ pub(super) fn denoise(
 /// pursuit for each thread.
 pub(super) fn memory(extent: Extent, dictionary: &Dictionary<f32>, threads: usize) -> u64 {
     let ([_, height, width], [_, h, w]) = (extent.padded(), dictionary.extent().padded());
-    let (n, m, bands) = (h * w, dictionary.len(), (height + 1 - h.min(height)).div_ceil(BAND));
+    let n = h * w;
+    let m = dictionary.len();
+    let bands = (height + 1 - h.min(height)).div_ceil(BAND);
     let image = (bands * (BAND + h - 1) + height) * width * 2 * size_of::<f32>();
     let fit = (bands + 1) * (m * m + m * n) * size_of::<f64>();
     let pursuits = parallel::count(threads) * (n * n / 8 + 2 * m + n) * size_of::<f32>();

@@ -69,8 +69,9 @@ pub fn ssim<T: Real>(a: &Signal<T>, b: &Signal<T>, peak: f64) -> Result<f64> {
         let (xx, yy, xy) =
             (moment(&|x, _| x * x, c), moment(&|_, y| y * y, c), moment(&|x, y| x * y, c));
         for i in (0..mx.len()).filter(|&i| inside(i)) {
-            let (vx, vy, vxy) =
-                (xx[i] - mx[i] * mx[i], yy[i] - my[i] * my[i], xy[i] - mx[i] * my[i]);
+            let vx = xx[i] - mx[i] * mx[i];
+            let vy = yy[i] - my[i] * my[i];
+            let vxy = xy[i] - mx[i] * my[i];
             sum += (2.0 * mx[i] * my[i] + c1) * (2.0 * vxy + c2)
                 / ((mx[i] * mx[i] + my[i] * my[i] + c1) * (vx + vy + c2));
         }

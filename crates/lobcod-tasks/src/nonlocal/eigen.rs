@@ -96,7 +96,9 @@ impl Eigen {
                 let mut g = (d[l + 1] - d[l]) / (2.0 * e[l]);
                 let mut r = (g * g + 1.0).sqrt();
                 g = d[m] - d[l] + e[l] / (g + if g < 0.0 { -r } else { r });
-                let (mut s, mut c, mut p) = (1.0f32, 1.0f32, 0.0f32);
+                let mut s = 1.0f32;
+                let mut c = 1.0f32;
+                let mut p = 0.0f32;
                 let mut split = false;
                 for i in (l..m).rev() {
                     let (f, b) = (s * e[i], c * e[i]);

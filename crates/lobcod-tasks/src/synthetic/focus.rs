@@ -72,7 +72,9 @@ fn layer(size: usize, colour: impl Fn(Point) -> Option<Colour>) -> Vec<[f64; 4]>
 
 /// Mean over a disc around a pixel, clipped to the image.
 fn disc(layer: &[[f64; 4]], size: usize, i: usize, radius: f64) -> [f64; 4] {
-    let (x, y, extent) = ((i % size) as i64, (i / size) as i64, radius.ceil() as i64);
+    let x = (i % size) as i64;
+    let y = (i / size) as i64;
+    let extent = radius.ceil() as i64;
     let mut sum = ([0.0; 4], 0.0);
     for (dx, dy) in (-extent..=extent).flat_map(|dy| (-extent..=extent).map(move |dx| (dx, dy))) {
         // Pixels on the rim count partially, so that the blur varies smoothly.

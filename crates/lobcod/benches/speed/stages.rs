@@ -95,7 +95,9 @@ fn run(load: &Workload, repeats: usize) -> Result<(Vec<Call>, Report)> {
 fn print_milestones(calls: &[Call], report: &Report, optimum: f64, passes: bool) {
     let mut points = report.history.iter();
     let mut open = vec![1e-2, 1e-3, 1e-4];
-    let (mut seconds, mut line, mut measured) = (0.0, String::new(), 0);
+    let mut seconds = 0.0;
+    let mut line = String::new();
+    let mut measured = 0;
     let mut reached = String::new();
     for call in calls {
         seconds += call.seconds;

@@ -258,8 +258,9 @@ struct Field {
 
 impl Field {
     fn of<T: Real>(plane: &Coded<'_, T>, codes: &[Occurrence], dictionary: &Dictionary<T>) -> Self {
-        let (all, atom, channels) =
-            (plane.extent.region(), dictionary.extent().padded(), dictionary.channels());
+        let all = plane.extent.region();
+        let atom = dictionary.extent().padded();
+        let channels = dictionary.channels();
         let raster = Raster::new(
             Region::of(|a| 1 - atom[a] as i64..all.end(a) + 2 * (atom[a] as i64 - 1)),
             channels,

@@ -88,7 +88,9 @@ pub fn run<T: Real>(
         return Ok(answer);
     }
     let mut status = Status::Stalled;
-    let (mut penalty, mut inner, mut solves) = (STEP * most, INNER, 0);
+    let mut penalty = STEP * most;
+    let mut inner = INNER;
+    let mut solves = 0;
     while solves < MAX_SOLVES {
         solves += 1;
         let starts = signals.iter_mut().zip(&answer.needles);

@@ -78,7 +78,9 @@ pub fn run<T: Real>(
         p.tolerance *= INNER;
     });
     let mut weighted = signals.to_vec();
-    let (mut most, mut left, mut sweeps) = (0.0, 1.0, (0, 0));
+    let mut most = 0.0;
+    let mut left = 1.0;
+    let mut sweeps = (0, 0);
     for round in 1.. {
         inner.time_limit = run.time_left();
         run.begin_part(1.0 - left..1.0 - (1.0 - PART) * left);

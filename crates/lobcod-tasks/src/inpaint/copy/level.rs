@@ -116,7 +116,9 @@ impl Level {
             [first, first + 1, first + self.size[1], first + self.size[1] + 1]
         };
         let count = size[0] * size[1];
-        let (mut data, mut hidden, mut target) = (Vec::new(), Vec::new(), Vec::new());
+        let mut data = Vec::new();
+        let mut hidden = Vec::new();
+        let mut target = Vec::new();
         for k in 0..count {
             let known: Vec<usize> = children(k).into_iter().filter(|&i| !self.hidden[i]).collect();
             for c in 0..self.channels {

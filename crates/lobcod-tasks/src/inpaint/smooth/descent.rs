@@ -219,8 +219,9 @@ impl Kernel<f64> for Rows<'_, '_> {
             for columns in spans {
                 let own = i * w.width + columns.start..i * w.width + columns.end;
                 let descent = w.before + own.start..w.before + own.end;
-                let (free, slope, bent) =
-                    (&w.free[own.clone()], &mut w.slope[own.clone()], &mut w.bent[own.clone()]);
+                let free = &w.free[own.clone()];
+                let slope = &mut w.slope[own.clone()];
+                let bent = &mut w.bent[own.clone()];
                 match self.pass {
                     Pass::First | Pass::Along => {
                         let first = matches!(self.pass, Pass::First);

@@ -62,7 +62,9 @@ impl Stencil {
         let [depth, height, width] = self.size;
         let far =
             |at: usize, length: usize| length == 1 || (2..length.saturating_sub(2)).contains(&at);
-        let (z, y, first) = (row / height, row % height, row * width);
+        let z = row / height;
+        let y = row % height;
+        let first = row * width;
         // A row of one sample has no second differences.
         let inner = if !far(z, depth) || !far(y, height) {
             0..0

@@ -115,7 +115,9 @@ impl<T: Real> Engine<T> for CpuEngine {
             + dictionary.data().len() / dictionary.extent().padded()[2] * row)
             * real
             + dictionary.len() * stride * real;
-        let (mut footprint, mut largest_tile, mut most_codes) = (0, 0, 1);
+        let mut footprint = 0;
+        let mut largest_tile = 0;
+        let mut most_codes = 1;
         for plane in &problem.planes {
             let grid =
                 Grid::new(plane.extent, dictionary.extent(), problem.border, problem.grouping)?;

@@ -106,7 +106,9 @@ impl<T: Real> CpuSession<T> {
         let codes_of_atom = planes.iter().map(|p| p.codes_of_atom).max().unwrap_or(1);
         let team =
             Team::new(threads, || Scratch::new(footprint, atoms.packed.stride * codes_of_atom));
-        let (nonnegative, local, learning) = (problem.nonnegative, problem.local, problem.learning);
+        let nonnegative = problem.nonnegative;
+        let local = problem.local;
+        let learning = problem.learning;
         let Options { level, skipping, reversed } = options;
         let mut lists = vec![
             [Vec::new(), Vec::new()];
@@ -153,8 +155,10 @@ impl<T: Real> CpuSession<T> {
 
 impl<T: Real> Session<T> for CpuSession<T> {
     fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep> {
-        let (level, skipping, nonnegative, local) =
-            (self.level, self.skipping, self.nonnegative, self.local);
+        let level = self.level;
+        let skipping = self.skipping;
+        let nonnegative = self.nonnegative;
+        let local = self.local;
         let sum = self.sweeps(
             1,
             matches!(sweep.visit, Visit::All | Visit::Spread),
@@ -227,7 +231,9 @@ impl<T: Real> Session<T> for CpuSession<T> {
         }
         let stopped = AtomicBool::new(false);
         if let Some(goal) = goal {
-            let (level, skipping, nonnegative) = (self.level, self.skipping, self.nonnegative);
+            let level = self.level;
+            let skipping = self.skipping;
+            let nonnegative = self.nonnegative;
             let Self { team, atoms, planes, residuals, tiles, all, changes, .. } = self;
             // The quadratic term makes a certificate depend on its penalty in more ways.
             let elastic = atoms.elastic > T::ZERO;
@@ -358,7 +364,9 @@ impl<T: Real> CpuSession<T> {
         wire::put_list(&mut message, &samples);
         let mut out = vec![T::ZERO; signal.len()];
         for part in self.exchange.gather(message) {
-            let (mut rest, mut start, mut size) = (&part[..], [0i64; 3], [0u64; 3]);
+            let mut rest = &part[..];
+            let mut start = [0i64; 3];
+            let mut size = [0u64; 3];
             wire::take(&mut rest, &mut start);
             wire::take(&mut rest, &mut size);
             let region = Region::new(Point::new(start), size.map(|x| x as usize));

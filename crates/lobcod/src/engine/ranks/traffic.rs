@@ -81,7 +81,9 @@ impl Traffic {
         }
         for (&other, parcels) in &mut ranks {
             for (p, blocks) in planes.iter().enumerate() {
-                let (tiling, own, theirs) = (blocks.tiling(), blocks.of(rank), blocks.of(other));
+                let tiling = blocks.tiling();
+                let own = blocks.of(rank);
+                let theirs = blocks.of(other);
                 if own[0].is_empty() || theirs[0].is_empty() {
                     continue;
                 }

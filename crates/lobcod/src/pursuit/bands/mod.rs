@@ -303,8 +303,9 @@ impl<T: Real> BandedSolver<'_, T> {
             Err(Error::Limits { needed, .. }) => return Ok(Done::Needs(needed)),
             status => status?,
         };
-        let (inner, memory, mut session) =
-            (solver.run.progress, solver.run.peak_memory(), solver.session);
+        let inner = solver.run.progress;
+        let memory = solver.run.peak_memory();
+        let mut session = solver.session;
         let changed = inner.discovery_sweeps > 0;
         self.run.progress.discovery_sweeps += inner.discovery_sweeps;
         self.run.progress.support_sweeps += inner.support_sweeps;

@@ -45,8 +45,9 @@ impl<T: Real> Source<'_, T> {
         let shared = layout.shared(&positions);
         let mut made = part_of(&samples, &shared);
         if !bare {
-            let (origin, own, dictionary) =
-                (layout.origin(&positions), self.pieces.of(&positions), self.dictionary);
+            let origin = layout.origin(&positions);
+            let own = self.pieces.of(&positions);
+            let dictionary = self.dictionary;
             for piece in
                 self.pieces.of(&layout.around(&positions)).filter(|piece| !own.contains(piece))
             {

@@ -37,7 +37,9 @@ impl Seen {
 
 impl Changes {
     pub fn new<T: Real>(planes: &[PlaneState<T>], threads: usize) -> Self {
-        let (mut neighbours, mut starts, mut first) = (Vec::new(), vec![0], 0);
+        let mut neighbours = Vec::new();
+        let mut starts = vec![0];
+        let mut first = 0;
         for plane in planes {
             let own = plane.grid.neighbours(first, threads);
             starts.extend(own.starts[1..].iter().map(|start| neighbours.len() as u32 + start));

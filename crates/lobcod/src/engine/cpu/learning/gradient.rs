@@ -135,8 +135,9 @@ impl<T: Real> PlaneSums<'_, T> {
     #[inline(always)]
     fn each(&mut self, mut f: impl FnMut(&mut [i64], usize, f64, &[T])) {
         let Self { plane, residual, tiles, sums, .. } = self;
-        let (n, raster, [depth, height, width]) =
-            (plane.layout.patch.len(), plane.raster(), plane.grid.atom);
+        let n = plane.layout.patch.len();
+        let raster = plane.raster();
+        let [depth, height, width] = plane.grid.atom;
         for (state, codes) in tiles.iter() {
             for code in codes.iter() {
                 let (atom, value) = (code.atom as usize * n, code.value.to_f64());

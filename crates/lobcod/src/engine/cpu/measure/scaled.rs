@@ -134,7 +134,9 @@ impl<T: Real> Kernel<T> for ScaledTile<'_, '_, T> {
     #[inline(always)]
     fn run<V: Vector<Elem = T>>(self) {
         let Self { atoms, plane, residual, tile, scratch, request } = self;
-        let (state, layout, grid) = (tile.state, &plane.layout, &plane.grid);
+        let state = tile.state;
+        let layout = &plane.layout;
+        let grid = &plane.grid;
         plane.load(&state.tile, residual, &mut scratch.footprint);
         let field = &mut scratch.footprint.residual;
         scratch.bounds.find::<V>(layout, grid, field, None);

@@ -215,7 +215,9 @@ impl<T: Real> DiscoverTile<'_, T> {
     #[inline(always)]
     fn visit_needle<V: Vector<Elem = T>>(&mut self, j: usize, visit: &Candidate) {
         let slack = self.slack();
-        let (scratch, plane, stride) = (&mut *self.scratch, self.plane, self.atoms.packed.stride);
+        let scratch = &mut *self.scratch;
+        let plane = self.plane;
+        let stride = self.atoms.packed.stride;
         let spread = self.sweep.visit == Visit::Spread;
         let c = &mut scratch.correlations[j * stride..(j + 1) * stride];
         if spread {

@@ -56,7 +56,9 @@ impl<T: Real> Kernel<T> for SupportTile<'_, T> {
         for _ in 0..sweep.rounds {
             let mut largest = T::ZERO;
             for code in state.codes.iter_mut() {
-                let (k, at, q) = (code.atom as usize, code.offset as usize, code.curvature);
+                let k = code.atom as usize;
+                let at = code.offset as usize;
+                let q = code.curvature;
                 rules.scale = penalty * plane.position_weight(&state.tile, at);
                 if plane.coefficient_weights.is_some() {
                     rules.thresholds = plane.needle_weights(atoms, &state.tile, at).atoms;
