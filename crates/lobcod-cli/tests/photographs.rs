@@ -349,7 +349,7 @@ fn encode_prints_the_psnr_and_the_penalty_of_learning() {
     let page = std::fs::read_to_string(desk.path("page.html")).unwrap();
     let header = &page[page.find("<header>").unwrap()..page.find("</header>").unwrap()];
     assert!(
-        header.contains(&format!("PSNR {psnr:.2} dB")) && !header.contains("objective"),
+        header.contains(&format!("to the image: {psnr:.1} dB")) && !header.contains("objective"),
         "{header}"
     );
     assert!(page.contains("<details><summary><h2>Objective and gap"));
