@@ -49,7 +49,7 @@ pub fn check() -> Result<(), String> {
 
 fn packages() -> Result<Vec<Value>, String> {
     let output = Command::new("cargo")
-        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
         .current_dir(super::root())
         .output();
     let output = output.map_err(|e| e.to_string())?;

@@ -25,7 +25,11 @@ fn pursue(observed: Observed<f32>) -> Result<f64> {
 
 fn learn() -> Result<f64> {
     let first = Dictionary::random(Extent::new(&[8, 8])?, 1, 32, 0)?;
-    let learner = LearnParams::new(Penalty::Absolute(15.0)).with(|p| p.passes = 2).check()?;
+    let params = LearnParams::new(Penalty::Absolute(15.0)).with(|p| {
+        p.passes = 2;
+        p.tolerance = 1e-2;
+    });
+    let learner = params.check()?;
     Ok(learner
         .run(&CpuEngine::new(1)?, &[image(40)?.into()], &first, &mut ())?
         .report
