@@ -93,8 +93,8 @@ def test_codes_of_a_sound_with_two_channels_are_read(tmp_path: Path) -> None:
 def test_the_command_line_detects_the_noise_of_floats_up_to_one(grey: lobcod.Array, tmp_path: Path) -> None:
     noisy = (grey / 255 + 0.1 * np.random.default_rng(0).standard_normal(grey.shape)).astype(np.float32)
     np.save(tmp_path / "noisy.npy", noisy)
-    command = [os.environ["LOBCOD_PROGRAM"], "denoise", tmp_path / "noisy.npy", "-o", tmp_path / "clean.npy", "--quiet"]
-    subprocess.run(command, check=True)
+    program = os.environ["LOBCOD_PROGRAM"]
+    subprocess.run([program, "denoise", tmp_path / "noisy.npy", "-o", tmp_path / "clean.npy", "--quiet"], check=True)
     np.testing.assert_allclose(np.load(tmp_path / "clean.npy"), lobcod.denoise(noisy), atol=1e-5)
     assert lobcod.psnr(lobcod.denoise(noisy), grey / 255, 1) > lobcod.psnr(noisy, grey / 255, 1) + 3
 
