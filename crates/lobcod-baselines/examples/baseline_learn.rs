@@ -1,8 +1,8 @@
 //! Learns with one of the baselines and saves the dictionary at geometrically growing times, for
 //! `paper/batch.py` and `paper/online.py`.
 //!
-//! `cargo run --release -p lobcod-baselines --example baseline_learn -- METHOD FIRST PENALTY SECONDS
-//! FOLDER SIGNAL...`
+//! `cargo run --release -p lobcod-baselines --example baseline_learn -- METHOD FIRST PENALTY
+//! SECONDS FOLDER SIGNAL...`
 //!
 //! `METHOD`: `ksvd` or `mod` (slice-based learning), `slices` (slice-based pursuit with the first
 //! atoms), `spatial` (stochastic gradients, cycling through the signals). Signals are used without

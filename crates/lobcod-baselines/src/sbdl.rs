@@ -15,8 +15,8 @@ use std::time::Duration;
 /// ```
 ///
 /// by alternating needles `a_i` by LARS, slices `s_i` by least squares, dual variables
-/// `u_i += s_i - D a_i`; if the dictionary is learnt, it is updated between needles and slices. Memory: two
-/// numbers per sample of every patch, `2 n` per position.
+/// `u_i += s_i - D a_i`; if the dictionary is learnt, it is updated between needles and slices.
+/// Memory: two numbers per sample of every patch, `2 n` per position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sbdl {
     /// Weight of the l1 norm.
@@ -33,8 +33,8 @@ pub struct Sbdl {
     pub time_limit: Option<Duration>,
     /// How the dictionary is learnt; `None`: it is fixed.
     pub update: Option<Update>,
-    /// Iterations before the dictionary is first updated: until then, slices of missing samples are
-    /// not worth learning from.
+    /// Iterations before the dictionary is first updated: until then, slices of missing samples
+    /// are not worth learning from.
     pub warm_up: usize,
     /// Worker threads for the needles.
     pub threads: usize,

@@ -11,8 +11,8 @@ fn times(a: f64, b: f64) -> f64 {
 /// Relative duality gap at which a plane counts as solved.
 const SOLVED: f64 = 1e-12;
 
-/// `min 1/2 ||y - M a||^2 + sum_j penalty_j |a_j| + mu/2 ||a||^2`, where `M` is the placed dictionary with
-/// weighted rows.
+/// `min 1/2 ||y - M a||^2 + sum_j penalty_j |a_j| + mu/2 ||a||^2`, where `M` is the placed
+/// dictionary with weighted rows.
 pub(crate) struct Plane {
     pub(crate) placed: GlobalDictionary,
     pub(crate) weighted: GlobalDictionary,

@@ -4,7 +4,8 @@
 extern "C" __global__ void pack_rows(KernelArgs w, const float* rows, float* packed) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= M * LPC * NPL4 * 4) return;
-    const int lane = i / 4 % LPC, j = i / (4 * LPC) % NPL4 * 4 + i % 4, k = i / (NPL4 * 4 * LPC), p = lane + j * LPC;
+    const int lane = i / 4 % LPC, j = i / (4 * LPC) % NPL4 * 4 + i % 4, k = i / (NPL4 * 4 * LPC),
+              p = lane + j * LPC;
     packed[i] = j < NPL && p < N ? rows[(i64)k * N + p] : 0.0f;
 }
 
@@ -17,7 +18,8 @@ extern "C" __global__ void pack_columns(KernelArgs w, float* columns, float* tap
     }
     if (i < (i64)CHUNKS * REGION_ROWS * ROW_TAPS * CHUNK4 * 4) {
         const int a = i % (CHUNK4 * 4), tap = i / (CHUNK4 * 4) % ROW_TAPS;
-        const int row = i / (CHUNK4 * 4 * ROW_TAPS) % REGION_ROWS, chunk = (int)(i / ((i64)CHUNK4 * 4 * ROW_TAPS * REGION_ROWS));
+        const int row = i / (CHUNK4 * 4 * ROW_TAPS) % REGION_ROWS,
+                  chunk = (int)(i / ((i64)CHUNK4 * 4 * ROW_TAPS * REGION_ROWS));
         const int k = chunk * CHUNK + a;
         taps[i] = a < CHUNK && k < M && tap < HX ? w.atoms[(i64)k * N + row * HX + tap] : 0.0f;
     }
@@ -29,12 +31,14 @@ extern "C" __global__ void make_gram(KernelArgs w, float* gram) {
     const int k = (int)(i / MS), l = (int)(i % MS);
     double sum = 0.0;
     if (l < M) {
-        for (int p = 0; p < N; p++) sum += (double)w.atoms[(i64)k * N + p] * (double)w.atoms[(i64)l * N + p];
+        for (int p = 0; p < N; p++)
+            sum += (double)w.atoms[(i64)k * N + p] * (double)w.atoms[(i64)l * N + p];
     }
     gram[i] = (float)sum;
 }
 
-// Energy of every code's atom under the weights of its patch, and whether any of them is not 1; a warp a tile.
+// Energy of every code's atom under the weights of its patch, and whether any of them is not 1; a
+// warp a tile.
 extern "C" __global__ void find_curvatures(KernelArgs w) {
     const int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (t >= w.tile_count) return;
@@ -54,12 +58,16 @@ extern "C" __global__ void find_curvatures(KernelArgs w) {
     }
     for (int i = 0; i < count; i++) {
         const int atom = codes[i].atom & ~CUT_BIT, offset = needles[codes[i].needle];
-        const int z = tile.origin[0] + offset / SLICE, y = tile.origin[1] + offset % SLICE / ROW, x = tile.origin[2] + offset % ROW;
+        const int z = tile.origin[0] + offset / SLICE, y = tile.origin[1] + offset % SLICE / ROW,
+                  x = tile.origin[2] + offset % ROW;
         float sum = 0.0f;
         bool plain = true;
         for (int p = lane; p < N; p += 32) {
             const i64 at = domain.in_patch(p, z, y, x);
-            const float weight = at < 0 ? 0.0f : plane.weighted ? w.weights[at] : 1.0f, d = w.atoms[(i64)atom * N + p];
+            const float weight = at < 0           ? 0.0f
+                                 : plane.weighted ? w.weights[at]
+                                                  : 1.0f,
+                        d = w.atoms[(i64)atom * N + p];
             plain &= weight == 1.0f;
             sum = fmaf(weight * d, d, sum);
         }
@@ -74,14 +82,18 @@ extern "C" __global__ void find_curvatures(KernelArgs w) {
     }
 }
 
-// Codes of the tiles from `from` on, one tile after the other, tile t at `first[t]` less that of the first of them; or back from there.
-extern "C" __global__ void gather_codes(KernelArgs w, int from, const int* first, Code* all, int back) {
+// Codes of the tiles from `from` on, one tile after the other, tile t at `first[t]` less that of
+// the first of them; or back from there.
+extern "C" __global__ void gather_codes(
+    KernelArgs w, int from, const int* first, Code* all, int back) {
     const int t = from + blockIdx.x, at = first[t] - first[from];
     Code* codes = codes_of(w, t, w.slot[t]);
     const int count = first[t + 1] - first[t];
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        if (back) codes[i] = all[at + i];
-        else all[at + i] = codes[i];
+        if (back)
+            codes[i] = all[at + i];
+        else
+            all[at + i] = codes[i];
     }
     if (back && threadIdx.x == 0) w.counts[t] = count;
 }
@@ -91,7 +103,8 @@ extern "C" __global__ void move_codes(KernelArgs w, const int* tiles, const Tile
     const int t = tiles[blockIdx.x], slot = w.slot[t];
     const TileStore store = stores[blockIdx.x];
     const Code* codes = codes_of(w, t, slot);
-    for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) store.codes[(i64)slot * store.capacity + i] = codes[i];
+    for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x)
+        store.codes[(i64)slot * store.capacity + i] = codes[i];
     __syncthreads();
     if (threadIdx.x == 0) w.stores[t] = store;
 }

@@ -1,15 +1,17 @@
-// The LASSO of one needle, solved by one warp. Lane l owns atoms l, l + 32, ...; their correlations, codes and thresholds stay in
-// its registers. Greedy coordinate descent: of all codes the one that has farthest to go (in shares of its threshold) moves.
+// The LASSO of one needle, solved by one warp. Lane l owns atoms l, l + 32, ...; their
+// correlations, codes and thresholds stay in its registers. Greedy coordinate descent: of all codes
+// the one that has farthest to go (in shares of its threshold) moves.
 
 #define MOST_STEPS 600
 // The key of a code holds the upper bits of its way to go and, below, its atom.
 #define ATOM_BITS (M <= 128 ? 7 : M <= 1024 ? 10 : 16)
 #define ATOM_MASK ((1u << ATOM_BITS) - 1u)
-// Masked Gram columns a needle remembers: about as many as dense codes ask for. At most 32, one for every lane to know of.
+// Masked Gram columns a needle remembers: about as many as dense codes ask for. At most 32, one for
+// every lane to know of.
 #define KEPT_COLUMNS (MPL <= 4 ? 24 : 12)
 
 struct Needle {
-    float c[MPL];          // correlations at the present codes
+    float c[MPL];  // correlations at the present codes
     float code[MPL];
     float threshold[MPL];  // infinite: the code is zero
     float inverse[MPL];    // 1 / threshold; negative: the code stays as it is
@@ -17,7 +19,8 @@ struct Needle {
 };
 
 // Correlations of all atoms with the N samples at `patch` (in fours, padded by zeros).
-__device__ __forceinline__ void correlate(const float4* columns, const float* patch, float (&c)[MPL], int lane) {
+__device__ __forceinline__ void correlate(
+    const float4* columns, const float* patch, float (&c)[MPL], int lane) {
     // Two chains an atom.
     float even[MPL];
     UNROLL_ATOMS
@@ -43,7 +46,8 @@ __device__ __forceinline__ float sample_of(const float4* columns, int atom, int 
     return reinterpret_cast<const float*>(columns)[((p / 4) * CS + atom) * 4 + p % 4];
 }
 
-// Gives columns of the Gram matrix: the stored one, or that of the weights of a patch, computed when first requested.
+// Gives columns of the Gram matrix: the stored one, or that of the weights of a patch, computed
+// when first requested.
 struct Columns {
     const float4* columns;
     const float* gram;
@@ -67,7 +71,8 @@ struct Columns {
                 return;
             }
             __syncwarp();
-            for (int p = lane; p < N; p += 32) buffer[p] = weights[patch[p]] * sample_of(columns, atom, p);
+            for (int p = lane; p < N; p += 32)
+                buffer[p] = weights[patch[p]] * sample_of(columns, atom, p);
             __syncwarp();
             correlate(columns, buffer, column, lane);
             const int i = made < KEPT_COLUMNS ? made : KEPT_COLUMNS - 1;
@@ -83,8 +88,10 @@ struct Columns {
     }
 };
 
-// Gives code `atom` another value and keeps the correlations right; `value` counts on the lane that owns it. False if it stays.
-__device__ __forceinline__ bool move_code(Needle& needle, int atom, float delta, const float (&column)[MPL], int lane) {
+// Gives code `atom` another value and keeps the correlations right; `value` counts on the lane that
+// owns it. False if it stays.
+__device__ __forceinline__ bool move_code(
+    Needle& needle, int atom, float delta, const float (&column)[MPL], int lane) {
     delta = __shfl_sync(FULL, delta, atom & 31);
     if (delta == 0.0f) return false;
     UNROLL_ATOMS
@@ -96,13 +103,16 @@ __device__ __forceinline__ bool move_code(Needle& needle, int atom, float delta,
 }
 
 // Steps until no code has more than `tolerance` of its threshold to go.
-__device__ __forceinline__ void descend(Needle& needle, Columns& columns, float tolerance, int nonnegative, int lane) {
+__device__ __forceinline__ void descend(
+    Needle& needle, Columns& columns, float tolerance, int nonnegative, int lane) {
     for (int step = 0; step < MOST_STEPS; step++) {
         u32 best = 0;
         UNROLL_ATOMS
         for (int j = 0; j < MPL; j++) {
             const float old = needle.curvature[j] * needle.code[j];
-            const float way = fabsf(shrink(needle.c[j] + old, needle.threshold[j], nonnegative) - old) * needle.inverse[j];
+            const float way =
+                fabsf(shrink(needle.c[j] + old, needle.threshold[j], nonnegative) - old) *
+                needle.inverse[j];
             const u32 key = (__float_as_uint(way) & ~ATOM_MASK) | (u32)(j * 32 + lane);
             if (way > tolerance) best = max(best, key);
         }
@@ -117,7 +127,11 @@ __device__ __forceinline__ void descend(Needle& needle, Columns& columns, float 
             if (j * 32 + lane == atom) {
                 const float q = needle.curvature[j] = column[j];
                 // An atom that the mask hides wholly does nothing for the patch: its code is zero.
-                const float value = q > 0.0f ? shrink(needle.c[j] + q * needle.code[j], needle.threshold[j], nonnegative) * __frcp_rn(q) : 0.0f;
+                const float value = q > 0.0f ? shrink(
+                                                   needle.c[j] + q * needle.code[j],
+                                                   needle.threshold[j], nonnegative) *
+                                                   __frcp_rn(q)
+                                             : 0.0f;
                 delta = value - needle.code[j];
                 // Its way may be nothing but rounding: then it is left alone.
                 if (delta == 0.0f) needle.inverse[j] = -fabsf(needle.inverse[j]);
@@ -128,10 +142,12 @@ __device__ __forceinline__ void descend(Needle& needle, Columns& columns, float 
 }
 
 #if CAPPED
-// Keeps the `cap` codes of largest gain and solves again on them; takes the old codes back if the objective would rise.
+// Keeps the `cap` codes of largest gain and solves again on them; takes the old codes back if the
+// objective would rise.
 __device__ __noinline__ void obey_cap(
-    Needle& needle, const float (&before)[MPL], const float (&c_before)[MPL], const float (&threshold)[MPL], Columns& columns,
-    u32 cap, float tolerance, int nonnegative, int lane) {
+    Needle& needle, const float (&before)[MPL], const float (&c_before)[MPL],
+    const float (&threshold)[MPL], Columns& columns, u32 cap, float tolerance, int nonnegative,
+    int lane) {
     u32 nonzeros = 0, allowed = 0;
     bool negative = false;
     UNROLL_ATOMS
@@ -150,7 +166,8 @@ __device__ __noinline__ void obey_cap(
         for (int j = 0; j < MPL; j++) {
             // The root of the gain, which is in order where squares are too small for a number.
             const float gain = sqrtf(needle.curvature[j]) * fabsf(needle.code[j]);
-            const u32 key = (__float_as_uint(gain) & ~ATOM_MASK) | (ATOM_MASK - (u32)(j * 32 + lane));
+            const u32 key =
+                (__float_as_uint(gain) & ~ATOM_MASK) | (ATOM_MASK - (u32)(j * 32 + lane));
             if (needle.code[j] != 0.0f && !kept[j]) best = max(best, key);
         }
         const u32 atom = ATOM_MASK - (warp_max_u32(best) & ATOM_MASK);
@@ -178,8 +195,9 @@ __device__ __noinline__ void obey_cap(
     for (int j = 0; j < MPL; j++) {
         const double delta = (double)needle.code[j] - (double)before[j];
         if (needle.code[j] != 0.0f || before[j] != 0.0f) {
-            change += (double)threshold[j] * (fabs((double)needle.code[j]) - fabs((double)before[j]))
-                - delta * 0.5 * ((double)c_before[j] + (double)needle.c[j]);
+            change +=
+                (double)threshold[j] * (fabs((double)needle.code[j]) - fabs((double)before[j])) -
+                delta * 0.5 * ((double)c_before[j] + (double)needle.c[j]);
         }
     }
     change = warp_sum(change);

@@ -80,7 +80,8 @@ extern "C" __global__ void scan_within(int* numbers, i64 length, const int* sums
 }
 
 // Puts every code in its place; `first` as scanned, `next` a copy of it.
-extern "C" __global__ void place_codes(KernelArgs w, int* next, CodePosition* places, float* values, u32* numbers) {
+extern "C" __global__ void place_codes(
+    KernelArgs w, int* next, CodePosition* places, float* values, u32* numbers) {
     const int t = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (t >= w.tile_count) return;
     const Tile& tile = w.tiles[t];
@@ -100,8 +101,9 @@ extern "C" __global__ void place_codes(KernelArgs w, int* next, CodePosition* pl
             int* place = next + (i64)atom * w.tile_count + t;
             const int at = *place + __popc(peers & ((1u << lane) - 1u));
             const int offset = needles[code.needle];
-            places[at] = {tile.origin[0] + offset / SLICE, tile.origin[1] + offset % SLICE / ROW,
-                          tile.origin[2] + offset % ROW, t};
+            places[at] = {
+                tile.origin[0] + offset / SLICE, tile.origin[1] + offset % SLICE / ROW,
+                tile.origin[2] + offset % ROW, t};
             values[at] = code.value;
             numbers[at] = code.needle;
         }

@@ -1,4 +1,5 @@
-// The residual scaled by a field that varies smoothly over the signal: what a better dual point is made of.
+// The residual scaled by a field that varies smoothly over the signal: what a better dual point is
+// made of.
 
 // One value a cell of a lattice; the scale at a sample is their quadratic B-spline there.
 struct Scales {
@@ -23,7 +24,8 @@ struct Spline {
 
 __device__ __forceinline__ Spline spline_at(const Scales& scales, int axis, int at) {
     const int count = scales.counts[axis];
-    const double along = fmin(fmax((at - scales.start[axis] + 0.5) * count / scales.length[axis], 0.0), (double)count);
+    const double along = fmin(
+        fmax((at - scales.start[axis] + 0.5) * count / scales.length[axis], 0.0), (double)count);
     const int cell = min((int)along, count - 1);
     const double u = along - cell;
     Spline spline;
@@ -39,13 +41,16 @@ __device__ __forceinline__ Spline spline_at(const Scales& scales, int axis, int 
 }
 
 __device__ __forceinline__ double scale_at(const Scales& scales, int z, int y, int x) {
-    const Spline along_z = spline_at(scales, 0, z), along_y = spline_at(scales, 1, y), along_x = spline_at(scales, 2, x);
+    const Spline along_z = spline_at(scales, 0, z), along_y = spline_at(scales, 1, y),
+                 along_x = spline_at(scales, 2, x);
     double sum = 0.0;
 #pragma unroll
     for (int i = 0; i < 3; i++) {
 #pragma unroll
         for (int j = 0; j < 3; j++) {
-            const float* row = scales.values + ((i64)along_z.cell[i] * scales.counts[1] + along_y.cell[j]) * scales.counts[2];
+            const float* row =
+                scales.values +
+                ((i64)along_z.cell[i] * scales.counts[1] + along_y.cell[j]) * scales.counts[2];
             double mixed = 0.0;
 #pragma unroll
             for (int k = 0; k < 3; k++) mixed += along_x.share[k] * row[along_x.cell[k]];
@@ -55,13 +60,17 @@ __device__ __forceinline__ double scale_at(const Scales& scales, int z, int y, i
     return sum;
 }
 
-// Calls f(number of the sample in the fields, its scale) for the samples of a box, channel after channel.
+// Calls f(number of the sample in the fields, its scale) for the samples of a box, channel after
+// channel.
 template <typename F>
-__device__ __forceinline__ void each_scaled(const KernelArgs& w, const Scales& scales, const Plane& plane, const Box& box, F f) {
+__device__ __forceinline__ void each_scaled(
+    const KernelArgs& w, const Scales& scales, const Plane& plane, const Box& box, F f) {
     const i64 count = (i64)C * box.size[0] * box.size[1] * box.size[2];
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (i64)gridDim.x * blockDim.x) {
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (i64)gridDim.x * blockDim.x) {
         const i64 row = i / box.size[2], slice = row / box.size[1];
-        const int x = box.from[2] + (int)(i % box.size[2]), y = box.from[1] + (int)(row % box.size[1]);
+        const int x = box.from[2] + (int)(i % box.size[2]),
+                  y = box.from[1] + (int)(row % box.size[1]);
         const int z = box.from[0] + (int)(slice % box.size[0]), c = (int)(slice / box.size[0]);
         const i64 at = ((i64)(c * plane.domain[0] + z) * plane.domain[1] + y) * plane.domain[2] + x;
         f(plane.samples_at + at, scale_at(scales, z, y, x));
@@ -69,7 +78,8 @@ __device__ __forceinline__ void each_scaled(const KernelArgs& w, const Scales& s
 }
 
 // The scaled residual of a plane; `scaled` begins with its first sample.
-extern "C" __global__ void scale_residual(KernelArgs w, Scales scales, int number, Box all, float* scaled) {
+extern "C" __global__ void scale_residual(
+    KernelArgs w, Scales scales, int number, Box all, float* scaled) {
     const Plane& plane = w.planes[number];
     each_scaled(w, scales, plane, all, [&](i64 at, double scale) {
         scaled[at - plane.samples_at] = (float)(scale * (double)w.residual[at]);
@@ -77,7 +87,8 @@ extern "C" __global__ void scale_residual(KernelArgs w, Scales scales, int numbe
 }
 
 // ||s r||^2 and <A (Y - B), s r> over a box of a plane, a pair of sums a block.
-extern "C" __global__ void tally_scaled(KernelArgs w, Scales scales, int number, Box box, double* sums) {
+extern "C" __global__ void tally_scaled(
+    KernelArgs w, Scales scales, int number, Box box, double* sums) {
     double energy = 0.0, dot = 0.0;
     each_scaled(w, scales, w.planes[number], box, [&](i64 at, double scale) {
         const double r = scale * (double)w.residual[at];
@@ -97,7 +108,8 @@ extern "C" __global__ void reach_of_tiles(KernelArgs w, float* largest) {
     const Shape& shape = w.shapes[tile.shape];
     const u32* needles = w.needles + shape.needles_at;
     float most = 0.0f;
-    for (int q = lane; q < shape.needle_count; q += 32) most = fmaxf(most, w.reach[position_at(plane, tile, needles[q])]);
+    for (int q = lane; q < shape.needle_count; q += 32)
+        most = fmaxf(most, w.reach[position_at(plane, tile, needles[q])]);
     most = warp_max(most);
     if (lane == 0) largest[t] = most;
 }

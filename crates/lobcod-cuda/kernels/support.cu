@@ -1,5 +1,6 @@
-// Coordinate descent over the non-zero codes of the tiles of one colour, and the synthesis of residuals. LPC lanes share a tile and
-// take its codes one after the other, so a warp works on GROUPS tiles at once.
+// Coordinate descent over the non-zero codes of the tiles of one colour, and the synthesis of
+// residuals. LPC lanes share a tile and take its codes one after the other, so a warp works on
+// GROUPS tiles at once.
 
 #define GROUPS (32 / LPC)
 
@@ -10,10 +11,12 @@ struct Lanes {
 #if NPL <= 16
     int offset[NPL];
 #endif
-    __device__ __forceinline__ explicit Lanes(int lane_of_warp) : group(lane_of_warp / LPC), lane(lane_of_warp % LPC) {
+    __device__ __forceinline__ explicit Lanes(int lane_of_warp)
+        : group(lane_of_warp / LPC), lane(lane_of_warp % LPC) {
 #if NPL <= 16
 #pragma unroll
-        for (int j = 0; j < NPL; j++) offset[j] = lane + j * LPC < N ? patch_offset(lane + j * LPC) : 0;
+        for (int j = 0; j < NPL; j++)
+            offset[j] = lane + j * LPC < N ? patch_offset(lane + j * LPC) : 0;
 #endif
     }
     __device__ __forceinline__ int at(int j) const {
@@ -26,9 +29,12 @@ struct Lanes {
     __device__ __forceinline__ bool owns(int j) const { return N % LPC == 0 || lane + j * LPC < N; }
 };
 
-__device__ __forceinline__ float part(const float4& four, int i) { return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w; }
+__device__ __forceinline__ float part(const float4& four, int i) {
+    return i == 0 ? four.x : i == 1 ? four.y : i == 2 ? four.z : four.w;
+}
 
-__device__ __forceinline__ void load_atom(const float4* rows, int atom, int lane, float4 (&into)[NPL4]) {
+__device__ __forceinline__ void load_atom(
+    const float4* rows, int atom, int lane, float4 (&into)[NPL4]) {
     UNROLL_SAMPLES
     for (int j = 0; j < NPL4; j++) into[j] = __ldg(rows + ((i64)atom * NPL4 + j) * LPC + lane);
 }
@@ -46,12 +52,16 @@ struct SupportWorkspace {
 };
 
 // Memory of tile g of a warp.
-__device__ __forceinline__ float* tile_memory(const KernelArgs& w, char* chip, int g, int tile_bytes, int t) {
-    return SHARED ? reinterpret_cast<float*>(chip + (i64)g * tile_bytes) : w.scratch + (i64)t * w.scratch_size;
+__device__ __forceinline__ float* tile_memory(
+    const KernelArgs& w, char* chip, int g, int tile_bytes, int t) {
+    return SHARED ? reinterpret_cast<float*>(chip + (i64)g * tile_bytes)
+                  : w.scratch + (i64)t * w.scratch_size;
 }
 
-// The whole warp brings the tiles of its groups to where they are worked on; a group's `tile` is -1 where it has none.
-__device__ __forceinline__ SupportWorkspace open_workspaces(const KernelArgs& w, char* chip, int tile_bytes, int kept, int tile, int count, int lane) {
+// The whole warp brings the tiles of its groups to where they are worked on; a group's `tile` is -1
+// where it has none.
+__device__ __forceinline__ SupportWorkspace open_workspaces(
+    const KernelArgs& w, char* chip, int tile_bytes, int kept, int tile, int count, int lane) {
     SupportWorkspace workspace = {tile, count};
     for (int g = 0; g < GROUPS; g++) {
         const int t = __shfl_sync(FULL, tile, g * LPC), codes = __shfl_sync(FULL, count, g * LPC);
@@ -95,14 +105,19 @@ __device__ __forceinline__ float approximate_inverse(float x) {
     return y;
 }
 
-// One round over the codes of the groups' tiles. While a code is worked on, the atom of the next one is on its way, the offset of the
-// one after, and the code after that. Gives the largest change, in shares of the threshold, of this group's codes.
-__device__ __forceinline__ float round_of(const KernelArgs& w, const SupportWorkspace& workspace, const Lanes& lanes, int count, float penalty) {
+// One round over the codes of the groups' tiles. While a code is worked on, the atom of the next
+// one is on its way, the offset of the one after, and the code after that. Gives the largest
+// change, in shares of the threshold, of this group's codes.
+__device__ __forceinline__ float round_of(
+    const KernelArgs& w, const SupportWorkspace& workspace, const Lanes& lanes, int count,
+    float penalty) {
     const int steps = (int)warp_max_u32((u32)count);
     const int last = count - 1;
     Code idle = {0, 0, 0.0f, 0.0f};
     auto read = [&](int i) { return last < 0 ? idle : workspace.codes[min(i, last)]; };
-    auto place = [&](const Code& code) { return last < 0 ? 0 : (int)workspace.needles[code.needle]; };
+    auto place = [&](const Code& code) {
+        return last < 0 ? 0 : (int)workspace.needles[code.needle];
+    };
     Code code = read(0), next = read(1), third = read(2);
     int offset = place(code), next_offset = place(next);
     float4 atom[NPL4], coming[NPL4];
@@ -121,11 +136,13 @@ __device__ __forceinline__ float round_of(const KernelArgs& w, const SupportWork
         }
         float samples[NPL], c = 0.0f, d = 0.0f;
         UNROLL_SAMPLES
-        for (int j = 0; j < NPL; j++) samples[j] = s < count ? workspace.residual[offset + lanes.at(j)] : 0.0f;
+        for (int j = 0; j < NPL; j++)
+            samples[j] = s < count ? workspace.residual[offset + lanes.at(j)] : 0.0f;
         UNROLL_SAMPLES
         for (int j = 0; j < NPL; j += 2) {
             c = fmaf(part(atom[j / 4], j % 4), samples[j], c);
-            if (j + 1 < NPL) d = fmaf(part(atom[(j + 1) / 4], (j + 1) % 4), samples[j + 1 < NPL ? j + 1 : j], d);
+            if (j + 1 < NPL)
+                d = fmaf(part(atom[(j + 1) / 4], (j + 1) % 4), samples[j + 1 < NPL ? j + 1 : j], d);
         }
         c += d;
 #pragma unroll
@@ -149,7 +166,8 @@ __device__ __forceinline__ float round_of(const KernelArgs& w, const SupportWork
             if (workspace.wraps) {
                 const Tile& tile = w.tiles[workspace.tile];
                 __syncwarp(__activemask());
-                repeat_wrapped(w.planes[tile.plane], tile, offset, workspace.residual, lanes.lane, LPC);
+                repeat_wrapped(
+                    w.planes[tile.plane], tile, offset, workspace.residual, lanes.lane, LPC);
             }
         }
         __syncwarp();
@@ -161,14 +179,17 @@ __device__ __forceinline__ float round_of(const KernelArgs& w, const SupportWork
         UNROLL_SAMPLES
         for (int j = 0; j < NPL4; j++) atom[j] = coming[j];
     }
-    for (int step = LPC / 2; step; step >>= 1) largest = fmaxf(largest, __shfl_xor_sync(FULL, largest, step));
+    for (int step = LPC / 2; step; step >>= 1)
+        largest = fmaxf(largest, __shfl_xor_sync(FULL, largest, step));
     return largest;
 }
 
 extern "C" __global__ void __launch_bounds__(512, 1) support(
-    KernelArgs w, const int* list, int list_count, float penalty, int rounds, float tolerance, int tile_bytes, int kept) {
+    KernelArgs w, const int* list, int list_count, float penalty, int rounds, float tolerance,
+    int tile_bytes, int kept) {
     extern __shared__ float4 memory[];
-    const int lane = threadIdx.x % 32, first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * GROUPS;
+    const int lane = threadIdx.x % 32,
+              first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * GROUPS;
     if (first >= list_count) return;
     const Lanes lanes(lane);
     char* chip = reinterpret_cast<char*>(memory) + (i64)(threadIdx.x / 32 * GROUPS) * tile_bytes;
@@ -179,7 +200,8 @@ extern "C" __global__ void __launch_bounds__(512, 1) support(
     double around = 0.0;
     if (count > 0) {
         const Tile& tile = w.tiles[t];
-        for (int i = lanes.lane; i < tile.neighbour_count; i += LPC) around += w.total[w.neighbours[tile.neighbours_at + i]];
+        for (int i = lanes.lane; i < tile.neighbour_count; i += LPC)
+            around += w.total[w.neighbours[tile.neighbours_at + i]];
     }
     for (int step = LPC / 2; step; step >>= 1) around += __shfl_xor_sync(FULL, around, step);
     if (count > 0 && !(w.own[t] + (around - w.seen[t]) >= (double)tolerance)) count = 0;
@@ -233,7 +255,8 @@ extern "C" __global__ void __launch_bounds__(512, 1) support(
 extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
     KernelArgs w, const int* list, int list_count, const float4* rows, int tile_bytes, int kept) {
     extern __shared__ float4 memory[];
-    const int lane = threadIdx.x % 32, first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * GROUPS;
+    const int lane = threadIdx.x % 32,
+              first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * GROUPS;
     if (first >= list_count) return;
     const Lanes lanes(lane);
     char* chip = reinterpret_cast<char*>(memory) + (i64)(threadIdx.x / 32 * GROUPS) * tile_bytes;
@@ -269,13 +292,16 @@ extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
         const int tile = __shfl_sync(FULL, t, g * LPC);
         if (tile < 0) continue;
         const Tile& here = w.tiles[tile];
-        store_footprint(w, w.planes[here.plane], here, tile_memory(w, chip, g, tile_bytes, tile) + kept * 4, lane, 32);
+        store_footprint(
+            w, w.planes[here.plane], here, tile_memory(w, chip, g, tile_bytes, tile) + kept * 4,
+            lane, 32);
     }
 }
 
 // The residual of all-zero codes, or zero.
 extern "C" __global__ void reset_residual(KernelArgs w, i64 samples, int to_zero) {
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < samples; i += (i64)gridDim.x * blockDim.x) {
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < samples;
+         i += (i64)gridDim.x * blockDim.x) {
         w.residual[i] = to_zero ? 0.0f : w.weights ? w.target[i] * w.weights[i] : w.target[i];
     }
 }

@@ -1,4 +1,5 @@
-// Sums over planes in f64, added in one order: parts of the fields and tiles first, then all parts of a plane.
+// Sums over planes in f64, added in one order: parts of the fields and tiles first, then all parts
+// of a plane.
 
 #define PART 8192
 
@@ -18,7 +19,8 @@ __device__ __forceinline__ double block_sum(double x, double* partial) {
     return sum;
 }
 
-// Adds up two numbers over all threads of a block, and writes the pair where those of the block belong.
+// Adds up two numbers over all threads of a block, and writes the pair where those of the block
+// belong.
 __device__ __forceinline__ void put_sums(double energy, double dot, double* sums) {
     __shared__ double partial[32];
     energy = block_sum(energy, partial);
@@ -29,7 +31,8 @@ __device__ __forceinline__ void put_sums(double energy, double dot, double* sums
     }
 }
 
-// ||r||^2 and <A (Y - B), r> of every run; the residual carries the squared weight, so its energy is r^2 / w.
+// ||r||^2 and <A (Y - B), r> of every run; the residual carries the squared weight, so its energy
+// is r^2 / w.
 extern "C" __global__ void tally_parts(KernelArgs w, const SampleRun* parts, double* sums) {
     const SampleRun run = parts[blockIdx.x];
     double energy = 0.0, dot = 0.0;
@@ -54,7 +57,8 @@ extern "C" __global__ void tally_tiles(KernelArgs w, double* sums) {
     for (int i = lane; i < w.counts[t]; i += 32) {
         const Code code = codes[i];
         float weight = w.atom_weights[code.atom & ~CUT_BIT];
-        if (w.position_weights) weight *= w.position_weights[position_at(plane, tile, needles[code.needle])];
+        if (w.position_weights)
+            weight *= w.position_weights[position_at(plane, tile, needles[code.needle])];
         norm += (double)weight * fabs((double)code.value);
         energy += (double)code.value * (double)code.value;
     }
@@ -66,9 +70,11 @@ extern "C" __global__ void tally_tiles(KernelArgs w, double* sums) {
     }
 }
 
-// All parts and tiles of every plane: ||r||^2, <A (Y - B), r>, l1 norm, energy of the codes, number of codes, largest reach.
+// All parts and tiles of every plane: ||r||^2, <A (Y - B), r>, l1 norm, energy of the codes, number
+// of codes, largest reach.
 extern "C" __global__ void tally_planes(
-    KernelArgs w, const double* parts, const int* first_part, const double* tiles, const u32* plane_largest, double* planes) {
+    KernelArgs w, const double* parts, const int* first_part, const double* tiles,
+    const u32* plane_largest, double* planes) {
     __shared__ double partial[32];
     const int p = blockIdx.x;
     const Plane& plane = w.planes[p];

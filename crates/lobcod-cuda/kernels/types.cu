@@ -1,9 +1,11 @@
 // What all kernels share: their arguments, and the arithmetic of positions.
 //
-// Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), ROW, SLICE, CHANNEL (strides of a footprint), FIELD
-// (its samples), UNIT_WEIGHTS (have all atoms weight 1?), SHARED (do footprints of tiles fit on chip?),
-// CUT (may patches have weights other than 1?), CAPPED (are non-zeros of a needle limited?), LPC (lanes that share a code),
-// VISIT_WARPS (warps that share a tile in a discovery sweep), CHUNK (atoms correlated at once), TZ, TY, TX (threads of a region).
+// Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), ROW, SLICE,
+// CHANNEL (strides of a footprint), FIELD (its samples), UNIT_WEIGHTS (have all atoms weight 1?),
+// SHARED (do footprints of tiles fit on chip?), CUT (may patches have weights other than 1?),
+// CAPPED (are non-zeros of a needle limited?), LPC (lanes that share a code), VISIT_WARPS (warps
+// that share a tile in a discovery sweep), CHUNK (atoms correlated at once), TZ, TY, TX (threads of
+// a region).
 
 typedef unsigned int u32;
 typedef unsigned char u8;
@@ -15,7 +17,8 @@ typedef unsigned long long u64;
 // Atoms a lane owns, and their number with padding.
 #define MPL ((M + 31) / 32)
 #define MS (MPL * 32)
-// Distance between the fours of one atom: odd, so that the samples of an atom lie in different memory banks.
+// Distance between the fours of one atom: odd, so that the samples of an atom lie in different
+// memory banks.
 #define CS (MS + 1)
 // Samples of a patch in fours.
 #define N4 ((N + 3) / 4)
@@ -76,7 +79,8 @@ struct __align__(16) Code {
     float curvature;
 };
 
-// The store of a tile: three regions of `capacity` codes. Two take turns, one is for what is being found.
+// The store of a tile: three regions of `capacity` codes. Two take turns, one is for what is being
+// found.
 struct __align__(16) TileStore {
     Code* codes;
     int capacity;
@@ -89,7 +93,7 @@ struct KernelArgs {
     const Shape* shapes;
     const u32* needles;  // where the patch of a needle begins in its footprint
     const u32* needle_layers;
-    const int* layers;   // first needle of every layer, and the end
+    const int* layers;  // first needle of every layer, and the end
     const int* neighbours;
     const float* target;
     const float* weights;
@@ -100,16 +104,16 @@ struct KernelArgs {
     TileStore* stores;
     int* counts;
     int* slot;
-    int* wanted;  // codes that a visit last needed space for
-    double* total;  // all changes of a tile so far
-    double* own;    // its last change
-    double* seen;   // changes of its neighbours when it was last swept
-    const float* atoms;           // M x N
-    const float4* packed_rows;    // M x NPL4 x LPC: samples as the lanes of a code own them
-    const float4* columns;        // N4 x CS: four samples of every atom
-    const float* gram;            // M x MS
-    const float* atom_weights;    // MS, infinite behind the last
-    const float* inverse_weights; // MS, 0 behind the last
+    int* wanted;                   // codes that a visit last needed space for
+    double* total;                 // all changes of a tile so far
+    double* own;                   // its last change
+    double* seen;                  // changes of its neighbours when it was last swept
+    const float* atoms;            // M x N
+    const float4* packed_rows;     // M x NPL4 x LPC: samples as the lanes of a code own them
+    const float4* columns;         // N4 x CS: four samples of every atom
+    const float* gram;             // M x MS
+    const float* atom_weights;     // MS, infinite behind the last
+    const float* inverse_weights;  // MS, 0 behind the last
     u64* counters;
     float* scratch;
     i64 scratch_size;
@@ -118,7 +122,7 @@ struct KernelArgs {
     int nonnegative;
     u32 cap;
     float least_weight;  // of an atom, a little less for rounding
-    int weighted;  // is there any weight, or a patch that leaves the domain?
+    int weighted;        // is there any weight, or a patch that leaves the domain?
 };
 
 // Slots of the counters that the host reads.
@@ -145,7 +149,11 @@ struct Domain {
     int depth, height, width, periodic;
     i64 samples_at;
     __device__ __forceinline__ Domain(const KernelArgs& w, const Plane& plane)
-        : depth(plane.domain[0]), height(plane.domain[1]), width(plane.domain[2]), periodic(w.periodic), samples_at(plane.samples_at) {}
+        : depth(plane.domain[0]),
+          height(plane.domain[1]),
+          width(plane.domain[2]),
+          periodic(w.periodic),
+          samples_at(plane.samples_at) {}
 
     // Number of a sample in the fields, or -1 outside the domain.
     __device__ __forceinline__ i64 at(int c, int z, int y, int x) const {
@@ -178,8 +186,10 @@ __device__ __forceinline__ Code* codes_of(const KernelArgs& w, int tile, int slo
 
 template <int WARPS>
 __device__ __forceinline__ void group_sync(int group) {
-    if (WARPS == 1) __syncwarp();
-    else asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(WARPS * 32) : "memory");
+    if (WARPS == 1)
+        __syncwarp();
+    else
+        asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(WARPS * 32) : "memory");
 }
 
 __device__ __forceinline__ float shrink(float z, float threshold, int nonnegative) {
@@ -218,6 +228,7 @@ __device__ __forceinline__ u32 warp_max_u32(u32 x) {
 // Changes of all neighbours so far, added up in one order.
 __device__ __forceinline__ double changes_around(const KernelArgs& w, const Tile& tile, int lane) {
     double sum = 0.0;
-    for (int i = lane; i < tile.neighbour_count; i += 32) sum += w.total[w.neighbours[tile.neighbours_at + i]];
+    for (int i = lane; i < tile.neighbour_count; i += 32)
+        sum += w.total[w.neighbours[tile.neighbours_at + i]];
     return warp_sum(sum);
 }

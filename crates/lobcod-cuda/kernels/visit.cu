@@ -1,5 +1,5 @@
-// A discovery sweep over the tiles of one colour: needles found wanting are solved layer after layer. (Codes of the others get a round
-// of the support sweep that the host sends after it.)
+// A discovery sweep over the tiles of one colour: needles found wanting are solved layer after
+// layer. (Codes of the others get a round of the support sweep that the host sends after it.)
 
 enum { VISIT_ALL = 0, VISIT_CANDIDATES = 1, VISIT_SPREAD = 2, VISIT_LAYER = 3 };
 #define POOL_BIT 0x80000000u
@@ -11,9 +11,9 @@ struct Sweep {
     float bound;  // a needle whose reach exceeds this is visited
     float tolerance;
     int visit;
-    int plane, layer;      // of a visit to one layer
-    const int* order;      // of the layers; null: as they come
-    const int* order_at;   // where the order of a plane begins
+    int plane, layer;     // of a visit to one layer
+    const int* order;     // of the layers; null: as they come
+    const int* order_at;  // where the order of a plane begins
 };
 
 // What the warps of a tile share.
@@ -23,21 +23,23 @@ struct VisitWorkspace {
     uint2* range;  // codes of every needle: first (POOL_BIT: in the pool), count
     u8* awake;
     int* layer_awake;
-    int* found;       // codes in the pool
-    u32* largest;     // largest change, as the bits of a float
+    int* found;    // codes in the pool
+    u32* largest;  // largest change, as the bits of a float
     int* visited;
-    int* capacity;    // codes there is room for
-    int* sums;        // for the scan over warps
+    int* capacity;  // codes there is room for
+    int* sums;      // for the scan over warps
 };
 
 __device__ __forceinline__ void visit_needle(
-    const KernelArgs& w, const Plane& plane, const Tile& tile, const Sweep& sweep, const VisitWorkspace& workspace, const int* patch,
-    const float4* columns, const float* gram, const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
+    const KernelArgs& w, const Plane& plane, const Tile& tile, const Sweep& sweep,
+    const VisitWorkspace& workspace, const int* patch, const float4* columns, const float* gram,
+    const Code* old, Code* pool, float* buffer, int q, int offset, int lane) {
     const bool spread = sweep.visit == VISIT_SPREAD;
     i64 position = 0;
     if (w.position_weights || w.position_caps) position = position_at(plane, tile, offset);
     const float scale = sweep.penalty * (w.position_weights ? w.position_weights[position] : 1.0f);
-    // The patch in shares of the least threshold: squares of the samples themselves may be too small for a number.
+    // The patch in shares of the least threshold: squares of the samples themselves may be too
+    // small for a number.
     const float share = 1.0f / (scale * w.least_weight * (1.0f + sweep.tolerance));
     __syncwarp();
     float energy = 0.0f;
@@ -48,7 +50,8 @@ __device__ __forceinline__ void visit_needle(
     }
     __syncwarp();
     if (!spread && workspace.range[q].y == 0) {
-        // Atoms have unit norm: no correlation exceeds the norm of the patch. Its neighbours may already have coded its patch.
+        // Atoms have unit norm: no correlation exceeds the norm of the patch. Its neighbours may
+        // already have coded its patch.
         for (int s = 16; s; s >>= 1) energy += __shfl_xor_sync(FULL, energy, s);
         if (energy <= 1.0f) return;
     }
@@ -76,7 +79,8 @@ __device__ __forceinline__ void visit_needle(
         const Code own = old[range.x + min(from + (u32)lane, range.y - 1)];
         for (u32 i = 0; i < min(range.y - from, 32u); i++) {
             const int atom = __shfl_sync(FULL, own.atom, i) & ~CUT_BIT;
-            const float value = __shfl_sync(FULL, own.value, i), curvature = __shfl_sync(FULL, own.curvature, i);
+            const float value = __shfl_sync(FULL, own.value, i),
+                        curvature = __shfl_sync(FULL, own.curvature, i);
             UNROLL_ATOMS
             for (int j = 0; j < MPL; j++) {
                 if (j * 32 + lane == atom) {
@@ -87,19 +91,24 @@ __device__ __forceinline__ void visit_needle(
         }
     }
 #if CUT
-    Columns source = {columns, gram, cut ? workspace.weights + offset : nullptr, patch, buffer, lane, 0, -1};
+    Columns source = {
+        columns, gram, cut ? workspace.weights + offset : nullptr, patch, buffer, lane, 0, -1};
 #else
     Columns source = {columns, gram, nullptr, patch, buffer, lane};
 #endif
 #if CAPPED
     float c_before[MPL], threshold[MPL];
     UNROLL_ATOMS
-    for (int j = 0; j < MPL; j++) { c_before[j] = needle.c[j]; threshold[j] = needle.threshold[j]; }
+    for (int j = 0; j < MPL; j++) {
+        c_before[j] = needle.c[j];
+        threshold[j] = needle.threshold[j];
+    }
     const u32 cap = w.position_caps ? w.position_caps[position] : w.cap;
 #endif
     descend(needle, source, sweep.tolerance, w.nonnegative, lane);
 #if CAPPED
-    obey_cap(needle, before, c_before, threshold, source, cap, sweep.tolerance, w.nonnegative, lane);
+    obey_cap(
+        needle, before, c_before, threshold, source, cap, sweep.tolerance, w.nonnegative, lane);
 #endif
     // The codes found, and the way back of those that moved.
     int count = 0;
@@ -109,7 +118,9 @@ __device__ __forceinline__ void visit_needle(
     for (int j = 0; j < MPL; j++) {
         count += __popc(__ballot_sync(FULL, needle.code[j] != 0.0f));
         moved |= __ballot_sync(FULL, needle.code[j] != before[j]);
-        largest = fmaxf(largest, fabsf(needle.code[j] - before[j]) * needle.curvature[j] * fabsf(needle.inverse[j]));
+        largest = fmaxf(
+            largest,
+            fabsf(needle.code[j] - before[j]) * needle.curvature[j] * fabsf(needle.inverse[j]));
     }
     if (moved && !spread) {
         float back[OWN];
@@ -124,7 +135,9 @@ __device__ __forceinline__ void visit_needle(
                 const float by = __shfl_sync(FULL, before[j] - needle.code[j], owner);
 #pragma unroll
                 for (int i = 0; i < OWN; i++) {
-                    if (i * 32 + lane < N) back[i] = fmaf(by, sample_of(columns, j * 32 + owner, i * 32 + lane), back[i]);
+                    if (i * 32 + lane < N)
+                        back[i] =
+                            fmaf(by, sample_of(columns, j * 32 + owner, i * 32 + lane), back[i]);
                 }
             }
         }
@@ -155,7 +168,8 @@ __device__ __forceinline__ void visit_needle(
         const u32 mask = __ballot_sync(FULL, needle.code[j] != 0.0f);
         if (needle.code[j] != 0.0f) {
             const u32 atom = (u32)(j * 32 + lane) | (cut ? CUT_BIT : 0u);
-            pool[start + __popc(mask & ((1u << lane) - 1u))] = {(u32)q, atom, needle.code[j], needle.curvature[j]};
+            pool[start + __popc(mask & ((1u << lane) - 1u))] = {
+                (u32)q, atom, needle.code[j], needle.curvature[j]};
         }
         start += __popc(mask);
     }
@@ -176,11 +190,12 @@ __device__ __forceinline__ int scan_counts(int mine, int* sums, int& all, int th
     return before + sum - mine;
 }
 
-extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 2 : 1) visit(
-    KernelArgs w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
+extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 2 : 1)
+    visit(KernelArgs w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
     const int threads = VISIT_WARPS * 32;
-    const int group = threadIdx.x / threads, thread = threadIdx.x % threads, lane = thread % 32, warp = thread / 32;
+    const int group = threadIdx.x / threads, thread = threadIdx.x % threads, lane = thread % 32,
+              warp = thread / 32;
     // On chip: offsets of a patch, then columns and the Gram matrix as far as they fit.
     int* patch = reinterpret_cast<int*>(memory);
     float4* chip_columns = memory + N4;
@@ -191,7 +206,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
         for (int i = threadIdx.x; i < N4 * CS; i += blockDim.x) chip_columns[i] = w.columns[i];
     }
     if (on_chip > 1) {
-        for (int i = threadIdx.x; i < M * MS / 4; i += blockDim.x) chip_gram[i] = reinterpret_cast<const float4*>(w.gram)[i];
+        for (int i = threadIdx.x; i < M * MS / 4; i += blockDim.x)
+            chip_gram[i] = reinterpret_cast<const float4*>(w.gram)[i];
     }
     __syncthreads();
     const float4* columns = on_chip > 0 ? chip_columns : w.columns;
@@ -208,7 +224,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     float* buffers = reinterpret_cast<float*>(chip + (i64)group * group_bytes);
     float* buffer = buffers + warp * N4 * 4;
     int* small = reinterpret_cast<int*>(buffers + VISIT_WARPS * N4 * 4);
-    float* large = SHARED ? reinterpret_cast<float*>(small + (4 + VISIT_WARPS + 3) / 4 * 4) : w.scratch + (i64)t * w.scratch_size;
+    float* large = SHARED ? reinterpret_cast<float*>(small + (4 + VISIT_WARPS + 3) / 4 * 4)
+                          : w.scratch + (i64)t * w.scratch_size;
     VisitWorkspace workspace;
     workspace.found = small;
     workspace.largest = reinterpret_cast<u32*>(small + 1);
@@ -227,7 +244,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     const int* layers = w.layers + shape.layers_at;
     if (thread < 4) small[thread] = thread < 3 ? 0 : w.stores[t].capacity;
     for (int p = N + lane; p < N4 * 4; p += 32) buffer[p] = 0.0f;
-    for (int q = thread; q < shape.needle_count; q += threads) workspace.range[q] = make_uint2(0, 0);
+    for (int q = thread; q < shape.needle_count; q += threads)
+        workspace.range[q] = make_uint2(0, 0);
     for (int l = thread; l < shape.layer_count; l += threads) workspace.layer_awake[l] = 0;
     load_footprint(w, plane, tile, workspace.residual, workspace.weights, thread, threads);
     group_sync<VISIT_WARPS>(group);
@@ -242,7 +260,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     group_sync<VISIT_WARPS>(group);
     const u32* layer_of = w.needle_layers + shape.needles_at;
     for (int q = thread; q < shape.needle_count; q += threads) {
-        bool awake = sweep.visit == VISIT_SPREAD || (sweep.visit == VISIT_LAYER && (int)layer_of[q] == sweep.layer);
+        bool awake = sweep.visit == VISIT_SPREAD ||
+                     (sweep.visit == VISIT_LAYER && (int)layer_of[q] == sweep.layer);
         if (sweep.visit < VISIT_SPREAD) {
             awake = w.reach[position_at(plane, tile, needles[q])] > sweep.bound;
         }
@@ -252,18 +271,24 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     group_sync<VISIT_WARPS>(group);
     Code* pool = codes_of(w, t, 2);
     const int* order = sweep.order ? sweep.order + sweep.order_at[tile.plane] : nullptr;
-    // One warp alone takes all needles one after the other: no layer needs to end before the next, unless an order is requested.
+    // One warp alone takes all needles one after the other: no layer needs to end before the next,
+    // unless an order is requested.
     const bool at_once = VISIT_WARPS == 1 && !order;
-    const int listed = at_once ? 1 : order ? sweep.order_at[tile.plane + 1] - sweep.order_at[tile.plane] : shape.layer_count;
+    const int listed = at_once ? 1
+                       : order ? sweep.order_at[tile.plane + 1] - sweep.order_at[tile.plane]
+                               : shape.layer_count;
     for (int i = 0; i < listed; i++) {
         const int l = order ? order[i] : i;
         if (!at_once && (l >= shape.layer_count || !workspace.layer_awake[l])) continue;
-        const int first = at_once ? 0 : layers[l], last = at_once ? shape.needle_count : layers[l + 1];
+        const int first = at_once ? 0 : layers[l],
+                  last = at_once ? shape.needle_count : layers[l + 1];
         for (int from = first + warp * 32; from < last; from += VISIT_WARPS * 32) {
             u32 mask = __ballot_sync(FULL, from + lane < last && workspace.awake[from + lane]);
             for (; mask; mask &= mask - 1) {
                 const int q = from + __ffs(mask) - 1;
-                visit_needle(w, plane, tile, sweep, workspace, patch, columns, gram, old, pool, buffer, q, needles[q], lane);
+                visit_needle(
+                    w, plane, tile, sweep, workspace, patch, columns, gram, old, pool, buffer, q,
+                    needles[q], lane);
                 __syncwarp();
             }
         }
@@ -271,7 +296,8 @@ extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 
     }
     // Codes of all needles in order.
     const int each = (shape.needle_count + threads - 1) / threads;
-    const int from = min(thread * each, shape.needle_count), to = min(from + each, shape.needle_count);
+    const int from = min(thread * each, shape.needle_count),
+              to = min(from + each, shape.needle_count);
     int mine = 0, all = 0;
     for (int q = from; q < to; q++) mine += workspace.range[q].y;
     int at = scan_counts(mine, workspace.sums, all, thread, group);

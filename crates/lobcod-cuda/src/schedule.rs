@@ -35,8 +35,8 @@ pub(crate) struct Schedule {
     pub(crate) tiles: Vec<Tile>,
     pub(crate) shapes: Vec<Shape>,
     shape_keys: Vec<ShapeKey>,
-    /// Offsets of the patches of needles in a footprint, shape by shape, and the layers they belong
-    /// to.
+    /// Offsets of the patches of needles in a footprint, shape by shape, and the layers they
+    /// belong to.
     pub(crate) needles: Vec<u32>,
     pub(crate) needle_layers: Vec<u32>,
     /// First needle of every layer of every shape, and the end.

@@ -1,9 +1,9 @@
 //! File formats of lobcod: images, masks, maps, dictionaries, codes and checkpoints.
 //!
-//! Images are read from png, jpeg, tiff, npy, npz, wav and, with the feature `zarr`, OME-Zarr; dictionaries from npy and npz; codes are
-//! npz files that numpy reads. Formats are recognized by content when reading and by file extension
-//! when writing. Every file is written atomically, and every error is one sentence that names the
-//! file and suggests a remedy.
+//! Images are read from png, jpeg, tiff, npy, npz, wav and, with the feature `zarr`, OME-Zarr;
+//! dictionaries from npy and npz; codes are npz files that numpy reads. Formats are recognized by
+//! content when reading and by file extension when writing. Every file is written atomically, and
+//! every error is one sentence that names the file and suggests a remedy.
 //!
 //! ```
 //! use lobcod_io::{ReadOptions, WriteOptions, read_image, write_image};

@@ -74,8 +74,8 @@ pub struct Grid {
     pub unit: Option<String>,
     /// Whether pages are time points rather than slices.
     pub time_points: bool,
-    /// Order of pages if each channel has separate pages; `None` if channels are interleaved in the
-    /// pixels.
+    /// Order of pages if each channel has separate pages; `None` if channels are interleaved in
+    /// the pixels.
     pub channel_pages: Option<PageOrder>,
 }
 

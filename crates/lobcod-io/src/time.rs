@@ -1,7 +1,7 @@
 //! Time series: files whose time points are read as separate images.
 //!
-//! With axes that begin with time (`thw`, `thwc`, `tdhw`, `tdhwc`), `movie.tif[3]` is the time point
-//! 3 of `movie.tif`, counted from 0.
+//! With axes that begin with time (`thw`, `thwc`, `tdhw`, `tdhwc`), `movie.tif[3]` is the time
+//! point 3 of `movie.tif`, counted from 0.
 
 use crate::array::Array;
 use crate::axes::Axes;

@@ -21,8 +21,8 @@ use std::path::Path;
 pub struct WriteOptions {
     /// Order of the axes in arrays; if it does not fit the signal, the default order is used.
     pub axes: Axes,
-    /// Sample type; see [`FileKind::nearest_depth`] for what a format supports. Arrays use `f64` at
-    /// depth [`Depth::F64`], and otherwise the type of the signal.
+    /// Sample type; see [`FileKind::nearest_depth`] for what a format supports. Arrays use `f64`
+    /// at depth [`Depth::F64`], and otherwise the type of the signal.
     pub depth: Depth,
     /// Signal value of the full integer range.
     pub scale: f64,
@@ -47,8 +47,9 @@ impl Default for WriteOptions {
 /// Writes an image atomically, in the format of its file extension; `-` is standard output.
 ///
 /// png and jpeg store images with one or three channels; tiff also stores volumes, one page per
-/// layer; zarr stores images and volumes with any number of channels; wav stores sequences; npy and npz (as `signal`) store everything, unscaled and unrounded.
-/// Integers are rounded and clipped to their range.
+/// layer; zarr stores images and volumes with any number of channels; wav stores sequences; npy and
+/// npz (as `signal`) store everything, unscaled and unrounded. Integers are rounded and clipped to
+/// their range.
 pub fn write_image<T: Real>(path: &Path, signal: &Signal<T>, options: &WriteOptions) -> Result<()> {
     check_scale(options.scale)?;
     let kind = FileKind::from_path(path)?;

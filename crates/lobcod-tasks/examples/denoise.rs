@@ -1,4 +1,5 @@
-//! Denoises an image: by groups of similar patches, patch by patch, and by one pursuit of the whole image.
+//! Denoises an image: by groups of similar patches, patch by patch, and by one pursuit of the whole
+//! image.
 //!
 //! `cargo run --release --example denoise`
 

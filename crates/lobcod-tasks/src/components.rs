@@ -16,8 +16,8 @@ impl Part {
     }
 }
 
-/// The parts of a set, in which pixels are connected to their eight neighbours; in the order of their
-/// first pixels.
+/// The parts of a set, in which pixels are connected to their eight neighbours; in the order of
+/// their first pixels.
 pub fn parts(set: &[bool], [height, width]: [usize; 2]) -> Vec<Part> {
     let mut left = set.to_vec();
     let mut parts = Vec::new();

@@ -110,7 +110,8 @@ fn every_corner_of_a_crop_is_inside_the_frame() {
 
 #[test]
 fn resampling_keeps_fine_texture() {
-    // A grating of 3 samples per period, half a sample away: cubic interpolation loses a third of it.
+    // A grating of 3 samples per period, half a sample away: cubic interpolation loses a third of
+    // it.
     let size = [64, 96];
     let wave = |x: f64| (50.0 + 40.0 * (2.0 * std::f64::consts::PI * x / 3.0).sin()) as f32;
     let extent = Extent::new(&size).unwrap();

@@ -179,8 +179,8 @@ fn disc(image: &[f32], radius: i64) -> Vec<f32> {
 
 #[test]
 fn no_halo_remains_beside_a_defocused_foreground() {
-    // A dark foreground with little texture before bright foliage. Out of focus, it spreads over the
-    // background and lets it shine through.
+    // A dark foreground with little texture before bright foliage. Out of focus, it spreads over
+    // the background and lets it shine through.
     const RADIUS: i64 = 5;
     let edge = |i: usize| 45.0 + 8.0 * ((i / SIZE[1]) as f32 / 9.0).sin();
     let distance = |i: usize| (i % SIZE[1]) as f32 - edge(i);

@@ -122,10 +122,11 @@ pub struct Report {
     pub signals: Vec<Certificate>,
     /// The penalty used, in units of the signal.
     pub penalty: f64,
-    /// Data term of the debiased codes, if they were requested; `total` describes the codes before.
+    /// Data term of the debiased codes, if they were requested; `total` describes the codes
+    /// before.
     pub debiased_data_term: Option<f64>,
-    /// Certificate of the constrained form, if it was solved; `total` is that of the penalised problem
-    /// at the penalty found.
+    /// Certificate of the constrained form, if it was solved; `total` is that of the penalised
+    /// problem at the penalty found.
     pub constrained: Option<Constrained>,
     /// Course of the reweighting, if the loss is not convex; `total` is that of the last weighted
     /// problem, whose weights are those of its own residual.

@@ -1,5 +1,5 @@
-//! A device that fails at any call: the error is one sentence, the last complete pass can be resumed,
-//! and another engine continues to an answer whose report belongs to it.
+//! A device that fails at any call: the error is one sentence, the last complete pass can be
+//! resumed, and another engine continues to an answer whose report belongs to it.
 
 use lobcod::bands::Strip;
 use lobcod::engine::{

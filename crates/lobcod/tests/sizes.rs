@@ -8,7 +8,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// Blocks of 16 atoms have zeros in the last half of every axis, in turn with blocks that have none.
+/// Blocks of 16 atoms have zeros in the last half of every axis, in turn with blocks that have
+/// none.
 fn cut(dictionary: &Dictionary<f64>) -> Dictionary<f64> {
     let [_, height, width] = dictionary.extent().padded();
     let inside = |i: usize| {

@@ -36,8 +36,8 @@ pub struct ImagesArgs {
 pub struct ScaleArgs {
     /// Signal value of the full range of integer images [default: 255].
     ///
-    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the white
-    /// level for scores and integer output [default: inferred from the values].
+    /// Integer samples map to 0..S. Values in float files are used unchanged; there, S is the
+    /// white level for scores and integer output [default: inferred from the values].
     #[arg(long = "scale", id = "scale", value_name = "S")]
     pub given: Option<f64>,
 }
@@ -58,15 +58,15 @@ pub struct InputArgs {
     pub scale: ScaleArgs,
     /// Order of the axes [default: hw; hwc for colour images].
     ///
-    /// t is time, d depth, h height, w width and c channels. With time before other axes (thw, thwc,
-    /// tdhw, tdhwc) each time point is an image of its own, and outputs are folders; dhw reads time
-    /// as a third axis of one volume.
+    /// t is time, d depth, h height, w width and c channels. With time before other axes (thw,
+    /// thwc, tdhw, tdhwc) each time point is an image of its own, and outputs are folders; dhw
+    /// reads time as a third axis of one volume.
     #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc", "thw", "thwc", "tdhw", "tdhwc"]))]
     pub axes: Option<Axes>,
     /// Mask of observed pixels (non-zero = observed).
     ///
-    /// In antialiased masks, only pixels near white are observed. Transparent and NaN pixels of the
-    /// image are always missing.
+    /// In antialiased masks, only pixels near white are observed. Transparent and NaN pixels of
+    /// the image are always missing.
     #[arg(long, value_name = "MASK", conflicts_with = "holes")]
     pub known: Option<PathBuf>,
     /// Mask of missing pixels (non-zero = missing).
@@ -160,8 +160,8 @@ pub struct CodesArgs {
     /// positions).
     #[arg(long, value_name = "FILE")]
     pub penalty_map: Option<PathBuf>,
-    /// Penalty weight of every coefficient (npy: atoms, then positions); 0 leaves it unpenalised, inf
-    /// forbids it.
+    /// Penalty weight of every coefficient (npy: atoms, then positions); 0 leaves it unpenalised,
+    /// inf forbids it.
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
     /// Weight MU of a quadratic term MU/2 ||a||^2 (elastic net).
@@ -254,7 +254,8 @@ pub struct LearningArgs {
     /// Step size for --method stochastic [default: depends on the rule].
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub step_size: Option<f64>,
-    /// Step decay for --method stochastic: none, online, online:N or exponential:F [default: none].
+    /// Step decay for --method stochastic: none, online, online:N or exponential:F [default:
+    /// none].
     #[arg(long, value_name = "RULE")]
     pub decay: Option<Decay>,
     /// Number of passes over all images [default: 40; with --stream 1].
@@ -262,12 +263,12 @@ pub struct LearningArgs {
     pub passes: Option<usize>,
     /// Learn from one image at a time, for collections larger than memory.
     ///
-    /// Only one image and the model are kept in memory, and the influence of earlier images decays.
-    /// A relative penalty refers to the first image, and --init patches takes its patches from it.
-    /// There is no final pursuit over the whole collection: --tolerance has no effect, gap and
-    /// relative_gap are null in --json, and the objective is the sum of each image's cost the last
-    /// time it was used. A checkpoint counts the images processed, so more images may be appended
-    /// when it is resumed.
+    /// Only one image and the model are kept in memory, and the influence of earlier images
+    /// decays. A relative penalty refers to the first image, and --init patches takes its
+    /// patches from it. There is no final pursuit over the whole collection: --tolerance has
+    /// no effect, gap and relative_gap are null in --json, and the objective is the sum of
+    /// each image's cost the last time it was used. A checkpoint counts the images processed,
+    /// so more images may be appended when it is resumed.
     #[arg(long)]
     pub stream: bool,
     /// Stop learning when the objective reaches F (not with --stream).

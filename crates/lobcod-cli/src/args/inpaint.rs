@@ -24,15 +24,15 @@ pub struct InpaintArgs {
     /// The images.
     #[command(flatten)]
     pub files: ImagesArgs,
-    /// Output image: png, jpeg, tiff, npy, npz or wav, chosen by the file extension; - writes a png
-    /// to standard output.
+    /// Output image: png, jpeg, tiff, npy, npz or wav, chosen by the file extension; - writes a
+    /// png to standard output.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// Reading of the image and its mask.
     #[command(flatten)]
     pub input: InputArgs,
-    /// Dictionary: a .npy or .npz file, natural or dct. Repeat it to average the results of several
-    /// dictionaries [default: natural for images, otherwise dct].
+    /// Dictionary: a .npy or .npz file, natural or dct. Repeat it to average the results of
+    /// several dictionaries [default: natural for images, otherwise dct].
     #[arg(long, value_name = "FILE|natural|dct", help_heading = "Dictionary", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
     pub dictionary: Vec<DictionaryChoice>,
     /// Atom size.
@@ -56,8 +56,8 @@ pub struct InpaintArgs {
     /// Trade-off between speed and quality; each preset is a shorthand for the options listed.
     #[arg(long, value_enum, default_value_t = Preset::Standard, help_heading = "Solver")]
     pub preset: Preset,
-    /// Number of mirrored and rotated copies of each dictionary to average [default: depends on the
-    /// preset].
+    /// Number of mirrored and rotated copies of each dictionary to average [default: depends on
+    /// the preset].
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub variants: Option<usize>,
     /// Window sizes of the base layer, in atom lengths; the results are averaged [default: depends

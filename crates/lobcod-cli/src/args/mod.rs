@@ -359,8 +359,8 @@ pub struct DecodeArgs {
     /// Codes written by encode.
     #[arg(value_name = "CODES.npz")]
     pub codes: PathBuf,
-    /// Output image: png, jpeg, tiff, npy, npz or wav, chosen by the file extension; - writes a png
-    /// to standard output.
+    /// Output image: png, jpeg, tiff, npy, npz or wav, chosen by the file extension; - writes a
+    /// png to standard output.
     #[arg(short, long, value_name = "IMAGE")]
     pub output: PathBuf,
     /// Sample type of the output [default: that of the encoded image].

@@ -64,8 +64,8 @@ pub fn photograph(signal: &Signal<f32>, white: f64) -> Result<Image> {
     images::photo(signal, [0.0, white], None)
 }
 
-/// Labelled images under a slider; if there are several on the left, one of them is chosen. The note,
-/// if any, begins with a space.
+/// Labelled images under a slider; if there are several on the left, one of them is chosen. The
+/// note, if any, begins with a space.
 pub(super) fn slider(before: &[(&str, &Image)], after: (&str, &Image), note: &str) -> Markup {
     html! {
         figure {

@@ -56,8 +56,8 @@ pub struct View<'a, T> {
     pub certificate: &'a Certificate,
     /// The dictionary.
     pub dictionary: &'a Dictionary<T>,
-    /// The white level, with black at 0; `None` maps the smallest and largest known sample to black
-    /// and white.
+    /// The white level, with black at 0; `None` maps the smallest and largest known sample to
+    /// black and white.
     pub white: Option<f64>,
     /// Sample rate, if it is a sound.
     pub sample_rate: Option<u32>,

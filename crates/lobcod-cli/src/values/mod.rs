@@ -196,8 +196,8 @@ pub enum Preset {
     Fast,
     /// --learn none --windows 1 --variants 2 --density 1.5
     Standard,
-    /// --learn image --windows 1,0.5 --variants 2 --density 1 --groups 12 --dictionary natural-12x12-128
-    /// --dictionary natural
+    /// --learn image --windows 1,0.5 --variants 2 --density 1 --groups 12 --dictionary
+    /// natural-12x12-128 --dictionary natural
     Best,
 }
 

@@ -96,8 +96,8 @@ fn byte_ranges(arrays: &[SharedArray<'_>]) -> (Vec<ByteRange>, u64) {
     (places, end)
 }
 
-/// Writes the bytes of a rank; the first one also writes headers and directory, with the checksum of
-/// each array including its preamble.
+/// Writes the bytes of a rank; the first one also writes headers and directory, with the checksum
+/// of each array including its preamble.
 fn write_own(
     path: &Path,
     arrays: &[SharedArray<'_>],

@@ -46,14 +46,14 @@ pub fn warp(frame: &Signal<f32>, motion: &Motion, threads: usize) -> Signal<f32>
     out
 }
 
-/// Weights `sinc(d) sinc(d / 3)` of six samples for a position `t` in 0..1 between the third and the
-/// fourth, scaled to sum to 1.
+/// Weights `sinc(d) sinc(d / 3)` of six samples for a position `t` in 0..1 between the third and
+/// the fourth, scaled to sum to 1.
 fn lanczos(t: f64) -> [f32; TAPS] {
     if t == 0.0 {
         return [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
     }
-    // At a distance d = t - k from a sample, sin(pi d) is sin(pi t) but for its sign, which the scaling
-    // cancels; sin(pi d / 3) follows by angle addition.
+    // At a distance d = t - k from a sample, sin(pi d) is sin(pi t) but for its sign, which the
+    // scaling cancels; sin(pi d / 3) follows by angle addition.
     let (sin, cos) = (FRAC_PI_3 * t).sin_cos();
     let weights: [f64; TAPS] = std::array::from_fn(|i| {
         let sign = if i % 2 == 0 { 1.0 } else { -1.0 };

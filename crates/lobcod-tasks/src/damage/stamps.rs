@@ -17,7 +17,8 @@ const HUES: [f32; 2] = [-16.0, 56.0];
 const GLYPHS: usize = 3;
 /// Largest height of a row, as a fraction of the height of the image.
 const TALLEST: f32 = 0.1;
-/// Least ratio of the width of a row to its height, and the range of the fraction that glyphs cover.
+/// Least ratio of the width of a row to its height, and the range of the fraction that glyphs
+/// cover.
 const LONG: f32 = 2.5;
 const COVERED: [f32; 2] = [0.05, 0.6];
 

@@ -15,8 +15,8 @@ const AROUND: usize = 61;
 /// Least length of a scratch in pixels, and as a fraction of the longer side.
 const SHORTEST: usize = 60;
 const SHORTEST_FRACTION: f32 = 0.06;
-/// A scratch is that close, in lightness, to the brightest or darkest tone of the image, and its own
-/// tones differ by less than this.
+/// A scratch is that close, in lightness, to the brightest or darkest tone of the image, and its
+/// own tones differ by less than this.
 const EXTREME: f32 = 18.0;
 const UNIFORM: f32 = 8.0;
 /// Fraction of the pixels beyond the brightest and darkest tone.

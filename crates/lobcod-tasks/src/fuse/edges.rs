@@ -1,8 +1,8 @@
 //! Edges decide around themselves: next to the outline of an object, the frame in which the outline
 //! is sharp is used.
 //!
-//! A blurred foreground spreads over the background, so the frame with the sharper background shows a
-//! halo there. Activity does not see this: a halo is smooth.
+//! A blurred foreground spreads over the background, so the frame with the sharper background shows
+//! a halo there. Activity does not see this: a halo is smooth.
 
 use super::decision::Decision;
 use crate::morphology::dilate;

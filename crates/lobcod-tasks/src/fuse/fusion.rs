@@ -125,8 +125,8 @@ impl<'a, F: Frames> Fusion<'a, F> {
             self.run.begin_part(number as f64 / frames..(number + 1) as f64 / frames);
             let light = colour::lightness(&frame, params.scale, self.engine.threads())?.finite()?;
             self.aligner.add(&light)?;
-            // Resampling blurs a little, so the activity is that of the frame as it was taken, where
-            // nothing but the activity is used.
+            // Resampling blurs a little, so the activity is that of the frame as it was taken,
+            // where nothing but the activity is used.
             let seen =
                 if maps.is_none() && exposures.is_none() { Some(self.look(&light)?) } else { None };
             let placed = self.lay(number, frame, light)?;

@@ -54,8 +54,8 @@ const PLANES: usize = 12;
 /// penalty is lowered. A few known samples are held out to choose the penalty, and the weights if
 /// several answers are averaged (given and learnt atoms, mirrored copies, windows of the base
 /// layer). In the end they are included again. If the parameters ask for it, groups of similar
-/// patches improve the average of a 2-D image, which gives one more answer. Cost: a dense sweep, 5 to 10 sparse ones and their
-/// support sweeps for every answer. Missing samples are never read.
+/// patches improve the average of a 2-D image, which gives one more answer. Cost: a dense sweep, 5
+/// to 10 sparse ones and their support sweeps for every answer. Missing samples are never read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inpaint {
     params: InpaintParams,

@@ -53,7 +53,8 @@ pub struct InpaintParams {
     pub held_out: f64,
     /// What large holes of images are filled with.
     pub fill: Fill,
-    /// Fit all samples, not only windows around the holes; see [`Inpainted::fit`](super::Inpainted).
+    /// Fit all samples, not only windows around the holes; see
+    /// [`Inpainted::fit`](super::Inpainted).
     pub everywhere: bool,
     /// Seed of the choice of the held-out samples.
     pub seed: u64,

@@ -83,8 +83,9 @@ impl Group {
     }
 
     /// Shrinks the patches of `samples` with their first samples at `corners`, along the principal
-    /// components of the same patches of `guide` (or of `samples`); `variance` is that of the noise.
-    /// Returns the weight of the result: the inverse of the number of components it is made of.
+    /// components of the same patches of `guide` (or of `samples`); `variance` is that of the
+    /// noise. Returns the weight of the result: the inverse of the number of components it is
+    /// made of.
     #[inline(always)]
     pub(crate) fn shrink(
         &mut self,
@@ -246,7 +247,8 @@ mod tests {
 
     #[test]
     fn singular_values_are_shrunk_by_the_formula() {
-        // A group of rank one: its only singular value s becomes (s + sqrt(s^2 - 4 t sqrt(K) v)) / 2.
+        // A group of rank one: its only singular value s becomes (s + sqrt(s^2 - 4 t sqrt(K) v)) /
+        // 2.
         let image: Vec<f32> = (0..60).map(|i| if i / 4 % 2 == 0 { 4.0 } else { 0.0 }).collect();
         let factor = 2.0;
         let offsets = [0];

@@ -22,8 +22,8 @@ const MAX_STEPS: usize = 5000;
 /// (Neumann), so the layer solves `(A^2 + mu L) B = A^2 Y` with `L = Gx'Gx + Gy'Gy + Gz'Gz`.
 /// Without a mask this is `(I + mu L)^-1 Y` of the paper's fusion task, solved exactly: the cosine
 /// transform (DCT-II) turns `L` into a diagonal. With a mask, conjugate gradients preconditioned by
-/// that solve, to a relative residual of 1e-8. Samples of weight 0 are never read; a channel without
-/// known samples gets 0.
+/// that solve, to a relative residual of 1e-8. Samples of weight 0 are never read; a channel
+/// without known samples gets 0.
 ///
 /// Cost: two cosine transforms, or two per step of conjugate gradients; memory: 2 or 7 `f64` per
 /// sample.

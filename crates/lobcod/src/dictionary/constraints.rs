@@ -6,8 +6,8 @@
 //! f(d) - <g, d' - d> + 1/2 <d' - d, T (d' - d)>,     T: convolution with the autocorrelation of the codes
 //! ```
 //!
-//! and `T` is at most `L`, the sum of its absolute values. Every step below minimises one of the two
-//! bounds over atoms that satisfy the constraints, so the objective cannot rise.
+//! and `T` is at most `L`, the sum of its absolute values. Every step below minimises one of the
+//! two bounds over atoms that satisfy the constraints, so the objective cannot rise.
 
 use super::rank_one::{Factor, along_box, along_channels, convolve, unit};
 use super::{Dictionary, Window, squares};
@@ -302,8 +302,8 @@ impl Constraints {
     }
 
     /// Minimiser of `-<g, d' - d> + L/2 ||d' - d||^2` over unit atoms (or factors `v`) that satisfy
-    /// the constraints. With a window `w`, the last norm is that of `(d' - d) / w`, which is larger:
-    /// atoms move less where the window is small.
+    /// the constraints. With a window `w`, the last norm is that of `(d' - d) / w`, which is
+    /// larger: atoms move less where the window is small.
     fn lowest_point(
         &self,
         k: usize,

@@ -1,9 +1,9 @@
 //! An engine that switches to another one when a device fails.
 //!
 //! A session continues from the codes on the device. If the device is lost, it continues from the
-//! newest copy on the host. There is one wherever a caller fetched, restored or remembered codes, and
-//! from the last certificate that came some time after the copy before. If codes changed since then,
-//! the call ends in [`Error::DeviceLost`]: its caller must know that it works on older codes.
+//! newest copy on the host. There is one wherever a caller fetched, restored or remembered codes,
+//! and from the last certificate that came some time after the copy before. If codes changed since
+//! then, the call ends in [`Error::DeviceLost`]: its caller must know that it works on older codes.
 
 use super::{
     Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, Plane,

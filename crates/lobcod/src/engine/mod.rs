@@ -53,8 +53,8 @@ pub struct Plane<T> {
     pub coefficient_weights: Option<CoefficientWeights<T>>,
     /// Maximum number of non-zeros at every position; `None`: as in the problem.
     pub position_caps: Option<Vec<u32>>,
-    /// The box of samples covered by target and weights; `None`: all. It may extend past the end of
-    /// a periodic signal.
+    /// The box of samples covered by target and weights; `None`: all. It may extend past the end
+    /// of a periodic signal.
     pub held: Option<Region<InSignal>>,
 }
 
@@ -88,8 +88,9 @@ pub struct Problem<T> {
     pub atom_weights: Vec<T>,
     /// Weight `mu` of the quadratic term `mu/2 ||a||^2` (elastic net).
     pub elastic: f64,
-    /// The norm of the codes of all channels of an atom at a position, in place of the sum of their
-    /// sizes; every plane then has all channels of its signal, and the dictionary has one.
+    /// The norm of the codes of all channels of an atom at a position, in place of the sum of
+    /// their sizes; every plane then has all channels of its signal, and the dictionary has
+    /// one.
     pub joint: Option<JointNorm>,
     /// Whether codes must be non-negative.
     pub nonnegative: bool,

@@ -162,8 +162,8 @@ impl Kernel<f64> for WholeAdam<'_> {
 mod tests {
     use super::*;
 
-    /// The steps of two atoms with two values each, for the gradient (3, 4 | 0, -2) and then half of
-    /// it.
+    /// The steps of two atoms with two values each, for the gradient (3, 4 | 0, -2) and then half
+    /// of it.
     fn two_steps(step: Step, pass: usize) -> [[f64; 4]; 2] {
         let mut optimiser = Optimiser::new(step, 4, 2);
         optimiser.begin(pass);

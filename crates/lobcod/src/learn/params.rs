@@ -68,8 +68,8 @@ pub struct LearnParams {
     pub zero_mean: bool,
     /// Window of the atoms.
     pub window: Option<Window>,
-    /// Size of every atom that is learnt, in the box of the first dictionary: samples outside it are 0.
-    /// Empty: the whole box.
+    /// Size of every atom that is learnt, in the box of the first dictionary: samples outside it
+    /// are 0. Empty: the whole box.
     pub sizes: Vec<Extent>,
     /// Whether atoms have rank 1: `u` over the channels times `v` over the box.
     pub rank_one: bool,

@@ -33,8 +33,8 @@ pub enum Loss {
     /// `1/2 r^2`.
     #[default]
     Squares,
-    /// The Huber loss: `1/2 r^2` up to this bound, then linear with this slope. A sample of mask weight
-    /// `a` has the bound `bound / a`.
+    /// The Huber loss: `1/2 r^2` up to this bound, then linear with this slope. A sample of mask
+    /// weight `a` has the bound `bound / a`.
     Huber(f64),
     /// `|r|`.
     L1,
@@ -109,14 +109,14 @@ pub struct Observed<T> {
     pub signal: Signal<T>,
     /// Weights `A`; `None`: everything is observed.
     pub mask: Option<Mask<T>>,
-    /// Penalty weight of every position (one channel; in the shape of the positions or the signal);
-    /// `None`: all 1.
+    /// Penalty weight of every position (one channel; in the shape of the positions or the
+    /// signal); `None`: all 1.
     pub penalty_map: Option<Signal<T>>,
-    /// Penalty weight of every code: one channel per atom, in the shape of the positions. 0 leaves a
-    /// code unpenalised, infinity forbids it; `None`: all 1.
+    /// Penalty weight of every code: one channel per atom, in the shape of the positions. 0 leaves
+    /// a code unpenalised, infinity forbids it; `None`: all 1.
     pub coefficient_weights: Option<Signal<T>>,
-    /// Maximum number of non-zeros of every needle (shapes as for `penalty_map`); `None`: as in the
-    /// parameters.
+    /// Maximum number of non-zeros of every needle (shapes as for `penalty_map`); `None`: as in
+    /// the parameters.
     pub max_nonzeros_map: Option<Signal<T>>,
     /// Initial needles.
     pub start: Start<T>,

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! The loss grows so slowly that outliers of any size have little influence. It is not convex. At
-//! given codes it is at most a constant plus `1/2 sum_j w_j r_j^2` with `w_j = 1 / (1 + (r_j/s)^2)`, a
-//! convex problem with the mask weights `A_j sqrt(w_j)`. Its solution gives new weights, and the
-//! objective never rises. The run has converged when the codes are certified for the weights of their
-//! own residual.
+//! given codes it is at most a constant plus `1/2 sum_j w_j r_j^2` with `w_j = 1 / (1 +
+//! (r_j/s)^2)`, a convex problem with the mask weights `A_j sqrt(w_j)`. Its solution gives new
+//! weights, and the objective never rises. The run has converged when the codes are certified for
+//! the weights of their own residual.
 
 use super::params::{Observed, Penalty, PursuitParams, Start};
 use super::{Answer, Loss};

@@ -5,10 +5,10 @@
 //!                                         + delta || o ||_1 + penalty * sum_ik w_ik |a_ik|
 //! ```
 //!
-//! The minimum over `o` of the first two terms is the Huber loss of the residual. Outliers are codes
-//! of atoms of one sample, so the problem is a pursuit with a larger dictionary, and its gap is
-//! exact. The l1 loss is the limit of Huber losses divided by `delta`, and is certified by the gap
-//! of the l1 problem itself.
+//! The minimum over `o` of the first two terms is the Huber loss of the residual. Outliers are
+//! codes of atoms of one sample, so the problem is a pursuit with a larger dictionary, and its gap
+//! is exact. The l1 loss is the limit of Huber losses divided by `delta`, and is certified by the
+//! gap of the l1 problem itself.
 
 use super::params::{Loss, Observed, Penalty, PursuitParams, Start, largest_correlation};
 use super::{Answer, Pursuit};
@@ -22,8 +22,8 @@ use crate::real::Real;
 use crate::report::{Certificate, Status};
 use crate::run::{Limits, Run};
 
-/// Factor between the bounds `delta` of the Huber losses that approach the l1 loss, and the smallest
-/// of them, relative to the first.
+/// Factor between the bounds `delta` of the Huber losses that approach the l1 loss, and the
+/// smallest of them, relative to the first.
 const STEP: f64 = 0.25;
 const SMALLEST: f64 = 1e-9;
 /// Tolerance of a Huber problem, as a fraction of that of the l1 problem.
@@ -223,7 +223,8 @@ impl<'a, T: Real> Robust<'a, T> {
         Ok(known.map(|(_, (y, x))| (y.to_f64() - x).abs()).sum())
     }
 
-    /// The l1 loss: Huber problems with decreasing bounds, until the gap of the l1 problem is small.
+    /// The l1 loss: Huber problems with decreasing bounds, until the gap of the l1 problem is
+    /// small.
     fn run_l1(&self, run: &mut Run<'_>) -> Result<Answer<T>> {
         let samples = self.signals.iter().flat_map(|s| s.signal.data()).map(|y| y.to_f64().abs());
         let first = samples.filter(|y| y.is_finite()).fold(0.0, f64::max);

@@ -23,8 +23,8 @@ pub struct Hole {
     pub depth: usize,
 }
 
-/// The holes to copy into: with [`Fill::Copy`] all that are deep enough for it to make a difference,
-/// with [`Fill::Auto`] those of them whose surroundings have details.
+/// The holes to copy into: with [`Fill::Copy`] all that are deep enough for it to make a
+/// difference, with [`Fill::Auto`] those of them whose surroundings have details.
 pub fn find<T: Real>(
     fill: Fill,
     signal: &Signal<T>,
@@ -44,8 +44,8 @@ pub fn find<T: Real>(
     connected(hidden, &depth, size).into_iter().filter(wanted).collect()
 }
 
-/// Whether a pixel or one of its eight neighbours is known; pixels at the border of the image too if
-/// all neighbours are missing.
+/// Whether a pixel or one of its eight neighbours is known; pixels at the border of the image too
+/// if all neighbours are missing.
 pub fn touches(hidden: &[bool], i: usize, [height, width]: [usize; 2]) -> bool {
     let (y, x) = (i / width, i % width);
     (y.saturating_sub(1)..(y + 2).min(height))

@@ -2,8 +2,8 @@
 //! other and the surroundings (Wexler, Shechtman and Irani; patches are found by PatchMatch).
 //!
 //! Atoms cannot bridge a hole much larger than themselves: it becomes a smooth smudge. Copying
-//! invents plausible texture instead. The rim of the copied content is left to the sparse model, which
-//! joins it to its surroundings.
+//! invents plausible texture instead. The rim of the copied content is left to the sparse model,
+//! which joins it to its surroundings.
 
 mod holes;
 mod level;

@@ -48,8 +48,8 @@ impl Stencil {
         (width, depth * height, if depth > 1 { height } else { 1 })
     }
 
-    /// The slope at some columns of a row. `window` holds the samples from `start` on, including two
-    /// rows (and slices) around it.
+    /// The slope at some columns of a row. `window` holds the samples from `start` on, including
+    /// two rows (and slices) around it.
     #[inline(always)]
     pub fn bend_row(
         &self,

@@ -1,8 +1,8 @@
 //! Signals that do not fit into memory, coded in bands.
 //!
 //! A [`RowSource`] hands out strips of a signal, a [`CodeStore`] keeps its codes; both may be on
-//! disk. [`Pursuit::run_in_bands`](crate::Pursuit::run_in_bands) needs the memory of one band, which
-//! [`Pursuit::rows_within`](crate::Pursuit::rows_within) chooses for a limit.
+//! disk. [`Pursuit::run_in_bands`](crate::Pursuit::run_in_bands) needs the memory of one band,
+//! which [`Pursuit::rows_within`](crate::Pursuit::rows_within) chooses for a limit.
 //!
 //! ```
 //! use lobcod::bands::Strip;

@@ -23,8 +23,8 @@ pub struct PlaneState<T> {
     pub layout: Layout,
     /// A patch whose samples are all 1.
     pub inside_rows: AtomRows<T>,
-    /// Codes of an atom at a position: one, or one of every channel. Tiles store a code of channel `c`
-    /// of atom `k` under the number `k codes_of_atom + c`.
+    /// Codes of an atom at a position: one, or one of every channel. Tiles store a code of channel
+    /// `c` of atom `k` under the number `k codes_of_atom + c`.
     pub codes_of_atom: usize,
     /// `Y - B` over the domain.
     pub target: Vec<T>,

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! for any mask and border, which can only remove energy. The minimiser of the bound on the unit
-//! sphere is `normalise(L d + g)`, so the objective cannot increase; under [`Constraints`] it is the
-//! minimiser among the atoms that satisfy them. Updating the residual costs `2 n` multiply-adds per
-//! code.
+//! sphere is `normalise(L d + g)`, so the objective cannot increase; under [`Constraints`] it is
+//! the minimiser among the atoms that satisfy them. Updating the residual costs `2 n` multiply-adds
+//! per code.
 
 use crate::dictionary::{AtomStatistics, Constraints, Dictionary, squares};
 use crate::engine::Context;
