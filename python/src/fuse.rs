@@ -128,7 +128,7 @@ pub fn fuse<'py>(
     report_fields.set_item("status", fused.status.to_string())?;
     report_fields.set_item("decision", signal_array(py, fused.decision, false)?)?;
     report_fields.set_item("depth", signal_array(py, fused.depth, false)?)?;
-    report_fields.set_item("crop", (crop.top, crop.left, crop.height, crop.width))?;
+    report_fields.set_item("crop", (crop.start[0], crop.start[1], crop.size[0], crop.size[1]))?;
     let mode = if fused.stack.mode == Mode::Exposure { "exposure" } else { "focus" };
     report_fields.set_item("mode", mode)?;
     report_fields.set_item("similarity", fused.stack.similarity)?;

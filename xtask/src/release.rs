@@ -8,8 +8,15 @@ use std::time::Instant;
 const BASELINE: &str = "xtask/semver-baseline.txt";
 
 /// The crates that are published.
-const PUBLISHED: [&str; 6] =
-    ["lobcod", "lobcod-tasks", "lobcod-io", "lobcod-cuda", "lobcod-mpi", "lobcod-cli"];
+const PUBLISHED: [&str; 7] = [
+    "lobcod-simd",
+    "lobcod",
+    "lobcod-tasks",
+    "lobcod-io",
+    "lobcod-cuda",
+    "lobcod-mpi",
+    "lobcod-cli",
+];
 
 type Check = fn() -> Result<Outcome, String>;
 
@@ -143,7 +150,7 @@ fn public_interface() -> Result<Outcome, String> {
             "cargo-semver-checks is not installed (cargo install cargo-semver-checks)",
         ));
     }
-    for package in ["lobcod", "lobcod-tasks", "lobcod-io"] {
+    for package in ["lobcod-simd", "lobcod", "lobcod-tasks", "lobcod-io"] {
         cargo(&["semver-checks", "--package", package, "--baseline-rev", baseline.trim()])?;
     }
     Ok(Outcome::Passed)

@@ -10,8 +10,8 @@ use crate::output::table::Table;
 use crate::ranks;
 use anyhow::Result;
 use lobcod::memory::words;
-use lobcod::simd::Level;
 use lobcod_cuda::DeviceFacts;
+use lobcod_simd::Level;
 
 const PORTABLE: &str = " (the solver is faster on processors with AVX2 and FMA)";
 

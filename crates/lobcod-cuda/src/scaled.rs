@@ -34,7 +34,9 @@ impl CudaSession {
         let values = self.device.up(scaling.field.values())?;
         let scales = Scales {
             values: self.device.at(&values),
-            start: from_fn(|a| (lattice.region.start[a] - scaling.origin[a] - origin[a]) as i32),
+            start: from_fn(|a| {
+                (lattice.region.start[a] - scaling.origin.first.at[a] - origin[a]) as i32
+            }),
             length: lattice.region.size.map(|x| x as i32),
             counts: lattice.counts.map(|x| x as i32),
             periodic: i32::from(lattice.periodic),
@@ -170,7 +172,7 @@ impl ScaledResidual<f32> for CudaSession {
 #[cfg(test)]
 mod tests {
     use super::exceeding_tiles;
-    use lobcod::geometry::{Point, Region};
+    use lobcod::geometry::Region;
     use lobcod::grid::{Grid, Grouping};
     use lobcod::{Border, Extent};
 
@@ -184,8 +186,7 @@ mod tests {
             for (tile, &largest) in
                 grid.tiles.iter().zip(&largest).filter(|(_, largest)| **largest > 15.0)
             {
-                let own = tile.region.moved(grid.origin.at);
-                let own = Region::new(Point::new(own.start), own.size);
+                let own = Region::new(grid.to_signal(tile.region.first()), tile.region.size);
                 let mut holding = found.iter().filter(|found| found.region.holds(&own));
                 assert!(holding.any(|found| found.ratio >= f64::from(largest) / 15.0));
             }

@@ -76,7 +76,9 @@ impl Schedule {
             let mut codes = codes[start(groups.start)..].iter().zip(part);
             for group in groups {
                 let tile = &self.tiles[tiles.start + group];
-                let origin = self.grids[tile.plane as usize].to_signal(Point::from(tile.origin)).at;
+                let origin = self.grids[tile.plane as usize]
+                    .to_signal(Point::new(tile.origin.map(i64::from)))
+                    .at;
                 let needles = &self.needles[self.shapes[tile.shape as usize].needles_at as usize..];
                 for (code, place) in codes.by_ref().take(start(group + 1) - start(group)) {
                     let local = geometry::cell(

@@ -9,7 +9,7 @@ use lobcod::engine::{
     Context, CpuEngine, Discovery, Engine, Lattice, Measure, Plane, Problem, ScaleField, Scaling,
     Session, Share, Support, Visit,
 };
-use lobcod::geometry::Region;
+use lobcod::geometry::{Origin, Region};
 use lobcod::grid::Grouping;
 use lobcod::pursuit::{Local, Start};
 use lobcod::{
@@ -232,12 +232,12 @@ fn scaled_residuals_agree_with_the_cpu() {
         let mut device = session(engine, axes, atom, hidden);
         device.restore(&processor.state(Share::All).unwrap()).unwrap();
         let signal = Extent::new(axes).unwrap().region();
-        let lattice = Lattice::new(signal, [6; 3], false);
+        let lattice = Lattice::new(Region::whole(signal.size), [6; 3], false);
         let excess: Vec<f32> =
             (0..lattice.cells()).map(|i| 1.0 + 0.1 * (i % 7 % 3) as f32).collect();
         let mut field = ScaleField::new(lattice);
         field.lower(0, &excess);
-        let scaling = Scaling { field: &field, origin: [0; 3] };
+        let scaling = Scaling { field: &field, origin: Origin::default() };
         let half = (signal.end(1) + 1) / 2;
         let part =
             signal.with_range(1, 0..half).with_range(2, 1.min(signal.end(2) - 1)..signal.end(2));

@@ -82,7 +82,7 @@ fn part(whole: Extent, rows: &Range<i64>) -> lobcod::Result<Observed<f32>> {
     let samples = (rows.start as usize * side..rows.end as usize * side)
         .map(|i| grating(side, i).detail as f32)
         .collect();
-    let part = Some(PartOf { whole, start: [0, rows.start, 0] });
+    let part = Some(PartOf { whole, start: Point::new([0, rows.start, 0]) });
     Ok(Observed { part, ..Signal::from_planar(extent, 1, samples)?.into() })
 }
 
@@ -93,8 +93,7 @@ fn bytes_of_a_sweep(
     observed: &Observed<f32>,
     dictionary: &Dictionary<f32>,
 ) -> lobcod::Result<u64> {
-    let (start, size) =
-        (observed.part.map_or([0; 3], |part| part.start), observed.signal.extent().padded());
+    let start = observed.part.map_or(Point::default(), |part| part.start);
     let plane = Plane {
         extent: observed.extent(),
         target: observed.signal.data().to_vec(),
@@ -102,7 +101,7 @@ fn bytes_of_a_sweep(
         position_weights: None,
         coefficient_weights: None,
         position_caps: None,
-        held: Some(Region::new(Point::new(start), size)),
+        held: Some(Region::new(start, observed.signal.extent().padded())),
     };
     let problem = Problem {
         planes: vec![plane],

@@ -1,26 +1,18 @@
-//! Connected parts of a set of pixels.
+//! Connected components of a set of pixels.
 
-/// The pixels of a part, with its bounding box.
-pub struct Part {
+use crate::rectangle::Rectangle;
+
+/// Connected pixels and their bounding box.
+pub struct Component {
     pub pixels: Vec<usize>,
-    /// First row and column.
-    pub start: [usize; 2],
-    /// Height and width.
-    pub size: [usize; 2],
+    pub bounds: Rectangle,
 }
 
-impl Part {
-    /// Length of the diagonal of the bounding box.
-    pub fn diagonal(&self) -> f32 {
-        (self.size[0] as f32).hypot(self.size[1] as f32)
-    }
-}
-
-/// The parts of a set, in which pixels are connected to their eight neighbours; in the order of
-/// their first pixels.
-pub fn parts(set: &[bool], [height, width]: [usize; 2]) -> Vec<Part> {
+/// The components of a set, in which pixels are connected to their eight neighbours; in the order
+/// of their first pixels.
+pub fn components(set: &[bool], [height, width]: [usize; 2]) -> Vec<Component> {
     let mut left = set.to_vec();
-    let mut parts = Vec::new();
+    let mut components = Vec::new();
     for first in 0..set.len() {
         if !left[first] {
             continue;
@@ -42,9 +34,9 @@ pub fn parts(set: &[bool], [height, width]: [usize; 2]) -> Vec<Part> {
                 }
             }
         }
-        parts.push(Part { pixels, start: low, size: [0, 1].map(|a| high[a] - low[a]) });
+        components.push(Component { pixels, bounds: Rectangle::between(low, high) });
     }
-    parts
+    components
 }
 
 #[cfg(test)]
@@ -55,8 +47,8 @@ mod tests {
     fn diagonal_neighbours_belong_together() {
         let rows = ["x..xx.", "..x.x.", "....x."].concat();
         let set: Vec<bool> = rows.chars().map(|c| c == 'x').collect();
-        let found = parts(&set, [3, 6]);
+        let found = components(&set, [3, 6]);
         assert_eq!(found.iter().map(|p| p.pixels.len()).collect::<Vec<_>>(), [1, 5]);
-        assert_eq!((found[1].start, found[1].size), ([0, 2], [3, 3]));
+        assert_eq!(found[1].bounds, Rectangle { start: [0, 2], size: [3, 3] });
     }
 }

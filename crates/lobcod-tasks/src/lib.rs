@@ -41,5 +41,8 @@ pub mod metrics;
 mod morphology;
 mod nonlocal;
 mod opponent;
+mod rectangle;
 pub mod separate;
 pub mod synthetic;
+
+pub use rectangle::Rectangle;

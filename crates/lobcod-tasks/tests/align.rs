@@ -66,10 +66,10 @@ fn similarities_are_found_and_chained() {
     let laid = warp(&frame(size, &truth), &found, 1);
     let (first, crop) = (frame(size, &Motion::STILL), found.crop(laid.extent()).unwrap());
     let worst = (0..size[0] * size[1])
-        .filter(|&i| crop.holds(i, size[1]))
+        .filter(|&i| crop.contains([i / size[1], i % size[1]]))
         .map(|i| (laid.data()[i] - first.data()[i]).abs());
     assert!(worst.fold(0.0, f32::max) < 3.0);
-    assert!(crop.height > 165 && crop.width > 145, "{crop:?}");
+    assert!(crop.size[0] > 165 && crop.size[1] > 145, "{crop:?}");
 }
 
 #[test]
@@ -90,10 +90,13 @@ fn every_corner_of_a_crop_is_inside_the_frame() {
         Motion { shift: [2.0, 9.0], scale: 0.95, angle: 0.05 },
     ] {
         let crop = motion.crop(extent).unwrap();
-        for (y, x) in
-            [(0, 0), (0, crop.width - 1), (crop.height - 1, 0), (crop.height - 1, crop.width - 1)]
-        {
-            let p = [(crop.top + y) as f64 - 49.5, (crop.left + x) as f64 - 69.5];
+        for (y, x) in [
+            (0, 0),
+            (0, crop.size[1] - 1),
+            (crop.size[0] - 1, 0),
+            (crop.size[0] - 1, crop.size[1] - 1),
+        ] {
+            let p = [(crop.start[0] + y) as f64 - 49.5, (crop.start[1] + x) as f64 - 69.5];
             let [v, u] = motion.apply(p);
             assert!(
                 v.abs() <= 49.5 + 1e-6 && u.abs() <= 69.5 + 1e-6,
@@ -103,7 +106,7 @@ fn every_corner_of_a_crop_is_inside_the_frame() {
     }
     let shift = Motion { shift: [7.5, -3.2], ..Motion::STILL };
     let crop = shift.crop(extent).unwrap();
-    assert_eq!((crop.top, crop.left, crop.height, crop.width), (0, 4, 92, 136));
+    assert_eq!((crop.start, crop.size), ([0, 4], [92, 136]));
     assert!(Motion { shift: [300.0, 0.0], ..Motion::STILL }.crop(extent).is_err());
     assert_eq!(shift.largest_shift(extent), 7.5f64.hypot(3.2));
 }

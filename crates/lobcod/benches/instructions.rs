@@ -1,10 +1,10 @@
 //! Three fixed small runs for counting instructions: `cargo xtask instructions`.
 
 use lobcod::engine::CpuEngine;
-use lobcod::simd::Level;
 use lobcod::{
     Dictionary, Extent, LearnParams, Mask, Observed, Penalty, PursuitParams, Result, Signal,
 };
+use lobcod_simd::Level;
 
 fn image(side: usize) -> Result<Signal<f32>> {
     let value = |i: usize| {

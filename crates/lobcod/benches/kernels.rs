@@ -5,8 +5,8 @@ mod peak;
 use lobcod::engine::{Context, CpuEngine, Engine, Measure, Plane, Problem};
 use lobcod::grid::Grouping;
 use lobcod::pursuit::Local;
-use lobcod::simd::Level;
 use lobcod::{Border, Dictionary, Extent, Real, Result};
+use lobcod_simd::Level;
 use peak::peak;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Peak multiply-add throughput of one core.
 
 use lobcod::Real;
-use lobcod::simd::{Kernel, Level, Vector};
+use lobcod_simd::{Kernel, Level, Vector};
 use std::hint::black_box;
 use std::time::Instant;
 

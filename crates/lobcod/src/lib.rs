@@ -64,8 +64,7 @@ mod real;
 mod report;
 pub mod run;
 mod signal;
-#[doc(hidden)]
-pub mod simd;
+mod simd;
 
 pub use pursuit::bands;
 

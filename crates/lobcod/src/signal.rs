@@ -91,7 +91,12 @@ impl<T: Real> Signal<T> {
 
     /// The patch of this extent at `at`, channel by channel.
     pub fn patch(&self, at: [usize; 3], extent: Extent) -> Vec<T> {
-        self.raster().gather(&self.data, &Region::new(Point::from(at), extent.padded()), T::ZERO, 1)
+        self.raster().gather(
+            &self.data,
+            &Region::new(Point::new(at.map(|x| x as i64)), extent.padded()),
+            T::ZERO,
+            1,
+        )
     }
 
     /// Memory layout of the samples.

@@ -9,11 +9,11 @@ use lobcod::bands::Strip;
 use lobcod::engine::CpuEngine;
 use lobcod::learn::Method;
 use lobcod::pursuit::{Schedule, Start};
-use lobcod::simd::Level;
 use lobcod::{
     Border, Dictionary, Extent, LearnParams, Mask, Needles, Observed, Penalty, PursuitParams, Real,
     Signal,
 };
+use lobcod_simd::Level;
 use lobcod_tasks::fuse::{FuseParams, Mode};
 use lobcod_tasks::inpaint::InpaintParams;
 use lobcod_tasks::synthetic;

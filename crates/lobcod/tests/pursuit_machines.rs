@@ -2,8 +2,8 @@
 //! only rounding.
 
 use lobcod::engine::CpuEngine;
-use lobcod::simd::Level;
 use lobcod::{Answer, Border, Dictionary, Extent, Mask, Observed, Penalty, PursuitParams, Signal};
+use lobcod_simd::Level;
 
 /// Enough for bounds with whole vectors, if the machine has them.
 const ATOMS: usize = 41;

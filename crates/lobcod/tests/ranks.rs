@@ -232,7 +232,7 @@ fn part_of<T: Real>(observed: &Observed<T>, held: &Region<InSignal>) -> Observed
         Signal::from_planar(extent, from.channels(), raster.gather(from.data(), held, T::ZERO, 1))
             .expect("a part")
     };
-    let part = Some(PartOf { whole: signal.extent(), start: held.start });
+    let part = Some(PartOf { whole: signal.extent(), start: held.first() });
     let mask = observed
         .mask
         .as_ref()

@@ -122,7 +122,7 @@ impl Copies {
                             as usize
                     });
                     f(
-                        &mut self.values[rank][Self::place(grid, at.into())],
+                        &mut self.values[rank][Self::place(grid, Point::new(at.map(|x| x as i64)))],
                         (w[0] * whole[1] + w[1]) * whole[2] + w[2],
                     );
                 }

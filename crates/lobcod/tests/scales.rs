@@ -1,7 +1,7 @@
 //! Scales of the residual for a better dual point.
 
 use lobcod::engine::{Lattice, ScaleField, Scaling};
-use lobcod::geometry::{Point, Region};
+use lobcod::geometry::{Origin, Point, Region};
 
 #[test]
 fn scales_are_one_far_away_and_low_enough_where_it_matters() {
@@ -15,7 +15,7 @@ fn scales_are_one_far_away_and_low_enough_where_it_matters() {
         field.lower(0, &excess);
         let mut ones = 0;
         for y in start[1]..start[1] + 150 {
-            Scaling { field: &field, origin: [0; 3] }.for_row(
+            Scaling { field: &field, origin: Origin::default() }.for_row(
                 Point::new([0, y, start[2]]),
                 140,
                 |i, scale| {

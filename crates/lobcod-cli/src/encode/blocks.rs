@@ -19,6 +19,7 @@ use lobcod::bands::{RowSource, Strip};
 use lobcod::base::Base;
 use lobcod::checkpoint::Checkpoint;
 use lobcod::engine::ranks::{RankEngine, World};
+use lobcod::geometry::Point;
 use lobcod::pursuit::PartOf;
 use lobcod::{Answer, Extent, Mask, Needles, Observed, Pursuit, Real, Signal};
 use lobcod_io::{CodesFacts, ImageRows, Keeper, write_codes_together};
@@ -90,7 +91,7 @@ impl<'a, T: Real> RankBlocks<'a, T> {
         };
         let mut start = [0; 3];
         start[axis] = rows.start as i64;
-        let part = Some(PartOf { whole: self.extent, start });
+        let part = Some(PartOf { whole: self.extent, start: Point::new(start) });
         Ok(Observed { mask: weights.map(Mask::of_part).transpose()?, part, ..samples.into() })
     }
 

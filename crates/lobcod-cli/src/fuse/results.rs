@@ -65,7 +65,7 @@ impl Finished for Results<'_> {
     }
 
     fn write_page(&mut self, path: &Path) -> Result<()> {
-        let first = self.fused.crop.cut(&self.files.read(0)?)?;
+        let first = self.fused.crop.crop(&self.files.read(0)?)?;
         let name = |i: usize| {
             let name = self.args.images[i].file_name().unwrap_or_default().to_string_lossy();
             format!("{name}, image {} of {}", i + 1, self.args.images.len())
@@ -76,7 +76,7 @@ impl Finished for Results<'_> {
             if self.is_aligned() && !self.fused.motions[i].is_still() {
                 frame = warp(&frame, &self.fused.motions[i], self.args.run.threads.count);
             }
-            let frame = self.fused.crop.cut(&frame)?;
+            let frame = self.fused.crop.crop(&frame)?;
             more.push((name(i), photograph(&frame, self.files.white.value)?));
         }
         let last = (self.args.images.len() - 1) as f64;
@@ -154,10 +154,10 @@ impl Finished for Results<'_> {
             depth_map: json::optional_file(&args.depth_map),
             report: json::optional_file(&args.page.report),
             crop: json::Crop {
-                top: crop.top,
-                left: crop.left,
-                height: crop.height,
-                width: crop.width,
+                top: crop.start[0],
+                left: crop.start[1],
+                height: crop.size[0],
+                width: crop.size[1],
             },
             q_abf: self.scores.q_abf,
             mutual_information: self.scores.mutual_information,
@@ -195,8 +195,8 @@ impl Finished for Results<'_> {
             format!(
                 "{}, {shape}, from row {} and column {}",
                 self.args.output.display(),
-                crop.top,
-                crop.left
+                crop.start[0],
+                crop.start[1]
             ),
         );
         for (name, file) in [

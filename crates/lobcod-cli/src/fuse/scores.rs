@@ -7,7 +7,8 @@ use crate::score::Score;
 use anyhow::Result;
 use lobcod::{Real, Signal};
 use lobcod_io::read_image;
-use lobcod_tasks::align::{Align, Crop, warp};
+use lobcod_tasks::Rectangle;
+use lobcod_tasks::align::{Align, warp};
 use lobcod_tasks::colour::lightness;
 use lobcod_tasks::fuse::{Frames, Fused};
 use lobcod_tasks::metrics::{EdgeScore, mutual_information, psnr};
@@ -54,13 +55,13 @@ impl Scores {
             if aligned && !fused.motions[i].is_still() {
                 source = warp(&source, &fused.motions[i], threads);
             }
-            let source = fused.crop.cut(&source)?;
+            let source = fused.crop.crop(&source)?;
             edges.add(&source)?;
             scores.mutual_information += mutual_information(&source, &grey)?;
         }
         scores.q_abf = edges.value();
         let Some(truth) = reference else { return Ok(scores) };
-        let truth = fused.crop.cut(&truth)?;
+        let truth = fused.crop.crop(&truth)?;
         let peak = files.white.peak(args.scoring.score.peak);
         files.white.warn(&args.images[0], args.scoring.score.peak.is_none(), None);
         scores.fitted = Some(Score::of(&fused.image, &truth, peak)?);
@@ -71,13 +72,11 @@ impl Scores {
         let [_, height, width] = ours.extent().padded();
         if height.min(width) > 2 * AUTHORS_FIRST {
             let first = AUTHORS_FIRST - 1;
-            let inner = Crop {
-                top: first,
-                left: first,
-                height: height - 2 * AUTHORS_FIRST + 1,
-                width: width - 2 * AUTHORS_FIRST + 1,
+            let inner = Rectangle {
+                start: [first, first],
+                size: [height, width].map(|n| n - 2 * AUTHORS_FIRST + 1),
             };
-            scores.authors = Some(psnr(&inner.cut(&ours)?, &inner.cut(&theirs)?, 255.0)?);
+            scores.authors = Some(psnr(&inner.crop(&ours)?, &inner.crop(&theirs)?, 255.0)?);
         }
         Ok(scores)
     }

@@ -1,13 +1,12 @@
 //! Alignment of frames of one scene.
 
-mod crop;
 mod motion;
 mod refine;
 mod shift;
 mod warp;
 
-pub use crop::Crop;
 pub use motion::Motion;
+pub(crate) use motion::hardly_overlap;
 pub use warp::{halve, warp};
 
 use lobcod::{Error, Result, Signal};

@@ -1,6 +1,6 @@
 //! A motion of the image plane.
 
-use super::crop::Crop;
+use crate::rectangle::Rectangle;
 use lobcod::{Error, Extent, Result};
 
 /// Maps point `p` of the first frame to another frame: `c + scale R(angle) (p - c) + shift`, with
@@ -57,7 +57,7 @@ impl Motion {
     }
 
     /// The largest rectangle that a moved frame still covers.
-    pub fn crop(&self, extent: Extent) -> Result<Crop> {
+    pub fn crop(&self, extent: Extent) -> Result<Rectangle> {
         let [_, height, width] = extent.padded();
         let size = [height as f64, width as f64];
         let half = size.map(|n| (n - 1.0) / 2.0);
@@ -77,13 +77,9 @@ impl Motion {
                 }
             }
             if excess.iter().all(|&e| e <= 1e-9) {
-                let top = (low[0] + half[0]).ceil() as usize;
-                let left = (low[1] + half[1]).ceil() as usize;
-                let extent = [
-                    (high[0] + half[0]).floor() as usize + 1 - top,
-                    (high[1] + half[1]).floor() as usize + 1 - left,
-                ];
-                return Ok(Crop { top, left, height: extent[0], width: extent[1] });
+                let start = [0, 1].map(|a| (low[a] + half[a]).ceil() as usize);
+                let end = [0, 1].map(|a| (high[a] + half[a]).floor() as usize + 1);
+                return Ok(Rectangle::between(start, end));
             }
             for axis in 0..2 {
                 low[axis] += cut[axis][0].max(0.0).ceil();
@@ -93,8 +89,11 @@ impl Motion {
                 break;
             }
         }
-        Err(Error::Data(
-            "the aligned frames hardly overlap; check that they show the same scene".into(),
-        ))
+        Err(hardly_overlap())
     }
+}
+
+/// The error for frames without a common rectangle.
+pub(crate) fn hardly_overlap() -> Error {
+    Error::Data("the aligned frames hardly overlap; check that they show the same scene".into())
 }

@@ -1,6 +1,6 @@
 //! Printed dates: a row of glowing orange or red glyphs near the lower or upper edge.
 
-use crate::components::{Part, parts};
+use crate::components::{Component, components};
 use crate::morphology::{dilate, erode};
 use lobcod::Signal;
 
@@ -47,11 +47,11 @@ pub fn find(image: &Signal<f32>, white: f32, radius: usize, threads: usize) -> V
     let spread: Vec<f32> = glyphs.iter().map(|&g| f32::from(u8::from(g))).collect();
     let joined = dilate(&spread, size, (width / 80).max(4), threads);
     let joined: Vec<bool> = joined.iter().map(|&x| x > 0.0).collect();
-    let date = |part: Part| -> Option<Vec<usize>> {
-        let pixels: Vec<usize> = part.pixels.into_iter().filter(|&i| glyphs[i]).collect();
+    let date = |row: Component| -> Option<Vec<usize>> {
+        let pixels: Vec<usize> = row.pixels.into_iter().filter(|&i| glyphs[i]).collect();
         is_date(&pixels, size).then_some(pixels)
     };
-    parts(&joined, size).into_iter().filter_map(date).collect()
+    components(&joined, size).into_iter().filter_map(date).collect()
 }
 
 /// Whether glyphs form a row.
@@ -68,5 +68,5 @@ fn is_date(pixels: &[usize], [height, width]: [usize; 2]) -> bool {
     tall <= TALLEST * height as f32
         && wide >= LONG * tall
         && (COVERED[0]..=COVERED[1]).contains(&covered)
-        && parts(&set, size).len() >= GLYPHS
+        && components(&set, size).len() >= GLYPHS
 }

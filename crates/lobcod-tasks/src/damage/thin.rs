@@ -1,7 +1,7 @@
 //! Scratches and spots: thin or small structures that differ from everything around them.
 
 use super::paths::path_lengths;
-use crate::components::{Part, parts};
+use crate::components::{Component, components};
 use crate::morphology::{dilate, erode};
 use lobcod::Signal;
 use lobcod::base::box_mean;
@@ -103,15 +103,16 @@ impl<'a> Thin<'a> {
             .into_iter()
             .map(|length| length as usize >= shortest)
             .collect();
-        let is_damage = |part: &Part| self.has_extreme_tone(polarity, part);
-        parts(&long, self.size).into_iter().filter(is_damage).map(|part| part.pixels).collect()
+        let is_damage = |found: &Component| self.has_extreme_tone(polarity, found);
+        let found = components(&long, self.size).into_iter();
+        found.filter(is_damage).map(|found| found.pixels).collect()
     }
 
     /// Whether the stronger half of the pixels has one tone, near the brightest or darkest.
-    fn has_extreme_tone(&self, polarity: Polarity, part: &Part) -> bool {
+    fn has_extreme_tone(&self, polarity: Polarity, found: &Component) -> bool {
         // Darker is larger where damage is dark.
         let sign = if polarity == Polarity::Bright { 1.0 } else { -1.0 };
-        let mut tones: Vec<f32> = part.pixels.iter().map(|&i| sign * self.light[i]).collect();
+        let mut tones: Vec<f32> = found.pixels.iter().map(|&i| sign * self.light[i]).collect();
         tones.sort_by(f32::total_cmp);
         let stronger = &tones[tones.len() / 2..];
         let at = |fraction: f32| stronger[(fraction * (stronger.len() - 1) as f32) as usize];
@@ -122,38 +123,30 @@ impl<'a> Thin<'a> {
     /// Small compact parts of the candidates that are far stronger than anything near them.
     pub fn spots(&self, polarity: Polarity, candidates: &[bool]) -> Vec<Vec<usize>> {
         let largest = 3.2 * (self.radius - 1) as f32 + 4.0;
-        let is_small = |part: &Part| {
-            let (short, long) = (part.size[0].min(part.size[1]), part.size[0].max(part.size[1]));
-            part.pixels.len() >= 4 && part.diagonal() <= largest && 2 * long <= 5 * short
+        let is_small = |spot: &Component| {
+            let [height, width] = spot.bounds.size;
+            let diagonal = (height as f32).hypot(width as f32);
+            let compact = 2 * height.max(width) <= 5 * height.min(width);
+            spot.pixels.len() >= 4 && diagonal <= largest && compact
         };
-        let stands_out = |part: &Part| {
+        let stands_out = |spot: &Component| {
             let strength = |i: usize| self.difference(polarity)[i];
-            let peak = part.pixels.iter().map(|&i| strength(i)).fold(0.0, f32::max);
-            peak > SPOT_LEAST && peak > SPOT * self.strongest_around(part)
+            let peak = spot.pixels.iter().map(|&i| strength(i)).fold(0.0, f32::max);
+            peak > SPOT_LEAST && peak > SPOT * self.strongest_around(spot)
         };
-        let spots = parts(candidates, self.size).into_iter();
-        spots.filter(|part| is_small(part) && stands_out(part)).map(|part| part.pixels).collect()
+        let spots = components(candidates, self.size).into_iter();
+        spots.filter(|spot| is_small(spot) && stands_out(spot)).map(|spot| spot.pixels).collect()
     }
 
     /// The largest difference of either polarity in a ring around the bounding box.
-    fn strongest_around(&self, part: &Part) -> f32 {
-        let [height, width] = self.size;
-        let grown = |by: usize| {
-            [0, 1].map(|a| {
-                let end = part.start[a] + part.size[a] + by;
-                part.start[a].saturating_sub(by)..end.min([height, width][a])
-            })
-        };
-        let (outer, inner) = (grown(4 * self.radius), grown(2));
-        let mut most = 0.0f32;
-        for y in outer[0].clone() {
-            for x in outer[1].clone() {
-                if !(inner[0].contains(&y) && inner[1].contains(&x)) {
-                    let i = y * width + x;
-                    most = most.max(self.bright[i]).max(self.dark[i]);
-                }
-            }
-        }
-        most
+    fn strongest_around(&self, spot: &Component) -> f32 {
+        let width = self.size[1];
+        let inner = spot.bounds.widened(2, self.size);
+        let outer = spot.bounds.widened(4 * self.radius, self.size);
+        outer
+            .pixels(width)
+            .filter(|i| !inner.contains([i / width, i % width]))
+            .map(|i| self.bright[i].max(self.dark[i]))
+            .fold(0.0, f32::max)
     }
 }

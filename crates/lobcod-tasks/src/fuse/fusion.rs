@@ -8,7 +8,8 @@ use super::exposure::Exposures;
 use super::inspect::{StackReport, Thumbnail};
 use super::maps::Maps;
 use super::{Activity, Compose, Frames, Fused, Fuser, Mode};
-use crate::align::{Align, Aligner, Crop, Motion, halve, warp};
+use crate::Rectangle;
+use crate::align::{Align, Aligner, Motion, halve, hardly_overlap, warp};
 use crate::colour;
 use crate::separate::{Layers, SeparateParams};
 use lobcod::base::smooth_on;
@@ -41,7 +42,7 @@ pub struct Fusion<'a, F> {
 struct AlignedFrame {
     image: Signal<f32>,
     light: Signal<f32>,
-    crop: Crop,
+    crop: Rectangle,
 }
 
 impl<'a, F: Frames> Fusion<'a, F> {
@@ -116,7 +117,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
         let mut exposures =
             (self.mode == Mode::Exposure).then(|| Exposures::new(&first, self.engine.threads()));
         let mut edges = Edges::new(height * width);
-        let mut crops: Vec<Crop> = Vec::new();
+        let mut crops: Vec<Rectangle> = Vec::new();
         let mut next = Some(first);
         for number in 0..self.frames.count() {
             let frame = next.take().map_or_else(|| self.frames.read(number), Ok)?;
@@ -135,7 +136,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
                 None => self.look(&placed.light)?,
             };
             thumbnails.push(Thumbnail::new(&placed.light));
-            let usable = |i: usize| placed.crop.holds(i, width);
+            let usable = |i: usize| placed.crop.contains([i / width, i % width]);
             let stop = layers.report.status == Status::Interrupted;
             let lab = (placed.image.channels() == 3 && (maps.is_some() || exposures.is_some()))
                 .then(|| colour::to_lab(&placed.image, params.scale))
@@ -155,7 +156,10 @@ impl<'a, F: Frames> Fusion<'a, F> {
                 break;
             }
         }
-        let crop = crops.iter().fold(crops[0], |a, b| a.and(b));
+        let crop = crops.iter().fold(crops[0], |a, b| a.shared(b));
+        if crop.area() == 0 {
+            return Err(hardly_overlap().into());
+        }
         let [image, decided, depth] = match (exposures, maps) {
             (Some(exposures), _) => exposures.finish(params.scale)?,
             (None, Some(maps)) => self.compose_codes(maps, &decision)?,
@@ -163,9 +167,9 @@ impl<'a, F: Frames> Fusion<'a, F> {
         };
         let status = self.reports.iter().map(|r| r.status).max().unwrap_or(Status::Converged);
         Ok(Fused {
-            image: crop.cut(&image)?.finite()?,
-            decision: crop.cut(&decided)?,
-            depth: crop.cut(&smooth_on(&depth, None, DEPTH_SMOOTHNESS, self.engine.threads())?)?,
+            image: crop.crop(&image)?.finite()?,
+            decision: crop.crop(&decided)?,
+            depth: crop.crop(&smooth_on(&depth, None, DEPTH_SMOOTHNESS, self.engine.threads())?)?,
             crop,
             stack: StackReport::of(&thumbnails, self.mode),
             motions: self.aligner.motions().to_vec(),
@@ -182,7 +186,11 @@ impl<'a, F: Frames> Fusion<'a, F> {
         light: Signal<f32>,
     ) -> Result<AlignedFrame, F::Error> {
         let Some(motion) = self.motion(number) else {
-            return Ok(AlignedFrame { crop: Crop::whole(frame.extent()), image: frame, light });
+            return Ok(AlignedFrame {
+                crop: Rectangle::whole(frame.extent()),
+                image: frame,
+                light,
+            });
         };
         let crop = motion.crop(frame.extent())?;
         let threads = self.engine.threads();
@@ -301,7 +309,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
             let width = extent.padded()[2];
             let blend =
                 blend.get_or_insert_with(|| Blend::new(&frame, &guide, extent, channels, threads));
-            blend.add(number, &placed.image, |i| placed.crop.holds(i, width));
+            blend.add(number, &placed.image, |i| placed.crop.contains([i / width, i % width]));
         }
         let (image, depth) = blend.expect("at least two frames").finish()?;
         let decided = numbers(&frame, image.extent())?;

@@ -16,7 +16,8 @@ pub use frames::Frames;
 pub use inspect::StackReport;
 pub use params::{Activity, Compose, FuseBase, FuseParams, Mode, Prefer};
 
-use crate::align::{Crop, Motion};
+use crate::Rectangle;
+use crate::align::Motion;
 use crate::separate::Separator;
 use lobcod::engine::Engine;
 use lobcod::{Dictionary, Extent, Observer, Report, Result, Signal, Status};
@@ -55,7 +56,7 @@ pub struct Fused {
     /// Smoothed decision: the depth of the scene, in frames.
     pub depth: Signal<f32>,
     /// The part of the frames covered by the image.
-    pub crop: Crop,
+    pub crop: Rectangle,
     /// How the frames relate to each other.
     pub stack: StackReport,
     /// Motion of each frame relative to the first one.

@@ -5,6 +5,7 @@
 //! is filled like any other: penalties and atoms are chosen for all windows together. Windows meet
 //! in their margins, where nothing is filled.
 
+use crate::rectangle::Rectangle;
 use lobcod::{Extent, Mask, Real, Result, Signal};
 
 /// Largest height of a box around holes, in margins.
@@ -17,51 +18,23 @@ const WORTHWHILE: f64 = 0.5;
 /// small in memory.
 const LARGEST: usize = 1 << 19;
 
-/// A box of samples: its first row and column, and its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Window {
-    start: [usize; 2],
-    size: [usize; 2],
-}
-
-impl Window {
-    fn area(&self) -> usize {
-        self.size[0] * self.size[1]
-    }
-
-    fn end(&self, axis: usize) -> usize {
-        self.start[axis] + self.size[axis]
-    }
-
-    fn holds(&self, at: [usize; 2]) -> bool {
-        (0..2).all(|a| (self.start[a]..self.end(a)).contains(&at[a]))
-    }
-
-    /// The window with a margin, as far as the image has one.
-    fn widened(&self, margin: usize, image: [usize; 2]) -> Self {
-        let start = self.start.map(|s| s.saturating_sub(margin));
-        let end = [0, 1].map(|a| (self.end(a) + margin).min(image[a]));
-        Self { start, size: [0, 1].map(|a| end[a] - start[a]) }
-    }
-
-    /// The window made at least this long along an axis by more of the image around it.
-    fn lengthened(&self, axis: usize, length: usize, image: [usize; 2]) -> Self {
-        let mut longer = *self;
-        longer.size[axis] = length.clamp(self.size[axis], image[axis]);
-        let before = (longer.size[axis] - self.size[axis]) / 2;
-        let last = image[axis] - longer.size[axis];
-        longer.start[axis] = self.start[axis].saturating_sub(before).min(last);
-        longer
-    }
+/// A rectangle made at least this long along an axis by more of the image around it.
+fn lengthened(window: Rectangle, axis: usize, length: usize, image: [usize; 2]) -> Rectangle {
+    let mut longer = window;
+    longer.size[axis] = length.clamp(window.size[axis], image[axis]);
+    let before = (longer.size[axis] - window.size[axis]) / 2;
+    let last = image[axis] - longer.size[axis];
+    longer.start[axis] = window.start[axis].saturating_sub(before).min(last);
+    longer
 }
 
 /// A window, and its place in a mosaic.
 #[derive(Clone, Copy, Debug)]
 struct Tile {
-    window: Window,
+    window: Rectangle,
     at: [usize; 2],
     /// The box whose holes are taken from this tile.
-    core: Window,
+    core: Rectangle,
 }
 
 /// Windows of an image laid side by side, all parts of it.
@@ -86,7 +59,7 @@ impl Mosaic {
         let (image, volume) = ([height, width], extent.volume());
         let hidden: Vec<bool> =
             (0..volume).map(|i| (0..channels).any(|c| known.channel(c)[i] == T::ZERO)).collect();
-        let whole = Window { start: [0, 0], size: image };
+        let whole = Rectangle { start: [0, 0], size: image };
         let first = tight(&hidden, image, whole)?;
         let mut boxes = Vec::new();
         split(&hidden, image, margin, most_samples, first, &mut boxes);
@@ -122,15 +95,11 @@ impl Mosaic {
         for c in 0..filled.channels() {
             let (source, weights) = (filled.channel(c), known.channel(c));
             for tile in &self.tiles {
-                for row in tile.core.start[0]..tile.core.end(0) {
-                    for column in tile.core.start[1]..tile.core.end(1) {
-                        let i = row * self.image[1] + column;
-                        if weights[i] == T::ZERO {
-                            let y = tile.at[0] + row - tile.window.start[0];
-                            let x = tile.at[1] + column - tile.window.start[1];
-                            into.data_mut()[c * volume + i] = source[y * self.size[1] + x];
-                        }
-                    }
+                let width = self.image[1];
+                for i in tile.core.pixels(width).filter(|&i| weights[i] == T::ZERO) {
+                    let y = tile.at[0] + i / width - tile.window.start[0];
+                    let x = tile.at[1] + i % width - tile.window.start[1];
+                    into.data_mut()[c * volume + i] = source[y * self.size[1] + x];
                 }
             }
         }
@@ -148,17 +117,16 @@ impl Mosaic {
 }
 
 /// The smallest box around the holes within a window; `None` where there are none.
-fn tight(hidden: &[bool], image: [usize; 2], window: Window) -> Option<Window> {
+fn tight(hidden: &[bool], image: [usize; 2], window: Rectangle) -> Option<Rectangle> {
     let (mut low, mut high) = ([usize::MAX; 2], [0; 2]);
-    for row in window.start[0]..window.end(0) {
+    for row in window.range(0) {
         let line = &hidden[row * image[1] + window.start[1]..row * image[1] + window.end(1)];
         let Some(first) = line.iter().position(|h| *h) else { continue };
         let last = line.iter().rposition(|h| *h).unwrap_or(first);
         low = [low[0].min(row), low[1].min(window.start[1] + first)];
         high = [row + 1, high[1].max(window.start[1] + last + 1)];
     }
-    (low[0] != usize::MAX)
-        .then(|| Window { start: low, size: [high[0] - low[0], high[1] - low[1]] })
+    (low[0] != usize::MAX).then(|| Rectangle::between(low, high))
 }
 
 /// Halves a box around holes as long as that saves samples or the box is too large.
@@ -167,8 +135,8 @@ fn split(
     image: [usize; 2],
     margin: usize,
     most_samples: usize,
-    whole: Window,
-    boxes: &mut Vec<Window>,
+    whole: Rectangle,
+    boxes: &mut Vec<Rectangle>,
 ) {
     // Windows of similar height fill their shelves.
     let too_tall = whole.size[0] > TALLEST * margin;
@@ -182,7 +150,7 @@ fn split(
         behind.size[axis] -= middle;
         halves.extend([before, behind].into_iter().filter_map(|half| tight(hidden, image, half)));
     }
-    let area = |b: &Window| b.widened(margin, image).area();
+    let area = |b: &Rectangle| b.widened(margin, image).area();
     let too_large = area(&whole) > most_samples && whole.size[axis] > 2 * margin;
     let forced = too_large || too_tall;
     // Halving once may save nothing where halving twice does: a cross, for example.
@@ -202,12 +170,12 @@ fn split(
 
 /// Lays windows on shelves, the tallest first. Windows are lengthened to fill their shelf.
 fn pack(
-    mut boxes: Vec<Window>,
+    mut boxes: Vec<Rectangle>,
     margin: usize,
     image: [usize; 2],
     most_samples: usize,
 ) -> Vec<Mosaic> {
-    let widened = |b: &Window| b.widened(margin, image);
+    let widened = |b: &Rectangle| b.widened(margin, image);
     boxes.sort_by_key(|b| std::cmp::Reverse(widened(b).size));
     let total: usize = boxes.iter().map(|b| widened(b).area()).sum();
     let widest = boxes.iter().map(|b| widened(b).size[1]).max().unwrap_or(1);
@@ -253,8 +221,8 @@ fn assemble(shelves: Vec<Vec<Tile>>, width: usize, image: [usize; 2]) -> Mosaic 
         let mut spare = width - used(&shelf);
         for tile in &mut shelf {
             let old = tile.window.size[1];
-            tile.window =
-                tile.window.lengthened(0, height, image).lengthened(1, old + spare, image);
+            tile.window = lengthened(tile.window, 0, height, image);
+            tile.window = lengthened(tile.window, 1, old + spare, image);
             spare -= tile.window.size[1] - old;
         }
         let mut left = 0;
@@ -273,7 +241,7 @@ fn assemble(shelves: Vec<Vec<Tile>>, width: usize, image: [usize; 2]) -> Mosaic 
         }
         top += height;
     }
-    debug_assert!(tiles.iter().all(|t| t.core.area() == 0 || t.window.holds(t.core.start)));
+    debug_assert!(tiles.iter().all(|t| t.core.area() == 0 || t.window.contains(t.core.start)));
     Mosaic { image, size: [top, width], tiles }
 }
 

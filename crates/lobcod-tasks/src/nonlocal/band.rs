@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::matching::Found;
 use super::{Input, NoiseLeft, Pass};
-use lobcod::simd::{Kernel, Vector};
+use lobcod_simd::{Kernel, Vector};
 
 /// Sums of weighted samples, and of weights, in some rows of some slices of all channels.
 #[derive(Default)]

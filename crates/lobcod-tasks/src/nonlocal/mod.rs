@@ -17,7 +17,7 @@ pub(crate) use group::Shrinkage;
 use band::{Band, Sums};
 use group::Group;
 use lobcod::parallel;
-use lobcod::simd::{Dispatch, Level};
+use lobcod_simd::{Dispatch, Level};
 use matching::{Found, Search};
 
 /// Rows of reference patches processed together.

@@ -2,7 +2,7 @@
 
 use super::peak::peak;
 use lobcod::Result;
-use lobcod::simd::{Kernel, Level, Vector};
+use lobcod_simd::{Kernel, Level, Vector};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -32,9 +32,7 @@ fn read_rate(bytes: usize) -> f64 {
     let buffer = vec![1.0f32; bytes / 4];
     let rounds = ((64 << 20) / bytes).max(1);
     (0..9)
-        .map(|_| {
-            lobcod::simd::Dispatch::dispatch(Level::detect(), Read { buffer: &buffer, rounds })
-        })
+        .map(|_| lobcod_simd::Dispatch::dispatch(Level::detect(), Read { buffer: &buffer, rounds }))
         .fold(0.0, f64::max)
 }
 

@@ -21,7 +21,7 @@ mod timed;
 mod workloads;
 
 use ceilings::Ceilings;
-use lobcod::simd::Level;
+use lobcod_simd::Level;
 
 fn main() -> lobcod::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();

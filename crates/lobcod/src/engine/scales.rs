@@ -1,14 +1,18 @@
 //! A scale of the residual that varies smoothly over the signal.
 
-use crate::geometry::{self, InSignal, Point, Region};
+use crate::geometry::{self, InSignal, InWhole, Origin, Point, Region};
 use std::array::from_fn;
 use std::ops::Range;
+
+/// The frame that counts cells.
+#[derive(Clone, Copy)]
+struct InCells;
 
 /// Cells of equal size over the samples of a signal, independent of tiles and bands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
     /// The samples.
-    pub region: Region<InSignal>,
+    pub region: Region<InWhole>,
     /// Cells along each axis.
     pub counts: [usize; 3],
     /// Whether the signal is periodic.
@@ -20,26 +24,26 @@ pub struct Lattice {
 pub struct Scaling<'a> {
     /// The scales.
     pub field: &'a ScaleField,
-    /// Location of the first sample of the signal among those covered by the scales.
-    pub origin: [i64; 3],
+    /// Location of the signal among the samples covered by the scales.
+    pub origin: Origin,
 }
 
 impl Scaling<'_> {
     /// Calls `f(i, scale)` for the `count` samples of a row of the signal from `from` on.
     #[inline(always)]
     pub fn for_row(&self, from: Point<InSignal>, count: usize, f: impl FnMut(usize, f64)) {
-        self.field.for_row(from + self.origin, count, f);
+        self.field.for_row(self.origin.to_whole(from), count, f);
     }
 
     /// Whether all scales of a region of the signal are 1.
     pub fn is_one_over(&self, region: &Region<InSignal>) -> bool {
-        self.field.is_one_over(&region.moved(self.origin))
+        self.field.is_one_over(&self.origin.region_to_whole(region))
     }
 }
 
 impl Lattice {
     /// Cells of about `cell` samples over a region.
-    pub fn new(region: Region<InSignal>, cell: [usize; 3], periodic: bool) -> Self {
+    pub fn new(region: Region<InWhole>, cell: [usize; 3], periodic: bool) -> Self {
         let counts = from_fn(|a| ((region.size[a] + cell[a] / 2) / cell[a]).max(1));
         Self { region, counts, periodic }
     }
@@ -50,12 +54,12 @@ impl Lattice {
     }
 
     /// Index of the cell that contains a sample; beyond the edge, of the nearest cell.
-    pub fn cell(&self, at: Point<InSignal>) -> usize {
+    pub fn cell(&self, at: Point<InWhole>) -> usize {
         self.number(from_fn(|axis| self.wrapped(axis, self.floor(axis, at.at[axis]))))
     }
 
     /// Calls `f` with the index of every cell that contains a sample of the region.
-    pub fn cells_of(&self, region: &Region<InSignal>, f: impl FnMut(usize)) {
+    pub fn cells_of(&self, region: &Region<InWhole>, f: impl FnMut(usize)) {
         self.numbers(|a| self.floor(a, region.start[a])..self.floor(a, region.end(a) - 1) + 1)
             .for_each(f);
     }
@@ -63,7 +67,7 @@ impl Lattice {
     /// Indices of the cells in these ranges along the axes, which may extend beyond the edge.
     fn numbers(&self, along: impl Fn(usize) -> Range<i64>) -> impl Iterator<Item = usize> {
         let own = *self;
-        Region::<InSignal>::of(along)
+        Region::<InCells>::of(along)
             .points()
             .map(move |at| own.number(from_fn(|a| own.wrapped(a, at.at[a]))))
     }
@@ -152,7 +156,7 @@ impl ScaleField {
     }
 
     /// Whether all scales of a region are 1.
-    pub fn is_one_over(&self, region: &Region<InSignal>) -> bool {
+    pub fn is_one_over(&self, region: &Region<InWhole>) -> bool {
         let near = |a: usize| {
             self.lattice.floor(a, region.start[a]) - 1..self.lattice.floor(a, region.end(a) - 1) + 2
         };
@@ -161,7 +165,7 @@ impl ScaleField {
 
     /// Calls `f(i, scale)` for the `count` samples of a row from `from` on.
     #[inline(always)]
-    fn for_row(&self, from: Point<InSignal>, count: usize, mut f: impl FnMut(usize, f64)) {
+    fn for_row(&self, from: Point<InWhole>, count: usize, mut f: impl FnMut(usize, f64)) {
         let from = from.at;
         let (z, y) = (self.lattice.place(0, from[0]), self.lattice.place(1, from[1]));
         let mixed = |x: usize| -> f64 {

@@ -1,15 +1,17 @@
 //! Boxes of samples and their location in memory.
 //!
-//! [`InSignal`] counts positions from the first sample of the signal, [`InDomain`] from the first
-//! sample that a session stores; [`Grid`](crate::grid::Grid) converts between the two. A [`Raster`]
-//! is a box of samples in memory: it reads and writes boxes, including beyond its edge and around a
-//! periodic axis.
+//! Positions are counted in one of three frames. [`InSignal`] begins at the first sample of the
+//! signal of a session and [`InDomain`] at the first sample that the session stores;
+//! [`Grid`](crate::grid::Grid) converts between the two. [`InWhole`] begins at the first sample of a
+//! signal that is processed in windows, each the signal of a session; [`Origin`] converts. A
+//! [`Raster`] is a box of samples in memory: it reads and writes boxes, including beyond its edge and
+//! around a periodic axis.
 
 mod raster;
 mod region;
 
 pub use raster::Raster;
-pub use region::{InDomain, InSignal, Point, Region};
+pub use region::{InDomain, InSignal, InWhole, Origin, Point, Region};
 
 /// Index of a cell of a table with these counts along each axis, last axis fastest.
 #[inline(always)]

@@ -23,11 +23,6 @@ impl<F: Copy + Send + Sync> Raster<F> {
         Self { region, channels, periodic: [false; 3] }
     }
 
-    /// The same samples in a box that starts elsewhere.
-    pub fn moved_to(self, start: Point<F>) -> Self {
-        Self { region: Region::new(start, self.region.size), ..self }
-    }
-
     /// Number of samples of all channels.
     pub fn len(&self) -> usize {
         self.channels * self.region.volume()

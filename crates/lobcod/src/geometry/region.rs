@@ -5,7 +5,12 @@ use std::array::from_fn;
 use std::marker::PhantomData;
 use std::ops::{Add, Range, Sub};
 
-/// The frame that counts from the first sample of the signal.
+/// The frame that counts from the first sample of the whole signal, of which a session may see only
+/// a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct InWhole;
+
+/// The frame that counts from the first sample of the signal of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InSignal;
 
@@ -29,17 +34,42 @@ impl<F> Point<F> {
     }
 }
 
-impl<F> From<[i32; 3]> for Point<F> {
+impl From<[i32; 3]> for Point<InSignal> {
     #[inline(always)]
     fn from(at: [i32; 3]) -> Self {
         Self::new(at.map(i64::from))
     }
 }
 
-impl<F> From<[usize; 3]> for Point<F> {
+/// Location of a window in the whole signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// First sample of the window.
+    pub first: Point<InWhole>,
+}
+
+impl Origin {
+    /// Converts a position from the window to the whole signal.
     #[inline(always)]
-    fn from(at: [usize; 3]) -> Self {
-        Self::new(at.map(|x| x as i64))
+    pub fn to_whole(self, at: Point<InSignal>) -> Point<InWhole> {
+        self.first + at.at
+    }
+
+    /// Converts a position from the whole signal to the window.
+    #[inline(always)]
+    pub fn to_signal(self, at: Point<InWhole>) -> Point<InSignal> {
+        Point::new(at - self.first)
+    }
+
+    /// Converts a box from the window to the whole signal.
+    #[inline(always)]
+    pub fn region_to_whole(self, region: &Region<InSignal>) -> Region<InWhole> {
+        Region::new(self.to_whole(region.first()), region.size)
+    }
+
+    /// Converts a box from the whole signal to the window.
+    pub fn region_to_signal(self, region: &Region<InWhole>) -> Region<InSignal> {
+        Region::new(self.to_signal(region.first()), region.size)
     }
 }
 
@@ -147,12 +177,6 @@ impl<F: Copy> Region<F> {
     #[inline(always)]
     pub fn touched(&self, atom: [usize; 3]) -> Self {
         Self { size: from_fn(|a| self.size[a] + atom[a] - 1), ..*self }
-    }
-
-    /// The box moved.
-    #[inline(always)]
-    pub fn moved(&self, step: [i64; 3]) -> Self {
-        Self::new(self.first() + step, self.size)
     }
 
     /// All positions in order, last axis fastest.

@@ -9,7 +9,7 @@ use crate::border::Border;
 use crate::dictionary::{Constraints, Dictionary, squares};
 use crate::engine::{Share, State};
 use crate::error::Result;
-use crate::geometry::{InSignal, Point, Raster, Region, cell, cells, index, volume};
+use crate::geometry::{Point, Raster, Region, cell, cells, index, volume};
 use crate::needles::Code;
 use crate::real::Real;
 use std::array::from_fn;
@@ -66,6 +66,10 @@ pub fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<usize> {
     Ok(moved)
 }
 
+/// The frame that counts from the first sample of a pattern.
+#[derive(Clone, Copy)]
+struct InPattern;
+
 /// The pattern around the codes of every atom, with a margin of half a box on each side.
 struct Patterns {
     /// Extent of an atom, and margin of the window on each side.
@@ -94,7 +98,7 @@ impl Patterns {
                 let value = code.value.to_f64();
                 energy[code.atom as usize] += value * value;
                 let sums = &mut patterns.windows[code.atom as usize];
-                let first = Point::<InSignal>::from(code.position) + radius.map(|r| -(r as i64));
+                let first = Point::from(code.position) + radius.map(|r| -(r as i64));
                 residual.raster().runs(
                     &Region::new(first, window),
                     |[c, z, y, x], from, length| {
@@ -143,8 +147,8 @@ impl Patterns {
 
     /// The samples of a box at this offset in the window, 0 outside the size of the atom.
     fn cut(&self, k: usize, at: [usize; 3], constraints: &Constraints) -> Vec<f64> {
-        let window = Raster::new(Region::<InSignal>::whole(self.window()), self.channels);
-        let region = Region::new(Point::from(at), self.size);
+        let window = Raster::new(Region::<InPattern>::whole(self.window()), self.channels);
+        let region = Region::new(Point::new(at.map(|x| x as i64)), self.size);
         let mut samples = window.gather(&self.windows[k], &region, 0.0, 1);
         constraints.cut(k, &mut samples);
         samples

@@ -7,7 +7,7 @@ use super::params::{PursuitParams, Schedule};
 use crate::border::Border;
 use crate::engine::{Exceeding, Lattice, ScaleField};
 use crate::extent::Extent;
-use crate::geometry::{Point, Region};
+use crate::geometry::{Origin, Point, Region};
 use std::ops::Range;
 
 /// With fewer cells than this, uniform scaling is nearly as good.
@@ -56,9 +56,9 @@ impl Excess {
         Self { lattice, atom: atom.padded(), first: 0, ratios: vec![1.0; lattice.cells()] }
     }
 
-    /// Records needles in every cell their patches touch; their signal begins at `origin`.
-    pub fn record(&mut self, origin: [i64; 3], found: Exceeding) {
-        let touched = found.region.moved(origin).touched(self.atom);
+    /// Records needles in every cell their patches touch; their signal is at `origin`.
+    pub fn record(&mut self, origin: Origin, found: Exceeding) {
+        let touched = origin.region_to_whole(&found.region).touched(self.atom);
         let (first, ratios) = (self.first, &mut self.ratios);
         let ratio = found.ratio as f32;
         self.lattice

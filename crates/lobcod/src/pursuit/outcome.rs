@@ -9,6 +9,7 @@ use super::setup::gather_needles;
 use super::solver::{Proof, Solver, is_stopped_early};
 use crate::engine::{Measure, Measurement, Scaling};
 use crate::error::{Error, Result};
+use crate::geometry::Origin;
 use crate::needles::Code;
 use crate::real::Real;
 use crate::report::{Certificate, HistoryPoint, Report, Status};
@@ -94,7 +95,7 @@ impl<T: Real> Solver<'_, T> {
         }
         let mut record = |plane: usize, found| {
             if let Some(excess) = &mut excess[plane] {
-                excess.record([0; 3], found);
+                excess.record(Origin::default(), found);
             }
         };
         let Some(session) = self.session.scaled() else { return Ok(()) };
@@ -106,7 +107,7 @@ impl<T: Real> Solver<'_, T> {
         for (plane, excess) in excess.iter().enumerate() {
             let Some(excess) = excess else { continue };
             let field = Excess::field(std::iter::once(excess));
-            let scaling = Scaling { field: &field, origin: [0; 3] };
+            let scaling = Scaling { field: &field, origin: Origin::default() };
             let sums = session.scaled_sums(plane, scaling, None)?;
             // Skip unless the best case would be sufficient.
             if sums.dual(1.0) > (1.0 - tolerance) * self.proof.planes[plane].objective(self.penalty)

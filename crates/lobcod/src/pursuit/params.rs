@@ -5,6 +5,7 @@ use crate::border::Border;
 use crate::engine::Measurement;
 use crate::error::{Error, Result, check_positive};
 use crate::extent::Extent;
+use crate::geometry::{InSignal, Point};
 use crate::grid::Grouping;
 use crate::mask::Mask;
 use crate::needles::Needles;
@@ -131,7 +132,7 @@ pub struct PartOf {
     /// Size of the whole signal.
     pub whole: Extent,
     /// First sample of the part.
-    pub start: [i64; 3],
+    pub start: Point<InSignal>,
 }
 
 impl<T: Real> Observed<T> {

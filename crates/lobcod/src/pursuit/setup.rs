@@ -6,7 +6,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::{CoefficientWeights, Engine, JointNorm, Plane, Problem};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::geometry::{InSignal, Point, Raster};
+use crate::geometry::{InSignal, Point, Raster, Region};
 use crate::memory;
 use crate::needles::{Code, Needles};
 use crate::real::Real;
@@ -188,7 +188,7 @@ fn observed_planes<T: Real>(
         let position_weights = position_weights.clone();
         let position_caps = position_caps.clone();
         let coefficient_weights = coefficient_weights.clone();
-        let held = observed.part.map(|part| signal.extent().region().moved(part.start));
+        let held = observed.part.map(|part| Region::new(part.start, signal.extent().padded()));
         planes.push(Plane {
             extent: observed.extent(),
             target,

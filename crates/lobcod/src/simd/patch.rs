@@ -1,7 +1,7 @@
 //! One atom against one patch: dot product and update.
 
 use super::Aligned;
-use super::vector::Vector;
+use super::Vector;
 use crate::dictionary::Dictionary;
 use crate::real::Real;
 

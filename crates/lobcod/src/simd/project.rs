@@ -1,6 +1,6 @@
 //! Projection of many channels on a few vectors over the channels.
 
-use super::vector::Vector;
+use super::Vector;
 use crate::real::Real;
 use std::ops::Range;
 

@@ -1,6 +1,8 @@
 //! The holes that content is copied into.
 
+use crate::components::components;
 use crate::inpaint::params::Fill;
+use crate::rectangle::Rectangle;
 use lobcod::{Real, Signal};
 
 /// Distance from known pixels, in pixels, beyond which atoms give a smudge.
@@ -16,9 +18,7 @@ const LARGEST: usize = 1 << 18;
 /// A connected hole.
 pub struct Hole {
     pub pixels: Vec<usize>,
-    /// First row and column of its bounding box, and its size.
-    pub start: [usize; 2],
-    pub size: [usize; 2],
+    pub bounds: Rectangle,
     /// Largest distance of one of its pixels from a known one.
     pub depth: usize,
 }
@@ -74,14 +74,13 @@ fn depths(hidden: &[bool], [height, width]: [usize; 2]) -> Vec<u16> {
     depth
 }
 
-fn connected(hidden: &[bool], depth: &[u16], [height, width]: [usize; 2]) -> Vec<Hole> {
-    crate::components::parts(hidden, [height, width])
+fn connected(hidden: &[bool], depth: &[u16], size: [usize; 2]) -> Vec<Hole> {
+    components(hidden, size)
         .into_iter()
-        .map(|part| Hole {
-            depth: part.pixels.iter().map(|&i| depth[i]).max().unwrap_or(0).into(),
-            pixels: part.pixels,
-            start: part.start,
-            size: part.size,
+        .map(|hole| Hole {
+            depth: hole.pixels.iter().map(|&i| depth[i]).max().unwrap_or(0).into(),
+            pixels: hole.pixels,
+            bounds: hole.bounds,
         })
         .collect()
 }
@@ -94,22 +93,15 @@ fn has_details<T: Real>(
     [height, width]: [usize; 2],
 ) -> bool {
     let image = signal.channel(0);
-    let rows =
-        hole.start[0].saturating_sub(AROUND)..(hole.start[0] + hole.size[0] + AROUND).min(height);
-    let columns =
-        hole.start[1].saturating_sub(AROUND)..(hole.start[1] + hole.size[1] + AROUND).min(width);
     // Second differences are the details that a smooth continuation lacks.
     let mut sum = (0.0, 0.0);
-    for y in rows {
-        for x in columns.clone() {
-            let i = y * width + x;
-            for step in [1, width] {
-                let inside =
-                    if step == 1 { x > 0 && x + 1 < width } else { y > 0 && y + 1 < height };
-                if inside && !hidden[i] && !hidden[i - step] && !hidden[i + step] {
-                    let [a, b, c] = [i - step, i, i + step].map(|i| image[i].to_f64());
-                    sum = (sum.0 + (b - 0.5 * (a + c)).powi(2), sum.1 + 1.0);
-                }
+    for i in hole.bounds.widened(AROUND, [height, width]).pixels(width) {
+        let (y, x) = (i / width, i % width);
+        for step in [1, width] {
+            let inside = if step == 1 { x > 0 && x + 1 < width } else { y > 0 && y + 1 < height };
+            if inside && !hidden[i] && !hidden[i - step] && !hidden[i + step] {
+                let [a, b, c] = [i - step, i, i + step].map(|i| image[i].to_f64());
+                sum = (sum.0 + (b - 0.5 * (a + c)).powi(2), sum.1 + 1.0);
             }
         }
     }

@@ -18,8 +18,6 @@ const PASSES: usize = 2;
 /// A window of the image.
 pub struct Level {
     size: [usize; 2],
-    /// First row and column in the level of full resolution.
-    start: [usize; 2],
     channels: usize,
     depth: usize,
     /// The colours of a pixel, one pixel after the other.
@@ -38,30 +36,27 @@ pub struct Level {
 }
 
 impl Level {
-    /// The window around a hole.
-    pub fn cut<T: Real>(hole: &Hole, image: &Signal<T>, hidden: &[bool]) -> Self {
+    /// The window around a hole, at full resolution.
+    pub fn around<T: Real>(hole: &Hole, image: &Signal<T>, hidden: &[bool]) -> Self {
         let [_, height, width] = image.extent().padded();
-        let margin = (AROUND * hole.size[0].max(hole.size[1])).max(LEAST_AROUND);
-        let start = hole.start.map(|s| s.saturating_sub(margin));
-        let end = [0, 1].map(|a| (hole.start[a] + hole.size[a] + margin).min([height, width][a]));
-        let size = [0, 1].map(|a| end[a] - start[a]);
-        let place = |k: usize| (start[0] + k / size[1]) * width + start[1] + k % size[1];
+        let margin = (AROUND * hole.bounds.size[0].max(hole.bounds.size[1])).max(LEAST_AROUND);
+        let window = hole.bounds.widened(margin, [height, width]);
         let channels = image.channels();
-        let count = size[0] * size[1];
-        let data = (0..count)
-            .flat_map(|k| (0..channels).map(move |c| image.channel(c)[place(k)].to_f64() as f32))
+        let data = window
+            .pixels(width)
+            .flat_map(|i| (0..channels).map(move |c| image.channel(c)[i].to_f64() as f32))
             .collect();
-        let mut target = vec![false; count];
+        let mut target = vec![false; window.area()];
         for i in &hole.pixels {
-            target[(i / width - start[0]) * size[1] + i % width - start[1]] = true;
+            let at = [i / width - window.start[0], i % width - window.start[1]];
+            target[at[0] * window.size[1] + at[1]] = true;
         }
-        let hidden = (0..count).map(|k| hidden[place(k)]).collect();
-        Self::new(size, start, channels, hole.depth, data, hidden, target)
+        let hidden = window.pixels(width).map(|i| hidden[i]).collect();
+        Self::new(window.size, channels, hole.depth, data, hidden, target)
     }
 
     fn new(
         size: [usize; 2],
-        start: [usize; 2],
         channels: usize,
         depth: usize,
         mut data: Vec<f32>,
@@ -91,7 +86,6 @@ impl Level {
         let (copied, distances) = (vec![0; hidden.len()], vec![f32::INFINITY; hidden.len()]);
         Self {
             size,
-            start,
             channels,
             depth,
             data,
@@ -129,7 +123,7 @@ impl Level {
             target.push(known.len() < 2 && children(k).iter().any(|&i| self.target[i]));
         }
         let depth = self.depth.div_ceil(2);
-        Some(Self::new(size, self.start, self.channels, depth, data, hidden, target))
+        Some(Self::new(size, self.channels, depth, data, hidden, target))
     }
 
     /// First content of the hole: from the coarser level, or random. `None` without sources.

@@ -89,7 +89,7 @@ fn fill_hole<T: Real>(
     hidden: &[bool],
     seed: u64,
 ) -> Option<Vec<(usize, Vec<f32>)>> {
-    let mut levels = vec![Level::cut(hole, image, hidden)];
+    let mut levels = vec![Level::around(hole, image, hidden)];
     while let Some(coarser) = levels[levels.len() - 1].halved() {
         levels.push(coarser);
     }

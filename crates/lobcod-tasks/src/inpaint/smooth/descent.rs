@@ -7,7 +7,7 @@
 use super::stencil::Stencil;
 use lobcod::parallel::{self, Barrier};
 use lobcod::run::Stop;
-use lobcod::simd::{Dispatch, Kernel, Level, Vector};
+use lobcod_simd::{Dispatch, Kernel, Level, Vector};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 

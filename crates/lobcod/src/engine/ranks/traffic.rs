@@ -163,7 +163,9 @@ fn crossings(tiling: &Tiling, from: &TileRange, to: &TileRange) -> Vec<Crossing>
         let along: [&[AxisShared]; 3] = from_fn(|a| &axes[a][at[a]][..]);
         let boxes = geometry::cells(along.map(<[_]>::len)).map(|part| {
             let s: [&AxisShared; 3] = from_fn(|a| &along[a][part[a]]);
-            let region = |first: [usize; 3]| Region::new(Point::from(first), s.map(|s| s.length));
+            let region = |first: [usize; 3]| {
+                Region::new(Point::new(first.map(|x| x as i64)), s.map(|s| s.length))
+            };
             Shared { from: region(s.map(|s| s.from)), to: region(s.map(|s| s.to)) }
         });
         Crossing { tile: from_fn(|a| near[a][at[a]]), boxes: boxes.collect() }

@@ -4,7 +4,7 @@ use super::Strip;
 use crate::border::Border;
 use crate::error::Result;
 use crate::extent::Extent;
-use crate::geometry::{InSignal, Point, Region};
+use crate::geometry::{InSignal, InWhole, Origin, Point, Raster, Region};
 use crate::real::Real;
 use crate::signal::Signal;
 use std::ops::Range;
@@ -112,15 +112,15 @@ impl BandLayout {
     }
 
     /// The window of these positions: the samples their needles touch.
-    fn region(&self, positions: &Range<i64>) -> Region<InSignal> {
+    fn region(&self, positions: &Range<i64>) -> Region<InWhole> {
         Region::of(
             |axis| if axis == self.axis { self.touched(positions) } else { self.domain(axis) },
         )
     }
 
-    /// First sample of that window.
-    pub fn origin(&self, positions: &Range<i64>) -> [i64; 3] {
-        self.region(positions).start
+    /// Location of that window.
+    pub fn origin(&self, positions: &Range<i64>) -> Origin {
+        Origin { first: self.region(positions).first() }
     }
 
     /// Size of that window.
@@ -132,7 +132,7 @@ impl BandLayout {
     pub fn open_positions(&self, positions: &Range<i64>) -> Region<InSignal> {
         let all = Region::of(|a| 1 - self.atom[a] as i64..self.whole.region().end(a));
         let open = all.with_range(self.axis, positions.clone());
-        Region::new(Point::new(open.first() - self.region(positions).first()), open.size)
+        self.origin(positions).region_to_signal(&open)
     }
 
     /// Samples of the window whose data term is counted with the positions `own`; the last
@@ -159,7 +159,8 @@ impl BandLayout {
             if a == self.axis { self.rows(positions).start as i64 } else { 0 }
         }));
         let lay = |from: Signal<T>, around: T| {
-            let (raster, channels) = (from.raster().moved_to(first), from.channels());
+            let channels = from.channels();
+            let raster = Raster::new(Region::new(first, from.extent().padded()), channels);
             if raster.region == window {
                 return Ok(from);
             }
@@ -190,7 +191,7 @@ mod tests {
                 prop_assert_eq!(positions.start, position);
                 prop_assert!(layout.count == 1 || positions.clone().count() >= LEAST_ATOMS * layout.atom[1]);
                 prop_assert!(positions.clone().count() <= rows.max(2 * LEAST_ATOMS * layout.atom[1]) || layout.count == 1);
-                prop_assert_eq!(layout.origin(&positions)[1], sample);
+                prop_assert_eq!(layout.origin(&positions).first.at[1], sample);
                 if band + 1 < layout.count {
                     let (seam, next) = (layout.seam(band + 1), layout.positions(band + 1));
                     prop_assert!(seam.start < positions.end && seam.end > positions.end);

@@ -7,7 +7,7 @@ use super::{CodeStore, RowSource, Strip};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, ScaledResidual, ScaledSums, Scaling, Session, State};
 use crate::error::Result;
-use crate::geometry::{InSignal, Point, Raster, Region};
+use crate::geometry::{InSignal, InWhole, Origin, Point, Raster, Region};
 use crate::mask::Mask;
 use crate::needles::Code;
 use crate::pursuit::setup::{self, planes_of};
@@ -72,8 +72,7 @@ impl<T: Real> Source<'_, T> {
             (0..window.planes).map(|_| Vec::with_capacity(count / window.planes)).collect();
         for piece in pieces {
             self.store.show(piece, &mut |code| {
-                let position =
-                    (Point::<InSignal>::from(code.position) - Point::new(origin)).map(|x| x as i32);
+                let position = origin.to_signal(in_whole(&code)).at.map(|x| x as i32);
                 codes[code.channel as usize].push(Code { position, channel: 0, ..code });
             })?;
         }
@@ -87,8 +86,7 @@ impl<T: Real> Source<'_, T> {
         for (channel, mut plane) in state.codes.into_iter().enumerate() {
             plane.retain(|code| code.value != T::ZERO);
             for code in &mut plane {
-                code.position =
-                    (Point::<InSignal>::from(code.position) + origin).at.map(|x| x as i32);
+                code.position = origin.to_whole(code.position.into()).at.map(|x| x as i32);
                 code.channel = channel as u32;
             }
             if codes.is_empty() { codes = plane } else { codes.append(&mut plane) }
@@ -156,14 +154,19 @@ fn part_of<T: Real>(signal: &Signal<T>, part: &Region<InSignal>) -> Vec<T> {
     samples
 }
 
-/// Subtracts the contribution of a code from a window that begins at `origin`.
+/// Position of a stored code.
+fn in_whole<T>(code: &Code<T>) -> Point<InWhole> {
+    Point::new(code.position.map(i64::from))
+}
+
+/// Subtracts the contribution of a stored code from a window at `origin`.
 fn take_off<T: Real>(
     window: &mut Signal<T>,
-    origin: [i64; 3],
+    origin: Origin,
     code: Code<T>,
     dictionary: &Dictionary<T>,
 ) {
-    let at = Point::new(Point::<InSignal>::from(code.position) - Point::new(origin));
+    let at = origin.to_signal(in_whole(&code));
     let (raster, first) = window.plane(dictionary.channels(), code.channel);
     let samples = &mut window.data_mut()[first..];
     raster.patch(

@@ -100,7 +100,8 @@ impl<T: Real> BandedSolver<'_, T> {
             (self.source.layout, self.window_params.atom_weights.as_deref());
         let (axis, origin) = (layout.axis, layout.origin(&window.positions));
         let positions = self.zones[zone].positions.clone();
-        let own = positions.start - origin[axis]..positions.end - origin[axis];
+        let first = origin.first.at[axis];
+        let own = positions.start - first..positions.end - first;
         let ones = ScaleField::ones();
         let measured = |(plane, codes): (usize, &Vec<_>)| -> Result<Measurement> {
             let sums = window.sums(
