@@ -103,14 +103,14 @@ impl Geometry {
         self.domain.iter().product()
     }
 
-    fn place(&self, position: usize) -> [usize; 3] {
+    fn position(&self, position: usize) -> [usize; 3] {
         let [_, height, width] = self.grid;
         [position / (height * width), position / width % height, position % width]
     }
 
     /// First sample of the signal that a patch covers, in the coordinates of codes.
     pub(crate) fn in_signal(&self, position: usize) -> [i32; 3] {
-        let at = self.place(position);
+        let at = self.position(position);
         std::array::from_fn(|a| at[a] as i32 + self.first_in_signal[a])
     }
 
@@ -124,7 +124,7 @@ impl Geometry {
     /// Calls `visit` with every sample of an atom at this position that is in the domain: its index
     /// in the atom and in the domain.
     pub(crate) fn covered(&self, position: usize, mut visit: impl FnMut(usize, usize)) {
-        let at = self.place(position);
+        let at = self.position(position);
         let [depth, height, width] = self.atom;
         for i in 0..depth * height * width {
             let offset = [i / (height * width), i / width % height, i % width];

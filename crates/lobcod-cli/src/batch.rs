@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "tif", "tiff", "npy", "wav"];
 
 /// The options that differ from image to image.
-pub struct Parts<'a> {
+pub struct PerImage<'a> {
     /// The images as they were given: files, folders or patterns.
     pub images: &'a mut ImagesArgs,
     /// Outputs: files for one image, folders for several.
@@ -31,7 +31,7 @@ pub struct Parts<'a> {
 /// A command that processes each of its images separately.
 pub trait OnImages: Command + Clone {
     /// The options that differ from image to image.
-    fn parts(&mut self) -> Parts<'_>;
+    fn per_image(&mut self) -> PerImage<'_>;
     /// Runs the command on its only image.
     fn run_on_one(&self) -> Result<Outcome>;
 }
@@ -39,7 +39,7 @@ pub trait OnImages: Command + Clone {
 /// Runs a command on one or many images.
 pub fn run<A: OnImages>(args: &A) -> Result<Outcome> {
     let mut all = args.clone();
-    let parts = all.parts();
+    let parts = all.per_image();
     let given: Vec<PathBuf> =
         std::iter::once(&parts.images.image).chain(&parts.images.more).cloned().collect();
     let images = images_of(&given, args.axes())?;
@@ -93,7 +93,7 @@ pub fn run<A: OnImages>(args: &A) -> Result<Outcome> {
 /// The command on one of the images; outputs in folders have the name of the image.
 fn on<A: OnImages>(args: &A, image: &Path) -> Result<A> {
     let mut one = args.clone();
-    let parts = one.parts();
+    let parts = one.per_image();
     *parts.images = ImagesArgs { image: image.into(), more: Vec::new() };
     for output in parts.outputs {
         output.push(file_name_of(image));

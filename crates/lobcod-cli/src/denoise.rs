@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::args::{ConsoleArgs, DenoiseArgs, RunArgs, ScoringArgs};
-use crate::batch::{self, OnImages, Parts};
+use crate::batch::{self, OnImages, PerImage};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::dictionary::Chosen;
@@ -60,8 +60,8 @@ impl Command for DenoiseArgs {
 }
 
 impl OnImages for DenoiseArgs {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
+    fn per_image(&mut self) -> PerImage<'_> {
+        PerImage {
             images: &mut self.files,
             outputs: vec![&mut self.output],
             companions: vec![&mut self.scoring.reference],

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::args::{ConsoleArgs, RunArgs, SeparateArgs};
-use crate::batch::{self, OnImages, Parts};
+use crate::batch::{self, OnImages, PerImage};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::dictionary::Chosen;
@@ -52,8 +52,8 @@ impl Command for SeparateArgs {
 }
 
 impl OnImages for SeparateArgs {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
+    fn per_image(&mut self) -> PerImage<'_> {
+        PerImage {
             images: &mut self.files,
             outputs: vec![&mut self.smooth_out, &mut self.texture_out],
             companions: Vec::new(),

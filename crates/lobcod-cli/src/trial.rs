@@ -67,7 +67,7 @@ pub fn part_of<T: Real>(signal: &Signal<T>) -> lobcod::Result<Signal<T>> {
 }
 
 /// Where the crop with the most holes begins, among those with enough known samples.
-pub fn place_of_holes<T: Real>(known: &Mask<T>) -> lobcod::Result<[usize; 3]> {
+pub fn position_of_holes<T: Real>(known: &Mask<T>) -> lobcod::Result<[usize; 3]> {
     let extent = known.weights().extent();
     let (whole, part) = (extent.padded(), part_extent(extent)?.padded());
     // Half a crop apart.
@@ -144,13 +144,13 @@ mod tests {
                 !(scratch || y == 100 && x == 100 || y < 200 && (200..400).contains(&x))
             })
             .collect();
-        let place = place_of_holes(&Mask::<f32>::from_known(extent, &known).unwrap()).unwrap();
+        let place = position_of_holes(&Mask::<f32>::from_known(extent, &known).unwrap()).unwrap();
         // Partly in the blotch, with known samples next to it.
         let crop = (0..128 * 128).map(|i| (place[1] + i / 128) * 700 + place[2] + i % 128);
         let holes = crop.filter(|&i| !known[i]).count();
         assert!((8192..14746).contains(&holes), "{holes} holes at {place:?}");
         let scratch: Vec<bool> = (0..350_000).map(|i| i / 700 != 499 || i % 700 < 690).collect();
-        let place = place_of_holes(&Mask::<f32>::from_known(extent, &scratch).unwrap()).unwrap();
+        let place = position_of_holes(&Mask::<f32>::from_known(extent, &scratch).unwrap()).unwrap();
         assert_eq!(place, [0, 372, 572]);
     }
 

@@ -50,14 +50,14 @@ extern "C" __global__ void find_curvatures(KernelArgs w) {
     const int count = w.counts[t];
     if (!is_weighted(plane, tile)) {
         for (int i = lane; i < count; i += 32) {
-            const int atom = codes[i].atom & ~CUT_BIT;
+            const int atom = codes[i].atom & ~CLIPPED_BIT;
             codes[i].atom = atom;
             codes[i].curvature = w.gram[(i64)atom * MS + atom];
         }
         return;
     }
     for (int i = 0; i < count; i++) {
-        const int atom = codes[i].atom & ~CUT_BIT, offset = needles[codes[i].needle];
+        const int atom = codes[i].atom & ~CLIPPED_BIT, offset = needles[codes[i].needle];
         const int z = tile.origin[0] + offset / SLICE, y = tile.origin[1] + offset % SLICE / ROW,
                   x = tile.origin[2] + offset % ROW;
         float sum = 0.0f;
@@ -75,7 +75,7 @@ extern "C" __global__ void find_curvatures(KernelArgs w) {
         plain = __all_sync(FULL, plain);
         __syncwarp();
         if (lane == 0) {
-            codes[i].atom = (u32)atom | (plain ? 0u : CUT_BIT);
+            codes[i].atom = (u32)atom | (plain ? 0u : CLIPPED_BIT);
             codes[i].curvature = plain ? w.gram[(i64)atom * MS + atom] : sum;
         }
         __syncwarp();

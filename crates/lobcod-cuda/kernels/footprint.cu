@@ -35,7 +35,7 @@ __device__ __forceinline__ void each_sample(
 }
 
 __device__ __forceinline__ bool is_weighted(const Plane& plane, const Tile& tile) {
-    return CUT && (plane.weighted || tile.cut);
+    return CLIPPED && (plane.weighted || tile.clipped);
 }
 
 // Fills the footprint; `weights` too where some are not 1. The caller waits for all threads.

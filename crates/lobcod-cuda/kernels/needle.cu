@@ -55,14 +55,14 @@ struct Columns {
     const int* patch;
     float* buffer;
     int lane;
-#if CUT
+#if CLIPPED
     int made;
     int held;  // the atom whose column is kept at the place that is this lane's number; -1: none
     float kept[KEPT_COLUMNS][MPL];
 #endif
 
     __device__ __forceinline__ void get(int atom, float (&column)[MPL]) {
-#if CUT
+#if CLIPPED
         if (weights) {
             const u32 found = __ballot_sync(FULL, held == atom);
             if (found) {

@@ -10,7 +10,7 @@ extern "C" __global__ void count_atoms(KernelArgs w, int* counts) {
     const int t = blockIdx.x;
     const Code* codes = codes_of(w, t, w.slot[t]);
     for (int i = threadIdx.x; i < w.counts[t]; i += blockDim.x) {
-        atomicAdd(counts + (i64)(codes[i].atom & ~CUT_BIT) * w.tile_count + t, 1);
+        atomicAdd(counts + (i64)(codes[i].atom & ~CLIPPED_BIT) * w.tile_count + t, 1);
     }
 }
 
@@ -91,7 +91,7 @@ extern "C" __global__ void place_codes(
     for (int from = 0; from < count; from += 32) {
         const bool any = from + lane < count;
         const Code code = codes[any ? from + lane : 0];
-        const int atom = any ? (int)(code.atom & ~CUT_BIT) : -1 - lane;
+        const int atom = any ? (int)(code.atom & ~CLIPPED_BIT) : -1 - lane;
         // Codes of one atom among these 32, in order.
         u32 peers = 0;
         for (int other = 0; other < 32; other++) {

@@ -121,15 +121,15 @@ __device__ __forceinline__ float round_of(
     Code code = read(0), next = read(1), third = read(2);
     int offset = place(code), next_offset = place(next);
     float4 atom[NPL4], coming[NPL4];
-    load_atom(w.packed_rows, code.atom & ~CUT_BIT, lanes.lane, atom);
+    load_atom(w.packed_rows, code.atom & ~CLIPPED_BIT, lanes.lane, atom);
     float largest = 0.0f;
 #pragma unroll 2
     for (int s = 0; s < steps; s++) {
-        load_atom(w.packed_rows, next.atom & ~CUT_BIT, lanes.lane, coming);
+        load_atom(w.packed_rows, next.atom & ~CLIPPED_BIT, lanes.lane, coming);
         const int third_offset = place(third);
         const Code fourth = read(s + 3);
         float threshold = penalty;
-        if (!UNIT_WEIGHTS) threshold *= __ldg(w.atom_weights + (code.atom & ~CUT_BIT));
+        if (!UNIT_WEIGHTS) threshold *= __ldg(w.atom_weights + (code.atom & ~CLIPPED_BIT));
         if (w.position_weights && s < count) {
             const Tile& tile = w.tiles[workspace.tile];
             threshold *= w.position_weights[position_at(w.planes[tile.plane], tile, offset)];
@@ -157,7 +157,7 @@ __device__ __forceinline__ float round_of(
                 if (lanes.owns(j)) {
                     const int at = offset + lanes.at(j);
                     float x = part(atom[j / 4], j % 4);
-                    if (CUT && (code.atom & CUT_BIT)) x *= workspace.weights[at];
+                    if (CLIPPED && (code.atom & CLIPPED_BIT)) x *= workspace.weights[at];
                     workspace.residual[at] = fmaf(back, x, samples[j]);
                 }
             }
@@ -270,13 +270,13 @@ extern "C" __global__ void __launch_bounds__(512, 1) synthesise(
         const Code code = workspace.codes[s];
         const int offset = workspace.needles[code.needle];
         float4 atom[NPL4];
-        load_atom(rows, code.atom & ~CUT_BIT, lanes.lane, atom);
+        load_atom(rows, code.atom & ~CLIPPED_BIT, lanes.lane, atom);
         UNROLL_SAMPLES
         for (int j = 0; j < NPL; j++) {
             if (lanes.owns(j)) {
                 const int at = offset + lanes.at(j);
                 float x = part(atom[j / 4], j % 4);
-                if (CUT && workspace.weighted) x *= workspace.weights[at];
+                if (CLIPPED && workspace.weighted) x *= workspace.weights[at];
                 workspace.residual[at] = fmaf(-code.value, x, workspace.residual[at]);
             }
         }

@@ -56,7 +56,7 @@ extern "C" __global__ void tally_tiles(KernelArgs w, double* sums) {
     double norm = 0.0, energy = 0.0;
     for (int i = lane; i < w.counts[t]; i += 32) {
         const Code code = codes[i];
-        float weight = w.atom_weights[code.atom & ~CUT_BIT];
+        float weight = w.atom_weights[code.atom & ~CLIPPED_BIT];
         if (w.position_weights)
             weight *= w.position_weights[position_at(plane, tile, needles[code.needle])];
         norm += (double)weight * fabs((double)code.value);

@@ -2,7 +2,7 @@
 //
 // Given when compiled: HZ, HY, HX (box of an atom), C (its channels), M (atoms), ROW, SLICE,
 // CHANNEL (strides of a footprint), FIELD (its samples), UNIT_WEIGHTS (have all atoms weight 1?),
-// SHARED (do footprints of tiles fit on chip?), CUT (may patches have weights other than 1?),
+// SHARED (do footprints of tiles fit on chip?), CLIPPED (may patches have weights other than 1?),
 // CAPPED (are non-zeros of a needle limited?), LPC (lanes that share a code), VISIT_WARPS (warps
 // that share a tile in a discovery sweep), CHUNK (atoms correlated at once), TZ, TY, TX (threads of
 // a region).
@@ -26,7 +26,7 @@ typedef unsigned long long u64;
 #define NPL ((N + LPC - 1) / LPC)
 #define NPL4 ((NPL + 3) / 4)
 #define FULL 0xffffffffu
-#define CUT_BIT 0x80000000u
+#define CLIPPED_BIT 0x80000000u
 #define INFINITE __int_as_float(0x7f800000)
 
 #if MPL <= 16
@@ -60,7 +60,7 @@ struct Tile {
     int neighbour_count;
     int origin[3];
     int size[3];
-    int cut;  // does a patch of it leave the domain?
+    int clipped;  // does a patch of it leave the domain?
     int unused;
 };
 
@@ -74,7 +74,7 @@ struct Shape {
 
 struct __align__(16) Code {
     u32 needle;  // number in the order of the layers
-    u32 atom;    // CUT_BIT: some weight of its patch is not 1
+    u32 atom;    // CLIPPED_BIT: some weight of its patch is not 1
     float value;
     float curvature;
 };

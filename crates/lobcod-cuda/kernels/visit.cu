@@ -57,11 +57,11 @@ __device__ __forceinline__ void visit_needle(
     }
     Needle needle;
     correlate(columns, buffer, needle.c, lane);
-    bool cut = false;
-    if (CUT && is_weighted(plane, tile)) {
+    bool clipped = false;
+    if (CLIPPED && is_weighted(plane, tile)) {
         bool plain = true;
         for (int p = lane; p < N; p += 32) plain &= workspace.weights[offset + patch[p]] == 1.0f;
-        cut = !__all_sync(FULL, plain);
+        clipped = !__all_sync(FULL, plain);
     }
     float before[MPL];
     UNROLL_ATOMS
@@ -71,14 +71,14 @@ __device__ __forceinline__ void visit_needle(
         needle.code[j] = before[j] = 0.0f;
         needle.threshold[j] = w.atom_weights[k] * scale;
         needle.inverse[j] = 1.0f / needle.threshold[j];
-        needle.curvature[j] = !cut && k < M ? gram[(i64)k * MS + k] : 0.0f;
+        needle.curvature[j] = !clipped && k < M ? gram[(i64)k * MS + k] : 0.0f;
     }
     const uint2 range = workspace.range[q];
     for (u32 from = 0; from < (spread ? 0 : range.y); from += 32) {
         // The lanes fetch a code each.
         const Code own = old[range.x + min(from + (u32)lane, range.y - 1)];
         for (u32 i = 0; i < min(range.y - from, 32u); i++) {
-            const int atom = __shfl_sync(FULL, own.atom, i) & ~CUT_BIT;
+            const int atom = __shfl_sync(FULL, own.atom, i) & ~CLIPPED_BIT;
             const float value = __shfl_sync(FULL, own.value, i),
                         curvature = __shfl_sync(FULL, own.curvature, i);
             UNROLL_ATOMS
@@ -90,9 +90,9 @@ __device__ __forceinline__ void visit_needle(
             }
         }
     }
-#if CUT
+#if CLIPPED
     Columns source = {
-        columns, gram, cut ? workspace.weights + offset : nullptr, patch, buffer, lane, 0, -1};
+        columns, gram, clipped ? workspace.weights + offset : nullptr, patch, buffer, lane, 0, -1};
 #else
     Columns source = {columns, gram, nullptr, patch, buffer, lane};
 #endif
@@ -145,7 +145,7 @@ __device__ __forceinline__ void visit_needle(
         for (int i = 0; i < OWN; i++) {
             if (i * 32 + lane < N) {
                 const int at = offset + patch[i * 32 + lane];
-                workspace.residual[at] += cut ? back[i] * workspace.weights[at] : back[i];
+                workspace.residual[at] += clipped ? back[i] * workspace.weights[at] : back[i];
             }
         }
         if (plane.wraps_any) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ void visit_needle(
     for (int j = 0; j < MPL; j++) {
         const u32 mask = __ballot_sync(FULL, needle.code[j] != 0.0f);
         if (needle.code[j] != 0.0f) {
-            const u32 atom = (u32)(j * 32 + lane) | (cut ? CUT_BIT : 0u);
+            const u32 atom = (u32)(j * 32 + lane) | (clipped ? CLIPPED_BIT : 0u);
             pool[start + __popc(mask & ((1u << lane) - 1u))] = {
                 (u32)q, atom, needle.code[j], needle.curvature[j]};
         }
@@ -190,7 +190,7 @@ __device__ __forceinline__ int scan_counts(int mine, int* sums, int& all, int th
     return before + sum - mine;
 }
 
-extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CUT && !CAPPED ? 2 : 1)
+extern "C" __global__ void __launch_bounds__(512, MPL <= 4 && !CLIPPED && !CAPPED ? 2 : 1)
     visit(KernelArgs w, const int* list, int count, Sweep sweep, int group_bytes, int on_chip) {
     extern __shared__ float4 memory[];
     const int threads = VISIT_WARPS * 32;

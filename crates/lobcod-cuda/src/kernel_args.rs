@@ -27,7 +27,7 @@ on_device! {
     }
 
     Tile {
-        plane: i32, shape: i32, neighbours_at: i32, neighbour_count: i32, origin: [i32; 3], size: [i32; 3], cut: i32, unused: i32,
+        plane: i32, shape: i32, neighbours_at: i32, neighbour_count: i32, origin: [i32; 3], size: [i32; 3], clipped: i32, unused: i32,
     }
 
     Shape { needles_at: i32, needle_count: i32, layers_at: i32, layer_count: i32 }
@@ -79,4 +79,4 @@ on_device! {
 }
 
 /// Set in the atom of a code whose patch has weights other than 1.
-pub(crate) const CUT_BIT: u32 = 1 << 31;
+pub(crate) const CLIPPED_BIT: u32 = 1 << 31;

@@ -35,7 +35,7 @@ impl CudaSession {
     fn tile_launches(&self, list: u64, ends: &[usize], blocks: Blocks) -> Vec<TileLaunch> {
         let launch = |ends: &[usize]| {
             let tiles = ends[1] - ends[0];
-            let (blocks, threads, bytes) = blocks.cut(tiles, self.device.facts.multiprocessors);
+            let (blocks, threads, bytes) = blocks.split(tiles, self.device.facts.multiprocessors);
             TileLaunch {
                 list: list + 4 * ends[0] as u64,
                 tiles: tiles as i32,

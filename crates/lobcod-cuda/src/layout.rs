@@ -52,7 +52,7 @@ impl Blocks {
 
     /// Number of blocks, threads and bytes of shared memory for this many tiles: as many units per
     /// block as keep every multiprocessor busy.
-    pub(crate) fn cut(&self, tiles: usize, multiprocessors: usize) -> (usize, usize, usize) {
+    pub(crate) fn split(&self, tiles: usize, multiprocessors: usize) -> (usize, usize, usize) {
         let units = tiles.div_ceil(self.tiles);
         let mut together = self.most;
         while together > 1 && units.div_ceil(together) < 2 * multiprocessors {
@@ -72,7 +72,7 @@ impl Layout {
         let columns = fours * (stride + 1) * 16;
         let gram = atoms * stride * 4;
         let patch = fours * 16;
-        let fields = 4 * sizes.strides[3] * if sizes.cut { 2 } else { 1 };
+        let fields = 4 * sizes.strides[3] * if sizes.clipped { 2 } else { 1 };
         let bench = 8 * sizes.most_needles + 4 * sizes.most_layers + fields + sizes.most_needles;
         let buffers = warps * fours * 16 + 4 * (4 + warps).next_multiple_of(4);
         let kept = sizes.most_needles;
@@ -105,7 +105,7 @@ impl Layout {
             strides: sizes.strides,
             unit_weights: problem.atom_weights.iter().all(|&w| w == 1.0),
             shared: self.shared,
-            cut: sizes.cut,
+            clipped: sizes.clipped,
             capped: problem.cap.is_some()
                 || problem.planes.iter().any(|p| p.position_caps.is_some()),
             warps: self.warps,

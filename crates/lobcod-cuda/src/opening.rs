@@ -135,7 +135,7 @@ impl CudaSession {
             cap,
             least_weight: problem.atom_weights.iter().copied().fold(f32::INFINITY, f32::min)
                 * (1.0 - 1e-4),
-            weighted: i32::from(sizes.cut),
+            weighted: i32::from(sizes.clipped),
             ..KernelArgs::default()
         };
         let buffers = Buffers {

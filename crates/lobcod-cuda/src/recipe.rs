@@ -43,7 +43,7 @@ pub struct Recipe {
     /// Whether the footprints of tiles fit into shared memory.
     pub shared: bool,
     /// Whether patches may have weights other than 1.
-    pub cut: bool,
+    pub clipped: bool,
     /// Whether the number of non-zeros of a needle is limited.
     pub capped: bool,
     /// Warps that share a tile in a discovery sweep.
@@ -152,7 +152,7 @@ impl Recipe {
             ("FIELD", self.strides[3]),
             ("UNIT_WEIGHTS", flag(self.unit_weights)),
             ("SHARED", flag(self.shared)),
-            ("CUT", flag(self.cut)),
+            ("CLIPPED", flag(self.clipped)),
             ("CAPPED", flag(self.capped)),
             ("LPC", self.lanes()),
             ("VISIT_WARPS", self.warps),

@@ -149,7 +149,7 @@ impl Schedule {
                 neighbour_count: (starts[index + 1] - starts[index]) as i32,
                 origin: tile.region.start.map(|x| x as i32),
                 size: tile.region.size.map(|x| x as i32),
-                cut: i32::from(
+                clipped: i32::from(
                     grid.periodic == [false; 3] && !domain.holds(&tile.region.touched(grid.atom)),
                 ),
                 unused: 0,

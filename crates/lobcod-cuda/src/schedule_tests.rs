@@ -140,7 +140,7 @@ fn sizes_match_the_listed_tiles() {
             Some(sizes.most_layers as i32),
             schedule.shapes.iter().map(|shape| shape.layer_count).max()
         );
-        assert_eq!(sizes.cut, schedule.tiles.iter().any(|tile| tile.cut == 1));
+        assert_eq!(sizes.clipped, schedule.tiles.iter().any(|tile| tile.clipped == 1));
     });
 }
 

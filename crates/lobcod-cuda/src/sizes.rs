@@ -24,7 +24,7 @@ pub(crate) struct Sizes {
     pub(crate) most_needles: usize,
     pub(crate) most_layers: usize,
     /// Whether any patch extends beyond the domain or has a weight.
-    pub(crate) cut: bool,
+    pub(crate) clipped: bool,
 }
 
 /// The tiles of every plane of a problem; with `positions`, only of these.
@@ -62,7 +62,7 @@ impl Sizes {
             sizes.most_needles = sizes.most_needles.max(volume(tiling.largest_tile()));
             sizes.most_layers = sizes.most_layers.max(tiling.layers());
             let leaves = !tiling.periodic && !tiling.domain.holds(&tiling.positions.touched(atom));
-            sizes.cut |= plane.weights.is_some() || leaves;
+            sizes.clipped |= plane.weights.is_some() || leaves;
         }
         sizes
     }

@@ -1,6 +1,6 @@
 //! Conversion of codes between the device layout, by tile, and the host layout.
 
-use crate::kernel_args::{CUT_BIT, DeviceCode};
+use crate::kernel_args::{CLIPPED_BIT, DeviceCode};
 use crate::schedule::{Schedule, each, table_threads};
 use lobcod::geometry::{self, Point};
 use lobcod::grid::Locator;
@@ -88,7 +88,7 @@ impl Schedule {
                     let position = from_fn(|a| origin[a] as i32 + local[a] as i32);
                     place.write(Code {
                         position,
-                        atom: code.atom & !CUT_BIT,
+                        atom: code.atom & !CLIPPED_BIT,
                         channel: 0,
                         value: code.value,
                     });

@@ -13,13 +13,13 @@ fn kernels_compile_for_common_and_unusual_shapes() {
         strides: [26, 598, 598, 598],
         unit_weights: true,
         shared: true,
-        cut: false,
+        clipped: false,
         capped: false,
         warps: 1,
     };
     let recipes = [
         plain.clone(),
-        Recipe { cut: true, capped: true, unit_weights: false, ..plain.clone() },
+        Recipe { clipped: true, capped: true, unit_weights: false, ..plain.clone() },
         Recipe { atom: [1, 1, 1], channels: 3, atoms: 1, ..plain.clone() },
         Recipe { atom: [1, 1, 128], atoms: 40, ..plain.clone() },
         Recipe {
@@ -27,7 +27,7 @@ fn kernels_compile_for_common_and_unusual_shapes() {
             channels: 3,
             atoms: 500,
             shared: false,
-            cut: true,
+            clipped: true,
             warps: 16,
             ..plain
         },

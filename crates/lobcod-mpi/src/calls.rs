@@ -204,7 +204,7 @@ pub(crate) fn gather(own: &[u8], ranks: usize) -> Vec<Vec<u8>> {
 }
 
 /// Index of this rank, and number of ranks.
-pub(crate) fn place() -> (usize, usize) {
+pub(crate) fn rank_and_count() -> (usize, usize) {
     let (mut rank, mut ranks) = (0, 0);
     // SAFETY: both calls fill a number.
     unsafe {

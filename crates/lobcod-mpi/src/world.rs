@@ -40,7 +40,7 @@ impl MpiWorld {
                     .into(),
             ));
         }
-        let (rank, ranks) = calls::place();
+        let (rank, ranks) = calls::rank_and_count();
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             eprintln!("rank {rank} of {ranks} failed and ends the job:");

@@ -183,8 +183,8 @@ impl<'o> Run<'o> {
     }
 
     /// An observer for a part of the run that has a run of its own.
-    pub fn part(&mut self) -> Part<'_, 'o> {
-        Part(self)
+    pub fn part(&mut self) -> SubRun<'_, 'o> {
+        SubRun(self)
     }
 
     /// Shows the progress; `Some` once the observer or the clock ends the run.
@@ -240,9 +240,9 @@ impl<'o> Run<'o> {
 }
 
 /// Passes the progress of a part of a run on as progress of the whole.
-pub struct Part<'a, 'o>(&'a mut Run<'o>);
+pub struct SubRun<'a, 'o>(&'a mut Run<'o>);
 
-impl Observer for Part<'_, '_> {
+impl Observer for SubRun<'_, '_> {
     fn progress(&mut self, progress: &Progress) -> Control {
         let run = &mut *self.0;
         run.advance(progress.fraction);

@@ -1,7 +1,7 @@
 //! Tiles, colours, layers and neighbours of a grid.
 
 use lobcod::geometry::{self, Point};
-use lobcod::grid::{AxisLayers, Grid, Grouping, Locator, Tiling, cut_axis};
+use lobcod::grid::{AxisLayers, Grid, Grouping, Locator, Tiling, split_axis};
 use lobcod::{Border, Extent};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ proptest! {
         positions in 1usize..400, atom in 1usize..40, target in 1usize..80, periodic: bool,
     ) {
         prop_assume!(!periodic || positions >= atom);
-        let cut = cut_axis(positions, atom, target, periodic);
+        let cut = split_axis(positions, atom, target, periodic);
         let mut next = 0;
         for t in &cut.tiles {
             prop_assert_eq!(t.start, next);

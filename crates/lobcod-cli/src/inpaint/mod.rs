@@ -5,7 +5,7 @@ mod results;
 
 use crate::Outcome;
 use crate::args::{ConsoleArgs, InpaintArgs, RunArgs, ScoringArgs};
-use crate::batch::{self, OnImages, Parts};
+use crate::batch::{self, OnImages, PerImage};
 use crate::budget::Budget;
 use crate::command::Command;
 use crate::dictionary::Chosen;
@@ -19,7 +19,7 @@ use crate::output::paths::{check_answer, same_file};
 use crate::output::table::number;
 use crate::progress::Watcher;
 use crate::score::{References, Score, ScoreRequest};
-use crate::trial::{self, Trial, part_at, place_of_holes, trial_params};
+use crate::trial::{self, Trial, part_at, position_of_holes, trial_params};
 use crate::values::{DictionaryChoice, FillChoice, Precision, Preset};
 use crate::white::White;
 use anyhow::{Result, ensure};
@@ -65,8 +65,8 @@ impl Command for InpaintArgs {
 }
 
 impl OnImages for InpaintArgs {
-    fn parts(&mut self) -> Parts<'_> {
-        Parts {
+    fn per_image(&mut self) -> PerImage<'_> {
+        PerImage {
             images: &mut self.files,
             outputs: vec![&mut self.output],
             companions: vec![
@@ -273,7 +273,7 @@ fn trial<T: Real>(
     known: &Mask<T>,
     atoms: &[Dictionary<T>],
 ) -> Result<Trial> {
-    let place = place_of_holes(known)?;
+    let place = position_of_holes(known)?;
     let (part, mask) = (part_at(signal, place)?, Mask::new(part_at(known.weights(), place)?)?);
     // The cost follows the holes.
     let holes = |signal: &Signal<T>, known: &Mask<T>| missing::count(signal, known).max(1) as f64;

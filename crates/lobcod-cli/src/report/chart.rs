@@ -54,7 +54,7 @@ impl Axis {
     }
 
     /// Position of a value, from 0 to 1.
-    fn place(&self, value: f64) -> f64 {
+    fn fraction(&self, value: f64) -> f64 {
         if self.scale == Scale::Logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -119,8 +119,8 @@ impl Chart {
     /// The chart as an `svg` element.
     pub fn markup(&self) -> Markup {
         let (right, bottom) = (self.width - RIGHT, HEIGHT - BOTTOM);
-        let x = |value: f64| tenth(LEFT + self.x.place(value) * (right - LEFT));
-        let y = |value: f64| tenth(bottom - self.y.place(value) * (bottom - TOP));
+        let x = |value: f64| tenth(LEFT + self.x.fraction(value) * (right - LEFT));
+        let y = |value: f64| tenth(bottom - self.y.fraction(value) * (bottom - TOP));
         html! {
             svg viewBox={ "0 0 " (self.width) " " (HEIGHT) } role="img" aria-label=(self.title) {
                 g.grid {
@@ -137,7 +137,7 @@ impl Chart {
                         (self.y.label)
                     }
                 }
-                @if let Some((height, name)) = self.level.as_ref().filter(|l| (0.0..=1.0).contains(&self.y.place(l.0))) {
+                @if let Some((height, name)) = self.level.as_ref().filter(|l| (0.0..=1.0).contains(&self.y.fraction(l.0))) {
                     line.level x1=(LEFT) x2=(right) y1=(y(*height)) y2=(y(*height)) {}
                     text.level x=(LEFT + 6.0) y=(y(*height) - 6.0) { (name) }
                 }
@@ -208,7 +208,7 @@ mod tests {
             {
                 let ticks = axis.ticks();
                 assert!((2..=12).contains(&ticks.len()), "{low} to {high}: {ticks:?}");
-                assert!(ticks.iter().all(|&tick| (0.0..=1.0).contains(&axis.place(tick))));
+                assert!(ticks.iter().all(|&tick| (0.0..=1.0).contains(&axis.fraction(tick))));
             }
         }
     }

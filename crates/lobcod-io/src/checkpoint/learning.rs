@@ -35,7 +35,7 @@ pub fn write_learn_checkpoint(
         ("history", Array::new(&[history.len(), 7], history.iter().flat_map(row))),
         ("memory", Array::from_text(&names.join(&SEPARATOR.to_string()))),
     ];
-    let places: Vec<String> = names.iter().map(|name| place(name)).collect();
+    let places: Vec<String> = names.iter().map(|name| array_name(name)).collect();
     arrays.extend(
         places
             .iter()
@@ -79,10 +79,10 @@ pub fn read_learn_checkpoint(path: &Path) -> Result<LearnCheckpoint> {
 fn memory(fields: &Fields<'_>) -> Result<LearnerState> {
     let names: String = fields.word("memory")?;
     let names = names.split(SEPARATOR).filter(|name| !name.is_empty());
-    names.map(|name| Ok((name.into(), fields.numbers(&place(name), None)?))).collect()
+    names.map(|name| Ok((name.into(), fields.numbers(&array_name(name), None)?))).collect()
 }
 
 /// Name of the array for the state `name`.
-fn place(name: &str) -> String {
+fn array_name(name: &str) -> String {
     format!("memory.{name}")
 }

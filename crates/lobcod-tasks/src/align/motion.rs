@@ -64,7 +64,7 @@ impl Motion {
         let (mut low, mut high) = (half.map(|h| -h), half);
         for _ in 0..height + width {
             let mut excess = [0.0f64; 2];
-            let mut cut = [[0.0f64; 2]; 2];
+            let mut beyond = [[0.0f64; 2]; 2];
             for corner in
                 [[low[0], low[1]], [low[0], high[1]], [high[0], low[1]], [high[0], high[1]]]
             {
@@ -73,7 +73,7 @@ impl Motion {
                     let outside = (-half[axis] - q[axis]).max(q[axis] - half[axis]);
                     excess[axis] = excess[axis].max(outside);
                     let side = usize::from(q[axis] > 0.0);
-                    cut[axis][side] = cut[axis][side].max(outside);
+                    beyond[axis][side] = beyond[axis][side].max(outside);
                 }
             }
             if excess.iter().all(|&e| e <= 1e-9) {
@@ -82,8 +82,8 @@ impl Motion {
                 return Ok(Rectangle::between(start, end));
             }
             for axis in 0..2 {
-                low[axis] += cut[axis][0].max(0.0).ceil();
-                high[axis] -= cut[axis][1].max(0.0).ceil();
+                low[axis] += beyond[axis][0].max(0.0).ceil();
+                high[axis] -= beyond[axis][1].max(0.0).ceil();
             }
             if low[0] >= high[0] || low[1] >= high[1] {
                 break;

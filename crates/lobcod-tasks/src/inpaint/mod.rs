@@ -138,7 +138,8 @@ impl Inpaint {
         let mut image = signal.clone();
         for (number, mosaic) in mosaics.iter().enumerate() {
             let at = |i: usize| i as f64 / mosaics.len() as f64;
-            let (part, mask) = (mosaic.cut(signal)?, Mask::new(mosaic.cut(known.weights())?)?);
+            let (part, mask) =
+                (mosaic.gather(signal)?, Mask::new(mosaic.gather(known.weights())?)?);
             let range = at(number)..at(number + 1);
             let answer = self.fill(engine, &part, &mask, dictionaries, range, run)?;
             mosaic.paste(&answer.image, known, &mut image);

@@ -78,7 +78,7 @@ impl Mosaic {
     }
 
     /// The windows of a signal of the image's size.
-    pub fn cut<T: Real>(&self, signal: &Signal<T>) -> Result<Signal<T>> {
+    pub fn gather<T: Real>(&self, signal: &Signal<T>) -> Result<Signal<T>> {
         let volume = self.size[0] * self.size[1];
         let mut data = vec![T::ZERO; volume * signal.channels()];
         for (c, channel) in data.chunks_exact_mut(volume).enumerate() {
@@ -270,11 +270,14 @@ mod tests {
         let mut filled = Signal::zeros(truth.extent(), 1);
         let mut samples = 0;
         for mosaic in &mosaics {
-            let cut = mosaic.cut(&truth).unwrap();
-            assert!(cut.data().iter().all(|x| *x > 0.0), "every place of a mosaic is in the image");
-            assert!(mosaics.len() == 1 || cut.data().len() <= 2 * most, "{}", cut.data().len());
-            samples += cut.data().len();
-            mosaic.paste(&cut, &known, &mut filled);
+            let laid = mosaic.gather(&truth).unwrap();
+            assert!(
+                laid.data().iter().all(|x| *x > 0.0),
+                "every place of a mosaic is in the image"
+            );
+            assert!(mosaics.len() == 1 || laid.data().len() <= 2 * most, "{}", laid.data().len());
+            samples += laid.data().len();
+            mosaic.paste(&laid, &known, &mut filled);
         }
         for (i, (x, y)) in filled.data().iter().zip(truth.data()).enumerate() {
             let expected = if hole(i / size[1], i % size[1]) { *y } else { 0.0 };

@@ -87,8 +87,9 @@ impl Pass {
     ) -> Vec<f32> {
         let samples = input.samples;
         let Search { size, patch, count, .. } = self.search;
-        let [slices, rows, columns] =
-            std::array::from_fn(|axis| places(size[axis] - patch[axis], self.step[axis]));
+        let [slices, rows, columns] = std::array::from_fn(|axis| {
+            reference_positions(size[axis] - patch[axis], self.step[axis])
+        });
         let bands: Vec<(usize, &[usize])> = slices
             .iter()
             .flat_map(|&slice| rows.chunks(BAND).map(move |rows| (slice, rows)))
@@ -132,6 +133,6 @@ impl Pass {
 }
 
 /// Places from 0 to `last` at this distance; always including `last`.
-fn places(last: usize, step: usize) -> Vec<usize> {
+fn reference_positions(last: usize, step: usize) -> Vec<usize> {
     (0..last).step_by(step).chain([last]).collect()
 }

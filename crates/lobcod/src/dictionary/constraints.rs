@@ -95,7 +95,7 @@ impl Constraints {
     }
 
     /// Sets samples outside the size of an atom to 0.
-    pub(crate) fn cut(&self, k: usize, samples: &mut [f64]) {
+    pub(crate) fn zero_outside(&self, k: usize, samples: &mut [f64]) {
         if let Some(taper) = self.taper(k).filter(|_| !self.taper_of.is_empty()) {
             let each = samples.chunks_exact_mut(self.samples).flat_map(|c| c.iter_mut().zip(taper));
             each.filter(|(_, t)| **t == 0.0).for_each(|(x, _)| *x = 0.0);

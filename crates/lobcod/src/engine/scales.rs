@@ -100,7 +100,7 @@ impl Lattice {
 
     /// The three cells of the quadratic B-spline at a sample, and their weights.
     #[inline(always)]
-    fn place(&self, axis: usize, at: i64) -> Interpolation {
+    fn interpolation(&self, axis: usize, at: i64) -> Interpolation {
         let along = self.along(axis, at).clamp(0.0, self.counts[axis] as f64);
         let cell = (along as i64).min(self.counts[axis] as i64 - 1);
         let u = along - cell as f64;
@@ -167,7 +167,8 @@ impl ScaleField {
     #[inline(always)]
     fn for_row(&self, from: Point<InWhole>, count: usize, mut f: impl FnMut(usize, f64)) {
         let from = from.at;
-        let (z, y) = (self.lattice.place(0, from[0]), self.lattice.place(1, from[1]));
+        let (z, y) =
+            (self.lattice.interpolation(0, from[0]), self.lattice.interpolation(1, from[1]));
         let mixed = |x: usize| -> f64 {
             let planes = z.cells.iter().zip(&z.weights);
             let rows = planes.map(|(&cz, &sz)| {
@@ -182,7 +183,7 @@ impl ScaleField {
         };
         let (mut cell, mut values) = (usize::MAX - 1, [0.0; 3]);
         for i in 0..count {
-            let x = self.lattice.place(2, from[2] + i as i64);
+            let x = self.lattice.interpolation(2, from[2] + i as i64);
             if x.cells[1] == cell + 1 {
                 values = [values[1], values[2], mixed(x.cells[2])];
             } else if x.cells[1] != cell {

@@ -13,7 +13,7 @@ pub struct AxisTile {
 
 /// An axis split into tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AxisCut {
+pub struct AxisTiles {
     /// The tiles in order.
     pub tiles: Vec<AxisTile>,
     /// Colours in use, 1 to 3.
@@ -25,7 +25,7 @@ pub struct AxisCut {
 /// Splits `positions` into tiles of about `target`, none shorter than `atom - 1`, so that
 /// footprints of every other tile are disjoint. With an odd number of tiles on a periodic axis the
 /// last gets a third colour; a single tile wraps.
-pub fn cut_axis(positions: usize, atom: usize, target: usize, periodic: bool) -> AxisCut {
+pub fn split_axis(positions: usize, atom: usize, target: usize, periodic: bool) -> AxisTiles {
     let shortest = (atom - 1).max(1);
     let wanted = target.min(positions).max(shortest);
     // Nearest integer number of tiles, fewer if they would be too short.
@@ -39,5 +39,5 @@ pub fn cut_axis(positions: usize, atom: usize, target: usize, periodic: bool) ->
         })
         .collect();
     let colours = tiles.iter().map(|t| t.colour + 1).max().unwrap_or(1);
-    AxisCut { tiles, colours, wraps: periodic && count == 1 && atom > 1 }
+    AxisTiles { tiles, colours, wraps: periodic && count == 1 && atom > 1 }
 }

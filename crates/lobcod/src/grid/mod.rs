@@ -9,7 +9,7 @@ mod layer;
 mod locate;
 mod tiling;
 
-pub use axis::{AxisCut, cut_axis};
+pub use axis::{AxisTiles, split_axis};
 pub use layer::{AxisLayer, AxisLayers, Layers};
 pub use locate::Locator;
 pub use tiling::{TileRange, Tiling};

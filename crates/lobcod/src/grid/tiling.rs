@@ -1,6 +1,6 @@
 //! The tiling of a whole signal, and its blocks of tiles.
 
-use super::axis::{AxisCut, cut_axis};
+use super::axis::{AxisTiles, split_axis};
 use super::{AxisLayers, Grid, Grouping, Tile};
 use crate::border::Border;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub struct Tiling {
     pub periodic: bool,
     /// Distance between the needles of a layer.
     period: [usize; 3],
-    cuts: [AxisCut; 3],
+    axes: [AxisTiles; 3],
 }
 
 impl Tiling {
@@ -48,7 +48,7 @@ impl Tiling {
             -pad..all.end(a) + pad
         });
         let positions = border.positions(signal, atom);
-        Ok(Self::cut(domain, positions, size, border == Border::Periodic, grouping))
+        Ok(Self::split(domain, positions, size, border == Border::Periodic, grouping))
     }
 
     /// The tiles of only the given positions; samples beyond the edge of the signal are free.
@@ -58,28 +58,28 @@ impl Tiling {
         positions: &Region<InSignal>,
         grouping: Grouping,
     ) -> Self {
-        Self::cut(signal.region(), *positions, atom.padded(), false, grouping)
+        Self::split(signal.region(), *positions, atom.padded(), false, grouping)
     }
 
-    fn cut(
+    fn split(
         domain: Region<InSignal>,
         positions: Region<InSignal>,
         atom: [usize; 3],
         periodic: bool,
         grouping: Grouping,
     ) -> Self {
-        let cuts = from_fn(|a| {
+        let axes = from_fn(|a| {
             let target =
                 if let Grouping::Tiles(target) = grouping { target } else { positions.size[a] };
-            cut_axis(positions.size[a], atom[a], target, periodic)
+            split_axis(positions.size[a], atom[a], target, periodic)
         });
         let period = if grouping == Grouping::SingleNeedles { positions.size } else { atom };
-        Self { domain, positions, atom, periodic, period, cuts }
+        Self { domain, positions, atom, periodic, period, axes }
     }
 
     /// Tiles along each axis.
     pub fn tile_counts(&self) -> [usize; 3] {
-        from_fn(|a| self.cuts[a].tiles.len())
+        from_fn(|a| self.axes[a].tiles.len())
     }
 
     /// All tiles.
@@ -94,27 +94,27 @@ impl Tiling {
 
     /// Positions of a tile.
     pub fn tile(&self, at: [usize; 3]) -> Region<InSignal> {
-        let axes: [_; 3] = from_fn(|a| &self.cuts[a].tiles[at[a]]);
+        let axes: [_; 3] = from_fn(|a| &self.axes[a].tiles[at[a]]);
         Region::new(self.positions.first() + axes.map(|t| t.start as i64), axes.map(|t| t.length))
     }
 
     /// Colour of a tile.
     pub fn colour(&self, at: [usize; 3]) -> usize {
         geometry::index(
-            from_fn(|a| self.cuts[a].tiles[at[a]].colour),
-            from_fn(|a| self.cuts[a].colours),
+            from_fn(|a| self.axes[a].tiles[at[a]].colour),
+            from_fn(|a| self.axes[a].colours),
         )
     }
 
     /// The axis along which a large plane is split into bands: the first that has several tiles.
     pub fn band_axis(&self) -> usize {
-        (0..3).find(|&a| self.cuts[a].tiles.len() > 1).unwrap_or(0)
+        (0..3).find(|&a| self.axes[a].tiles.len() > 1).unwrap_or(0)
     }
 
     /// Bands of tiles for a pass over the atoms, along the axis of bands.
     pub fn bands(&self) -> Vec<Range<usize>> {
         let axis = self.band_axis();
-        let rows = self.cuts[axis].tiles.len();
+        let rows = self.axes[axis].tiles.len();
         // On a short axis a band and its surroundings would overlap themselves.
         let long = self.positions.size[axis] >= 8 * self.atom[axis];
         let count = if long {
@@ -127,21 +127,21 @@ impl Tiling {
 
     /// Number of colours.
     pub fn colours(&self) -> usize {
-        self.cuts.iter().map(|cut| cut.colours).product()
+        self.axes.iter().map(|axis| axis.colours).product()
     }
 
     /// Largest tile along each axis.
     pub fn largest_tile(&self) -> [usize; 3] {
-        from_fn(|a| self.cuts[a].tiles.iter().map(|t| t.length).max().unwrap_or(1))
+        from_fn(|a| self.axes[a].tiles.iter().map(|t| t.length).max().unwrap_or(1))
     }
 
     /// Maximum number of layers of a tile.
     pub fn layers(&self) -> usize {
         let most = |a: usize| {
-            let layers = self.cuts[a]
+            let layers = self.axes[a]
                 .tiles
                 .iter()
-                .map(|t| AxisLayers::new(t.length, self.period[a], self.cuts[a].wraps).count());
+                .map(|t| AxisLayers::new(t.length, self.period[a], self.axes[a].wraps).count());
             layers.max().unwrap_or(0)
         };
         (0..3).map(most).product()
@@ -149,7 +149,7 @@ impl Tiling {
 
     /// Tiles whose footprints overlap that of a tile, by increasing index, without the tile itself.
     pub fn neighbours(&self, at: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
-        let [z, y, x] = from_fn(|a| near(self.cuts[a].tiles.len(), self.periodic, at[a]));
+        let [z, y, x] = from_fn(|a| near(self.axes[a].tiles.len(), self.periodic, at[a]));
         let rows = z.into_iter().flat_map(move |z| y.clone().into_iter().map(move |y| [z, y]));
         rows.flat_map(move |[z, y]| x.clone().into_iter().map(move |x| [z, y, x]))
             .filter(move |other| *other != at)
@@ -158,7 +158,7 @@ impl Tiling {
     /// Samples a block of tiles touches; they may extend past the end of a periodic domain.
     pub fn footprint(&self, tiles: &TileRange) -> Region<InSignal> {
         Region::of(|a| {
-            if tiles[a] == (0..self.cuts[a].tiles.len()) {
+            if tiles[a] == (0..self.axes[a].tiles.len()) {
                 return self.domain.range(a);
             }
             if tiles.iter().any(Range::is_empty) {
@@ -178,7 +178,7 @@ impl Tiling {
     /// Positions of tiles along an axis.
     pub fn positions_of(&self, axis: usize, tiles: &Range<usize>) -> Range<i64> {
         let start = |i: usize| {
-            self.cuts[axis].tiles.get(i).map_or(self.positions.size[axis], |tile| tile.start)
+            self.axes[axis].tiles.get(i).map_or(self.positions.size[axis], |tile| tile.start)
         };
         self.positions.start[axis] + start(tiles.start) as i64
             ..self.positions.start[axis] + start(tiles.end) as i64
@@ -209,7 +209,7 @@ impl Tiling {
             }),
             atom: self.atom,
             periodic: whole.map(|whole| whole && self.periodic),
-            wraps: from_fn(|a| self.cuts[a].wraps),
+            wraps: from_fn(|a| self.axes[a].wraps),
             period: self.period,
             tiles: geometry::cells(own).map(tile).collect(),
             tile_counts: own,

@@ -133,10 +133,10 @@ impl Patterns {
 
     /// The shift of the box with the most energy, and its samples; none if the gain is small.
     fn best_box(&self, k: usize, constraints: &Constraints) -> ([i32; 3], Vec<f64>) {
-        let mut best = ([0; 3], self.cut(k, self.radius, constraints));
+        let mut best = ([0; 3], self.crop(k, self.radius, constraints));
         let mut most = GAIN * squares(&best.1);
         for at in cells(self.radius.map(|r| 2 * r + 1)) {
-            let atom = self.cut(k, at, constraints);
+            let atom = self.crop(k, at, constraints);
             if squares(&atom) > most {
                 most = squares(&atom);
                 best = (from_fn(|a| at[a] as i32 - self.radius[a] as i32), atom);
@@ -146,11 +146,11 @@ impl Patterns {
     }
 
     /// The samples of a box at this offset in the window, 0 outside the size of the atom.
-    fn cut(&self, k: usize, at: [usize; 3], constraints: &Constraints) -> Vec<f64> {
+    fn crop(&self, k: usize, at: [usize; 3], constraints: &Constraints) -> Vec<f64> {
         let window = Raster::new(Region::<InPattern>::whole(self.window()), self.channels);
         let region = Region::new(Point::new(at.map(|x| x as i64)), self.size);
         let mut samples = window.gather(&self.windows[k], &region, 0.0, 1);
-        constraints.cut(k, &mut samples);
+        constraints.zero_outside(k, &mut samples);
         samples
     }
 }

@@ -177,13 +177,13 @@ impl<T: Real> Engine<T> for CpuEngine {
         T::open_on_cpu(
             self,
             problem,
-            positions.map_or(Part::All, |positions| Part::Positions(*positions)),
+            positions.map_or(Scope::All, |positions| Scope::Positions(*positions)),
         )
     }
 }
 
-/// The part of a problem that a session works on.
-pub enum Part {
+/// What a session works on.
+pub enum Scope {
     /// The whole problem.
     All,
     /// Codes at these positions.
@@ -200,15 +200,15 @@ pub trait OpenOnCpu: Sized {
     fn open_on_cpu(
         engine: &CpuEngine,
         problem: Problem<Self>,
-        part: Part,
+        scope: Scope,
     ) -> Result<Box<dyn Session<Self>>>;
 }
 
 macro_rules! open_on_cpu {
     ($($t:ident)*) => {
         $(impl OpenOnCpu for $t {
-            fn open_on_cpu(engine: &CpuEngine, problem: Problem<$t>, part: Part) -> Result<Box<dyn Session<$t>>> {
-                engine.open_session(problem, part)
+            fn open_on_cpu(engine: &CpuEngine, problem: Problem<$t>, scope: Scope) -> Result<Box<dyn Session<$t>>> {
+                engine.open_session(problem, scope)
             }
         })*
     };
@@ -219,7 +219,7 @@ impl CpuEngine {
     fn open_session<T: Real>(
         &self,
         mut problem: Problem<T>,
-        part: Part,
+        scope: Scope,
     ) -> Result<Box<dyn Session<T>>> {
         let most_codes = problem.planes.iter().map(|plane| problem.codes_of_atom(plane)).max();
         let codes_of_atom = most_codes.unwrap_or(1);
@@ -239,10 +239,10 @@ impl CpuEngine {
             problem.joint.map(|norm| (norm, codes_of_atom)),
             self.options.level,
         );
-        let (positions, mut blocks, exchange) = match part {
-            Part::All => (None, None, Exchange::default()),
-            Part::Positions(positions) => (Some(positions), None, Exchange::default()),
-            Part::Blocks(tiles, exchange) => (None, Some(tiles.into_iter()), exchange),
+        let (positions, mut blocks, exchange) = match scope {
+            Scope::All => (None, None, Exchange::default()),
+            Scope::Positions(positions) => (Some(positions), None, Exchange::default()),
+            Scope::Blocks(tiles, exchange) => (None, Some(tiles.into_iter()), exchange),
         };
         let planes = std::mem::take(&mut problem.planes);
         let open = |plane: Plane<T>| {

@@ -112,8 +112,8 @@ fn best_grid(tiling: &Tiling, ranks: usize) -> [usize; 3] {
         (0..3).filter(|&a| a != axis).map(|a| tiling.domain.size[a] as f64).product::<f64>()
     };
     let border = |grid: [usize; 3]| -> f64 {
-        let cuts = |a: usize| if tiling.periodic && grid[a] > 1 { grid[a] } else { grid[a] - 1 };
-        (0..3).map(|a| cuts(a) as f64 * area(a) * tiling.atom[a].saturating_sub(1) as f64).sum()
+        let seams = |a: usize| if tiling.periodic && grid[a] > 1 { grid[a] } else { grid[a] - 1 };
+        (0..3).map(|a| seams(a) as f64 * area(a) * tiling.atom[a].saturating_sub(1) as f64).sum()
     };
     let mut best = [1; 3];
     for z in 1..=counts[0].min(ranks) {

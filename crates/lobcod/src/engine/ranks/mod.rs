@@ -18,7 +18,7 @@ pub(crate) use exchange::Exchange;
 pub use traffic::{BorderSamples, Neighbour, Parcel, Traffic};
 pub use world::World;
 
-use super::cpu::{CpuEngine, Part};
+use super::cpu::{CpuEngine, Scope};
 use super::{Agreement, Engine, Problem, Session, Share};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
@@ -136,6 +136,6 @@ impl<T: Real> Engine<T> for RankEngine {
         let exchange =
             Exchange::new(Rc::clone(&self.world), Traffic::new(&blocks, self.world.rank()));
         let own = blocks.iter().map(|blocks| blocks.of(self.world.rank())).collect();
-        T::open_on_cpu(&self.cpu, problem, Part::Blocks(own, exchange))
+        T::open_on_cpu(&self.cpu, problem, Scope::Blocks(own, exchange))
     }
 }

@@ -39,7 +39,7 @@ impl<T: Real> BandedSolver<'_, T> {
                 limit: self.run.context().max_memory.unwrap_or(0),
             });
         };
-        let (old, new) = (&self.source.pieces, self.source.pieces.cut_further(&layout));
+        let (old, new) = (&self.source.pieces, self.source.pieces.split_further(&layout));
         // Backwards: the pieces that replace a piece come after all pieces before it.
         for piece in (0..old.count()).rev() {
             let mut codes: Vec<Code<T>> = Vec::with_capacity(self.source.store.kept(piece));

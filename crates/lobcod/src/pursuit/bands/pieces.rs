@@ -27,7 +27,7 @@ impl Pieces {
     }
 
     /// Splits the pieces further, at the boundaries of another layout.
-    pub fn cut_further(&self, layout: &BandLayout) -> Self {
+    pub fn split_further(&self, layout: &BandLayout) -> Self {
         let mut edges = [&self.edges[..], &Self::new(layout).edges].concat();
         edges.sort_unstable();
         edges.dedup();

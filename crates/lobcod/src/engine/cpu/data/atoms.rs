@@ -260,13 +260,13 @@ impl<'a, T: Real> MaskedColumns<'a, T> {
     #[inline(always)]
     pub fn into_column(mut self, atom: usize) -> &'a [T] {
         let stride = self.atoms.packed.stride;
-        let at = self.place(atom);
+        let at = self.column_index(atom);
         &self.store.columns[at * stride..(at + 1) * stride]
     }
 
     /// Number of the column of an atom in the store.
     #[inline(always)]
-    fn place(&mut self, atom: usize) -> usize {
+    fn column_index(&mut self, atom: usize) -> usize {
         let stride = self.atoms.packed.stride;
         // No closure here: its body would not be compiled for the wide vectors.
         match self.store.made.iter().position(|&k| k == atom) {
@@ -303,7 +303,7 @@ impl<T: Real> Columns<T> for MaskedColumns<'_, T> {
     #[inline(always)]
     fn column(&mut self, atom: usize) -> &[T] {
         let stride = self.atoms.packed.stride;
-        let at = self.place(atom);
+        let at = self.column_index(atom);
         &self.store.columns[at * stride..(at + 1) * stride]
     }
 }

@@ -178,12 +178,12 @@ impl<T: Real> PlaneState<T> {
     /// Raster index of a needle among all positions.
     #[inline(always)]
     fn position(&self, tile: &Tile, offset: usize) -> usize {
-        Raster::new(self.grid.positions, 1).index(0, self.place(tile, offset))
+        Raster::new(self.grid.positions, 1).index(0, self.point(tile, offset))
     }
 
     /// First sample of the patch at `offset` of the footprint of a tile.
     #[inline(always)]
-    pub fn place(&self, tile: &Tile, offset: usize) -> Point<InDomain> {
+    pub fn point(&self, tile: &Tile, offset: usize) -> Point<InDomain> {
         tile.region.first() + self.layout.coordinates(offset).map(|x| x as i64)
     }
 
@@ -223,7 +223,7 @@ impl<T: Real> PlaneState<T> {
     /// Converts a code of a tile to a code of the signal.
     pub fn code(&self, tile: &Tile, code: &LocalCode<T>) -> Code<T> {
         let position =
-            self.grid.to_signal(self.place(tile, code.offset as usize)).at.map(|x| x as i32);
+            self.grid.to_signal(self.point(tile, code.offset as usize)).at.map(|x| x as i32);
         let (number, each) = (u32::from(code.atom), self.codes_of_atom as u32);
         Code { position, atom: number / each, channel: number % each, value: code.value }
     }
@@ -248,9 +248,9 @@ impl<T: Real> PlaneState<T> {
 
     /// Whether any weight of the patch at a position differs from 1.
     pub fn is_clipped(&self, at: Point<InDomain>) -> bool {
-        let mut cut = false;
+        let mut clipped = false;
         self.raster().runs(&Region::new(at, self.grid.atom), |_, from, length| {
-            cut |= match (from, &self.weights) {
+            clipped |= match (from, &self.weights) {
                 (None, _) => true,
                 (Some(from), Some(weights)) => {
                     weights[from..from + length].iter().any(|&w| w != T::ONE)
@@ -258,7 +258,7 @@ impl<T: Real> PlaneState<T> {
                 (Some(_), None) => false,
             };
         });
-        cut
+        clipped
     }
 
     /// Fills the footprint of a tile from the residual.

@@ -126,7 +126,7 @@ impl<T: Real> Canvas<T> {
     }
 
     /// Start, in the domain, of the patch at `offset` of the canvas.
-    fn place(&self, offset: u32) -> Point<InDomain> {
+    fn point(&self, offset: u32) -> Point<InDomain> {
         self.region().first() + self.layout.coordinates(offset as usize).map(|x| x as i64)
     }
 
@@ -154,7 +154,7 @@ impl<T: Real> Canvas<T> {
         for state in tiles.iter().filter(inside) {
             for code in &state.codes {
                 self.push(
-                    plane.place(&state.tile, code.offset as usize),
+                    plane.point(&state.tile, code.offset as usize),
                     code.clipped,
                     true,
                     code.atom,
@@ -169,7 +169,7 @@ impl<T: Real> Canvas<T> {
         let Some(positions) = &self.positions else { return Vec::new() };
         let overlap = i64::from(self.overlap[self.axis]);
         let rim = self.codes.iter().filter(|code| code.own).filter_map(|code| {
-            let at = self.place(code.offset);
+            let at = self.point(code.offset);
             let near = at.at[self.axis] < positions.start + overlap
                 || at.at[self.axis] >= positions.end - overlap;
             near.then(|| WireCode {

@@ -45,9 +45,9 @@ impl Survey {
 }
 
 /// The parts of all planes that have any of the codes.
-pub struct Parts<'a, T>(Vec<PlaneSums<'a, T>>);
+pub struct PlanesWithCodes<'a, T>(Vec<PlaneSums<'a, T>>);
 
-impl<'a, T: Real> Parts<'a, T> {
+impl<'a, T: Real> PlanesWithCodes<'a, T> {
     /// `tiles`: those of all planes, in order; `layer`: one layer of one plane, `None`: all codes.
     pub fn new(
         planes: &'a [PlaneState<T>],
@@ -78,7 +78,11 @@ impl<'a, T: Real> Parts<'a, T> {
 
     /// Scans codes and residual.
     pub fn survey(&mut self, level: Level, team: &Team<T>) -> Survey {
-        team.each(&mut self.0, |part| part.codes(), |part, _| T::dispatch(level, SurveyPart(part)));
+        team.each(
+            &mut self.0,
+            |part| part.codes(),
+            |part, _| T::dispatch(level, SurveyPlane(part)),
+        );
         self.0.iter().fold(Survey::default(), |sum, part| Survey {
             largest_code: sum.largest_code.max(part.survey.largest_code),
             largest_sample: sum.largest_sample.max(part.survey.largest_sample),
@@ -99,7 +103,7 @@ impl<'a, T: Real> Parts<'a, T> {
             team.each(
                 parts,
                 |part| part.codes(),
-                |part, _| T::dispatch(level, AddPart { part, scale, numbers }),
+                |part, _| T::dispatch(level, AddPlane { part, scale, numbers }),
             );
             for part in parts {
                 let own = std::mem::take(&mut part.sums);
@@ -142,7 +146,7 @@ impl<T: Real> PlaneSums<'_, T> {
             for code in codes.iter() {
                 let (atom, value) = (code.atom as usize * n, code.value.to_f64());
                 let patch =
-                    Region::new(plane.place(&state.tile, code.offset as usize), plane.grid.atom);
+                    Region::new(plane.point(&state.tile, code.offset as usize), plane.grid.atom);
                 raster.runs(&patch, |[c, z, y, x], from, length| {
                     if let Some(from) = from {
                         let sample = ((c * depth + z) * height + y) * width + x;
@@ -154,9 +158,9 @@ impl<T: Real> PlaneSums<'_, T> {
     }
 }
 
-struct SurveyPart<'a, 'b, T>(&'a mut PlaneSums<'b, T>);
+struct SurveyPlane<'a, 'b, T>(&'a mut PlaneSums<'b, T>);
 
-impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
+impl<T: Real> Kernel<T> for SurveyPlane<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -180,13 +184,13 @@ impl<T: Real> Kernel<T> for SurveyPart<'_, '_, T> {
     }
 }
 
-struct AddPart<'a, 'b, T> {
+struct AddPlane<'a, 'b, T> {
     part: &'a mut PlaneSums<'b, T>,
     scale: f64,
     numbers: usize,
 }
 
-impl<T: Real> Kernel<T> for AddPart<'_, '_, T> {
+impl<T: Real> Kernel<T> for AddPlane<'_, '_, T> {
     type Output = ();
 
     // Plain loops, which the compiler vectorises for the active level.

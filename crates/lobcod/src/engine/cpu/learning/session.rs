@@ -2,7 +2,7 @@
 
 use crate::dictionary::{Constraints, Dictionary};
 use crate::engine::cpu::learning::atom_pass::improve_atoms;
-use crate::engine::cpu::learning::gradient::{InUnits, Parts, Survey};
+use crate::engine::cpu::learning::gradient::{InUnits, PlanesWithCodes, Survey};
 use crate::engine::cpu::session::{CpuSession, Remembered, Standing};
 use crate::engine::{Context, Learning, PlaneLayer};
 use crate::error::Result;
@@ -63,8 +63,8 @@ impl<T: Real> Learning<T> for CpuSession<T> {
     fn gradient(&mut self, of: Option<PlaneLayer>) -> Result<Vec<f64>> {
         self.follow();
         let Self { team, planes, residuals, tiles, level, atoms, exchange, .. } = self;
-        let mut parts = Parts::new(planes, residuals, tiles, of);
-        let own = parts.survey(*level, team);
+        let mut planes_with_codes = PlanesWithCodes::new(planes, residuals, tiles, of);
+        let own = planes_with_codes.survey(*level, team);
         let (mut largest, mut count) = ([own.largest_code, own.largest_sample], [own.codes as i64]);
         exchange.reduce(&mut count, &mut largest);
         let all = Survey {
@@ -76,7 +76,7 @@ impl<T: Real> Learning<T> for CpuSession<T> {
         let Some(scale) = all.scale() else {
             return Ok(vec![if all.largest() == 0.0 { 0.0 } else { f64::NAN }; numbers]);
         };
-        let mut sums = parts.gradient(*level, team, scale, numbers);
+        let mut sums = planes_with_codes.gradient(*level, team, scale, numbers);
         exchange.reduce(&mut sums, &mut []);
         Ok(T::dispatch(*level, InUnits { sums, scale }))
     }

@@ -88,7 +88,7 @@ impl<T: Real> DiscoverTile<'_, T> {
                     value,
                     curvature: T::ONE,
                 };
-                let place = Place { atoms: &self.atoms.rows, plane, k, channel, at };
+                let place = PlacedAtom { atoms: &self.atoms.rows, plane, k, channel, at };
                 if value != T::ZERO || back != T::ZERO {
                     code.curvature =
                         place.curvature::<V>(clipped.then_some(&footprint.weights[..]));
@@ -117,7 +117,7 @@ impl<T: Real> DiscoverTile<'_, T> {
 }
 
 /// An atom in one channel of the patch at `at`.
-struct Place<'a, T> {
+struct PlacedAtom<'a, T> {
     atoms: &'a AtomRows<T>,
     plane: &'a PlaneState<T>,
     k: usize,
@@ -125,7 +125,7 @@ struct Place<'a, T> {
     at: usize,
 }
 
-impl<'a, T: Real> Place<'a, T> {
+impl<'a, T: Real> PlacedAtom<'a, T> {
     #[inline(always)]
     fn of(atoms: &'a AtomRows<T>, plane: &'a PlaneState<T>, code: &LocalCode<T>) -> Self {
         let channel = code.atom as usize % plane.codes_of_atom;
@@ -186,7 +186,7 @@ impl<T: Real> Kernel<T> for SupportGroups<'_, T> {
         if state.curvatures != atoms.version {
             for code in &mut state.codes {
                 let weights = code.clipped.then_some(&footprint.weights[..]);
-                code.curvature = Place::of(&atoms.rows, plane, code).curvature::<V>(weights);
+                code.curvature = PlacedAtom::of(&atoms.rows, plane, code).curvature::<V>(weights);
             }
             state.curvatures = atoms.version;
         }
@@ -202,7 +202,7 @@ impl<T: Real> Kernel<T> for SupportGroups<'_, T> {
                 z.clear();
                 q.clear();
                 for code in group.iter() {
-                    let c = Place::of(&atoms.rows, plane, code).dot::<V>(&footprint.residual);
+                    let c = PlacedAtom::of(&atoms.rows, plane, code).dot::<V>(&footprint.residual);
                     z.push(c.to_f64() + code.curvature.to_f64() * code.value.to_f64());
                     q.push(code.curvature.to_f64());
                 }
@@ -216,7 +216,7 @@ impl<T: Real> Kernel<T> for SupportGroups<'_, T> {
                     }
                     code.value = value;
                     let weights = code.clipped.then_some(&footprint.weights[..]);
-                    let place = Place::of(&atoms.rows, plane, code);
+                    let place = PlacedAtom::of(&atoms.rows, plane, code);
                     place.add::<V>(&mut footprint.residual, weights, back);
                     largest =
                         largest.max((back.abs() * code.curvature).to_f64() / rules.threshold());
@@ -255,7 +255,7 @@ pub fn synthesise_channels<V: Vector>(
     let wraps = plane.grid.wraps != [false; 3];
     for code in &state.codes {
         let weights = code.clipped.then_some(&footprint.weights[..]);
-        let place = Place::of(atoms, plane, code);
+        let place = PlacedAtom::of(atoms, plane, code);
         place.add::<V>(&mut footprint.residual, weights, -code.value);
         if wraps {
             let residual = &mut footprint.residual;
