@@ -118,7 +118,7 @@ impl Stream {
         };
         let history: Vec<f64> = checkpoint.history.iter().flat_map(row).collect();
         let memory = PyDict::new(py);
-        for (name, numbers) in checkpoint.memory {
+        for (name, numbers) in checkpoint.learner {
             memory.set_item(name, vector(numbers)?)?;
         }
         let state = PyDict::new(py);
@@ -141,7 +141,7 @@ impl Stream {
             dictionary: state.dictionary.values(),
             codes: Vec::new(),
             history: history.as_chunks().0.iter().map(point).collect(),
-            memory: state
+            learner: state
                 .memory
                 .iter()
                 .map(|(name, numbers)| (name.clone(), numbers.values()))

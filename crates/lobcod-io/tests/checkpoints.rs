@@ -66,7 +66,7 @@ fn learning() -> LearnCheckpoint {
         dictionary: vec![1.0 / 3.0, -0.0, 0.0, f64::EPSILON, -1e300, f64::INFINITY],
         codes: vec![vec![], vec![code(1, 0.1), code(-2, 3.0)], vec![]],
         history: vec![point(1), point(2)],
-        memory: LearnerState::from([
+        learner: LearnerState::from([
             ("before".into(), vec![0.25, -0.0]),
             ("steps taken".into(), vec![]),
             ("größe".into(), vec![7.0]),

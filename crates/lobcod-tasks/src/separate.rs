@@ -282,19 +282,16 @@ impl Separator {
         for (plane, m) in measured.iter().enumerate() {
             let own = if channels == 1 { plane..plane + 1 } else { 0..base.channels() };
             let rough: f64 = self.params.mu * own.map(|c| square_gradient_of(base, c)).sum::<f64>();
-            let s = if m.largest_correlation > report.penalty {
-                report.penalty / m.largest_correlation
-            } else {
-                1.0
-            };
-            let data_term = 0.5 * m.residual_energy;
-            let objective = data_term + report.penalty * m.weighted_l1 + 0.5 * rough;
-            // The base solves r = mu L B, so <r, Y> = <r, Y - B> + mu ||grad B||^2.
-            let dual =
-                s * (m.target_dot_residual + rough) - 0.5 * s * s * (m.residual_energy + rough);
+            // The base is a quadratic term like that of the elastic net. It solves r = mu L B, so
+            // <r, Y> = <r, Y - B> + mu ||grad B||^2.
+            let mut joint = *m;
+            joint.elastic_term += 0.5 * rough;
+            joint.target_dot_residual += rough;
+            let objective = joint.objective(report.penalty);
+            let scale = (report.penalty / m.largest_correlation).min(1.0);
             sum.objective += objective;
-            sum.data_term += data_term;
-            sum.gap += (objective - dual).max(0.0);
+            sum.data_term += joint.data_term();
+            sum.gap += (objective - joint.dual(scale)).max(0.0);
             sum.nonzeros += m.nonzeros;
         }
         sum

@@ -71,7 +71,7 @@ pub struct LearnCheckpoint {
     /// One point per pass.
     pub history: Vec<LearnPoint>,
     /// State of the method, by name.
-    pub memory: LearnerState,
+    pub learner: LearnerState,
 }
 
 /// Numbers by name.
@@ -241,9 +241,9 @@ fn step_words(step: Step) -> String {
         Step::Sgd { size } => ("sgd", vec![size]),
         Step::Momentum { size, momentum } => ("momentum", vec![size, momentum]),
         Step::Adagrad { size, guard } => ("adagrad", vec![size, guard]),
-        Step::Adadelta { size, memory, guard } => ("adadelta", vec![size, memory, guard]),
-        Step::Adam { size, momentum, memory, guard } => {
-            ("adam", vec![size, momentum, memory, guard])
+        Step::Adadelta { size, forgetting, guard } => ("adadelta", vec![size, forgetting, guard]),
+        Step::Adam { size, momentum, forgetting, guard } => {
+            ("adam", vec![size, momentum, forgetting, guard])
         }
     };
     format!("{name},{}", list(&numbers))

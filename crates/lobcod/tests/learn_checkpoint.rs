@@ -131,7 +131,7 @@ fn a_checkpoint_of_something_else_is_rejected() {
         refused(learner(Method::Atomwise), checkpoint, &signals[..1]).contains("other signals")
     );
     let mut damaged = checkpoint.clone();
-    damaged.memory.clear();
+    damaged.learner.clear();
     assert!(refused(learner(Method::Atomwise), &damaged, &signals).contains("damaged"));
     let mut damaged = checkpoint.clone();
     damaged.dictionary.pop();

@@ -280,11 +280,14 @@ fn steps_and_decays_out_of_range_are_rejected() {
     assert!(refused(Step::PAPER.with_size(f64::NAN), Decay::None).contains("step size"));
     assert!(
         refused(Step::Momentum { size: 0.1, momentum: 1.0 }, Decay::None)
-            .contains("memory of the step is 1")
+            .contains("forgetting factor of the step is 1")
     );
     assert!(
-        refused(Step::Adam { size: 0.1, momentum: 0.9, memory: -0.1, guard: 1e-8 }, Decay::None)
-            .contains("-0.1")
+        refused(
+            Step::Adam { size: 0.1, momentum: 0.9, forgetting: -0.1, guard: 1e-8 },
+            Decay::None
+        )
+        .contains("-0.1")
     );
     assert!(refused(Step::Adagrad { size: 0.1, guard: 0.0 }, Decay::None).contains("guard"));
     assert!(refused(Step::SGD, Decay::Online { images: 0 }).contains("at least 1"));

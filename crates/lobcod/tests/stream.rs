@@ -82,7 +82,7 @@ fn a_resumed_stream_is_bit_identical_on_any_number_of_threads() {
         other.restore(&half.checkpoint()).unwrap_err().to_string().contains("other parameters")
     );
     let mut damaged = half.checkpoint();
-    damaged.memory.get_mut("pulls").unwrap().pop();
+    damaged.learner.get_mut("pulls").unwrap().pop();
     assert!(half.restore(&damaged).unwrap_err().to_string().contains("damaged"));
 }
 

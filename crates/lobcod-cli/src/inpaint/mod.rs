@@ -27,7 +27,7 @@ use lobcod::dictionary::Embedded;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
 use lobcod_io::{Axes, Depth, FileKind, Image};
-use lobcod_tasks::inpaint::{Fill, Inpaint, InpaintParams};
+use lobcod_tasks::inpaint::{Fill, InpaintParams, Inpainter};
 #[cfg(test)]
 pub use params::inpaint;
 use results::Results;
@@ -134,7 +134,7 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
 /// An image to fill.
 struct Filling<'a, T> {
     args: &'a InpaintArgs,
-    inpaint: Inpaint,
+    inpaint: Inpainter,
     image: Image<T>,
     missing: Missing,
     known: Mask<T>,
@@ -268,7 +268,7 @@ fn whole<T: Real>(extent: Extent) -> lobcod::Result<Mask<T>> {
 /// Fills the crop of the image with the most holes, to estimate the run time.
 fn trial<T: Real>(
     engine: &CpuEngine,
-    inpaint: &Inpaint,
+    inpaint: &Inpainter,
     signal: &Signal<T>,
     known: &Mask<T>,
     atoms: &[Dictionary<T>],

@@ -4,10 +4,10 @@ use crate::args::InpaintArgs;
 use crate::params::time_limit;
 use crate::values::{LearnChoice, Preset};
 use anyhow::Result;
-use lobcod_tasks::inpaint::{Inpaint, InpaintParams};
+use lobcod_tasks::inpaint::{InpaintParams, Inpainter};
 
 /// The parameters for these options.
-pub fn inpaint(args: &InpaintArgs) -> Result<Inpaint> {
+pub fn inpaint(args: &InpaintArgs) -> Result<Inpainter> {
     let (learn, windows, variants, density, groups) = match args.preset {
         Preset::Fast => (LearnChoice::None, vec![1.0], 1, 2.0, 0),
         Preset::Standard => (LearnChoice::None, vec![1.0], 2, 1.5, 0),

@@ -22,13 +22,13 @@ pub fn write_learn_checkpoint(
     checkpoint: &LearnCheckpoint,
     ranks: Option<&dyn World>,
 ) -> Result<()> {
-    let LearnCheckpoint { seconds, penalty, dictionary, codes, history, memory, .. } = checkpoint;
+    let LearnCheckpoint { seconds, penalty, dictionary, codes, history, learner, .. } = checkpoint;
     let row = |p: &LearnPoint| {
         let counts = [p.pass, p.nonzeros, p.replaced_atoms, p.merged_atoms].map(|n| n as f64);
         [p.seconds, p.objective, p.data_term, counts[0], counts[1], counts[2], counts[3]]
     };
     let vector = |numbers: &[f64]| Array::new(&[numbers.len()], numbers.iter().copied());
-    let names: Vec<&str> = memory.keys().map(String::as_str).collect();
+    let names: Vec<&str> = learner.keys().map(String::as_str).collect();
     let mut arrays = vec![
         ("course", vector(&[*seconds, *penalty])),
         ("dictionary", vector(dictionary)),
@@ -39,7 +39,7 @@ pub fn write_learn_checkpoint(
     arrays.extend(
         places
             .iter()
-            .zip(memory.values())
+            .zip(learner.values())
             .map(|(place, numbers)| (place.as_str(), vector(numbers))),
     );
     write(path, Kind::Learning, checkpoint.fingerprint, arrays, codes, ranks)
@@ -72,11 +72,11 @@ pub fn read_learn_checkpoint(path: &Path) -> Result<LearnCheckpoint> {
         dictionary: fields.numbers("dictionary", None)?,
         codes: from_arrays(&fields)?,
         history: rows(&fields, "history")?.into_iter().map(point).collect::<Result<_>>()?,
-        memory: memory(&fields)?,
+        learner: learner(&fields)?,
     })
 }
 
-fn memory(fields: &Fields<'_>) -> Result<LearnerState> {
+fn learner(fields: &Fields<'_>) -> Result<LearnerState> {
     let names: String = fields.word("memory")?;
     let names = names.split(SEPARATOR).filter(|name| !name.is_empty());
     names.map(|name| Ok((name.into(), fields.numbers(&array_name(name), None)?))).collect()

@@ -57,7 +57,7 @@ const PLANES: usize = 12;
 /// patches improve the average of a 2-D image, which gives one more answer. Cost: a dense sweep, 5
 /// to 10 sparse ones and their support sweeps for every answer. Missing samples are never read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inpaint {
+pub struct Inpainter {
     params: InpaintParams,
 }
 
@@ -78,7 +78,7 @@ pub struct Inpainted<T> {
     pub report: InpaintReport,
 }
 
-impl Inpaint {
+impl Inpainter {
     /// The parameters.
     pub fn params(&self) -> &InpaintParams {
         &self.params

@@ -1,6 +1,6 @@
 //! Parameters of inpainting.
 
-use super::Inpaint;
+use super::Inpainter;
 use lobcod::error::check_positive;
 use lobcod::{Error, Result};
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl InpaintParams {
     }
 
     /// Validates the parameters.
-    pub fn check(self) -> Result<Inpaint> {
+    pub fn check(self) -> Result<Inpainter> {
         self.penalty.map_or(Ok(()), |x| check_positive("the penalty", x))?;
         check_positive("the density of the initial codes", self.density)?;
         if !(1..=8).contains(&self.variants) {
@@ -118,6 +118,6 @@ impl InpaintParams {
                 "between 0 and 0.5",
             ));
         }
-        Ok(Inpaint { params: self })
+        Ok(Inpainter { params: self })
     }
 }

@@ -74,17 +74,17 @@ impl Optimiser {
                     *g = size * *g / (s.sqrt() + guard);
                 }
             }
-            Step::Adadelta { size, memory, guard } => {
+            Step::Adadelta { size, forgetting, guard } => {
                 let size = factor * size;
                 for ((g, u), s) in gradient.iter_mut().zip(&mut self.first).zip(&mut self.second) {
-                    *s = memory * *s + (1.0 - memory) * *g * *g;
+                    *s = forgetting * *s + (1.0 - forgetting) * *g * *g;
                     let x = ((*u + guard) / (*s + guard)).sqrt() * *g;
-                    *u = memory * *u + (1.0 - memory) * x * x;
+                    *u = forgetting * *u + (1.0 - forgetting) * x * x;
                     *g = size * x;
                 }
             }
-            Step::Adam { size, momentum, memory, guard } => {
-                self.adam(gradient, factor * size, momentum, memory, guard)
+            Step::Adam { size, momentum, forgetting, guard } => {
+                self.adam(gradient, factor * size, momentum, forgetting, guard)
             }
         }
     }
@@ -96,13 +96,20 @@ impl Optimiser {
         }
     }
 
-    fn adam(&mut self, gradient: &mut [f64], size: f64, momentum: f64, memory: f64, guard: f64) {
+    fn adam(
+        &mut self,
+        gradient: &mut [f64],
+        size: f64,
+        momentum: f64,
+        forgetting: f64,
+        guard: f64,
+    ) {
         // Corrects for the zero start of both averages.
         let size = size / (1.0 - momentum.powf(self.steps));
-        let freed = (1.0 / (1.0 - memory.powf(self.steps))).sqrt();
+        let freed = (1.0 / (1.0 - forgetting.powf(self.steps))).sqrt();
         for ((g, v), s) in gradient.iter_mut().zip(&mut self.first).zip(&mut self.second) {
             *v = momentum * *v + (1.0 - momentum) * *g;
-            *s = memory * *s + (1.0 - memory) * *g * *g;
+            *s = forgetting * *s + (1.0 - forgetting) * *g * *g;
             *g = size * *v / (s.sqrt() * freed + guard);
         }
     }
@@ -115,15 +122,15 @@ impl Optimiser {
 
     pub fn remember(&self) -> LearnerState {
         let named = [("first", &self.first), ("second", &self.second)];
-        let mut memory: LearnerState =
+        let mut state: LearnerState =
             named.map(|(name, numbers)| (name.into(), numbers.clone())).into();
-        memory.insert("steps".into(), vec![self.steps, self.whole]);
-        memory
+        state.insert("steps".into(), vec![self.steps, self.whole]);
+        state
     }
 
-    pub fn recall(&mut self, memory: &LearnerState) -> Option<()> {
-        let (first, second) = (memory.get("first")?, memory.get("second")?);
-        let &[steps, whole] = &memory.get("steps")?[..] else { return None };
+    pub fn recall(&mut self, state: &LearnerState) -> Option<()> {
+        let (first, second) = (state.get("first")?, state.get("second")?);
+        let &[steps, whole] = &state.get("steps")?[..] else { return None };
         if first.len() != self.first.len() || second.len() != self.second.len() {
             return None;
         }
@@ -144,12 +151,12 @@ impl Kernel<f64> for WholeAdam<'_> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = f64>>(self) {
-        let Step::Adam { momentum, memory, guard, .. } = Step::ADAM else {
+        let Step::Adam { momentum, forgetting, guard, .. } = Step::ADAM else {
             unreachable!("always the step of the paper")
         };
         let Optimiser { first, whole, steps, .. } = self.optimiser;
-        *whole = memory * *whole + (1.0 - memory) * energy(self.gradient);
-        let norm = (*whole / (1.0 - memory.powf(*steps))).sqrt();
+        *whole = forgetting * *whole + (1.0 - forgetting) * energy(self.gradient);
+        let norm = (*whole / (1.0 - forgetting.powf(*steps))).sqrt();
         let size = self.size / ((1.0 - momentum.powf(*steps)) * (norm + guard));
         for (g, v) in self.gradient.iter_mut().zip(first) {
             *v = momentum * *v + (1.0 - momentum) * *g;
@@ -216,24 +223,24 @@ mod tests {
 
     #[test]
     fn adadelta_steps_in_units_of_its_steps() {
-        // memory 0.5, guard 1. First number, g = 3: s = 4.5, x = sqrt(1 / 5.5) 3 = 1.2792042981, u
+        // forgetting 0.5, guard 1. First number, g = 3: s = 4.5, x = sqrt(1 / 5.5) 3 = 1.2792042981, u
         // = x^2 / 2 = 0.8181818182. Then g = 1.5: s = 2.25 + 1.125 = 3.375, x =
         // sqrt(1.8181818182 / 4.375) 1.5 = 0.9669875568. g = 4: s = 8, x = 4 / 3, u = 8 /
         // 9; then g = 2: s = 6, x = sqrt((17 / 9) / 7) 2 = 1.0389249633. g = -2: s = 2, x =
         // -2 / sqrt(3), u = 2 / 3; then g = -1: s = 1.5, x = -sqrt((5 / 3) / 2.5) = -0.8164965809.
         let first = [1.279_204_298_133_7, 4.0 / 3.0, 0.0, -1.154_700_538_379_3];
         let second = [0.966_987_556_830_5, 1.038_924_963_298_6, 0.0, -0.816_496_580_927_7];
-        near(Step::Adadelta { size: 1.0, memory: 0.5, guard: 1.0 }, 1, [first, second]);
+        near(Step::Adadelta { size: 1.0, forgetting: 0.5, guard: 1.0 }, 1, [first, second]);
     }
 
     #[test]
     fn adam_corrects_the_bias_of_its_averages() {
-        // momentum 0.5, memory 0.75. After one step both averages are g and g^2: 0.1 sign(g).
+        // momentum 0.5, forgetting 0.75. After one step both averages are g and g^2: 0.1 sign(g).
         // Then v = 0.25 g + 0.25 g = 0.5 g, freed 0.5 g / 0.75 = 2/3 g; s = 0.1875 g^2 + 0.0625 g^2
         // = 0.25 g^2, freed 0.25 / 0.4375 g^2 = 4/7 g^2: 0.1 (2/3) / sqrt(4/7) =
         // 0.0881917104 sign(g).
         let later = 0.088_191_710_368_8;
-        let step = Step::Adam { size: 0.1, momentum: 0.5, memory: 0.75, guard: 1e-12 };
+        let step = Step::Adam { size: 0.1, momentum: 0.5, forgetting: 0.75, guard: 1e-12 };
         near(step, 1, [[0.1, 0.1, 0.0, -0.1], [later, later, 0.0, -later]]);
     }
 

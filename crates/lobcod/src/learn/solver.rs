@@ -27,7 +27,7 @@ pub trait PassMethod<T> {
     /// State needed to resume after a pass, besides dictionary and codes.
     fn remember(&self) -> LearnerState;
     /// Restores saved state; `None` if it does not belong to this method.
-    fn recall(&mut self, memory: &LearnerState) -> Option<()>;
+    fn recall(&mut self, state: &LearnerState) -> Option<()>;
 }
 
 /// Reason for stopping in the middle of a pass, which is then discarded.
@@ -168,7 +168,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             self.session = (self.open)(dictionary.clone())?;
             self.method.grown(&dictionary);
         }
-        self.method.recall(&checkpoint.memory).ok_or_else(damaged)?;
+        self.method.recall(&checkpoint.learner).ok_or_else(damaged)?;
         self.session.learning().set_dictionary(dictionary)?;
         self.session.restore(&State::of_codes(checkpoint.codes.clone()).cast())?;
         self.run.resume_after(checkpoint.seconds);
@@ -197,8 +197,8 @@ impl<'a, T: Real> LearnSolver<'a, T> {
     /// Returns to the start of the last pass.
     fn undo_pass(&mut self) -> Result<()> {
         self.session.learning().take_back()?;
-        let (memory, passes) = &self.before_pass;
-        self.method.recall(memory).ok_or_else(damaged)?;
+        let (state, passes) = &self.before_pass;
+        self.method.recall(state).ok_or_else(damaged)?;
         self.history.truncate(*passes);
         Ok(())
     }
@@ -306,7 +306,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
                 dictionary: session.dictionary().data().iter().map(|x| x.to_f64()).collect(),
                 codes: state.cast::<f64>().codes,
                 history: history.clone(),
-                memory: method.remember(),
+                learner: method.remember(),
             })
         });
         fault

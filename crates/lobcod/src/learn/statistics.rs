@@ -203,14 +203,14 @@ impl Statistics {
         }
     }
 
-    pub fn remember(&self, memory: &mut LearnerState) {
-        memory.insert("products".into(), self.products.clone());
-        memory.insert("pulls".into(), self.pulls.clone());
+    pub fn remember(&self, state: &mut LearnerState) {
+        state.insert("products".into(), self.products.clone());
+        state.insert("pulls".into(), self.pulls.clone());
     }
 
-    pub fn recall(&mut self, memory: &LearnerState) -> Option<()> {
-        let products = memory.get("products").filter(|found| found.len() == self.products.len())?;
-        let pulls = memory.get("pulls").filter(|found| found.len() == self.pulls.len())?;
+    pub fn recall(&mut self, state: &LearnerState) -> Option<()> {
+        let products = state.get("products").filter(|found| found.len() == self.products.len())?;
+        let pulls = state.get("pulls").filter(|found| found.len() == self.pulls.len())?;
         self.products.clone_from(products);
         self.pulls.clone_from(pulls);
         Some(())

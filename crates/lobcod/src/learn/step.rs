@@ -18,8 +18,8 @@ use std::str::FromStr;
 /// | `sgd` | `d_k -= size g_k / \|g_k\|` for every atom `k` | size 0.02 |
 /// | `momentum` | `v = momentum v + size g; D -= v` | size 1e-7, momentum 0.8 |
 /// | `adagrad` | `s += g^2; D -= size g / (sqrt(s) + guard)` | size 0.01, guard 1e-8 |
-/// | `adadelta` | `s = memory s + (1 - memory) g^2; x = sqrt((u + guard) / (s + guard)) g; u = memory u + (1 - memory) x^2; D -= size x` | size 1, memory 0.95, guard 1e-6 |
-/// | `adam` | `v = momentum v + (1 - momentum) g; s = memory s + (1 - memory) g^2; D -= size v' / (sqrt(s') + guard)`, `v'` and `s'` freed of their zero start | size 0.001, momentum 0.9, memory 0.999, guard 1e-8 |
+/// | `adadelta` | `s = forgetting s + (1 - forgetting) g^2; x = sqrt((u + guard) / (s + guard)) g; u = forgetting u + (1 - forgetting) x^2; D -= size x` | size 1, forgetting 0.95, guard 1e-6 |
+/// | `adam` | `v = momentum v + (1 - momentum) g; s = forgetting s + (1 - forgetting) g^2; D -= size v' / (sqrt(s') + guard)`, `v'` and `s'` freed of their zero start | size 0.001, momentum 0.9, forgetting 0.999, guard 1e-8 |
 ///
 /// The paper's step of 0.02 only makes sense with one average square for the whole gradient: number
 /// by number it would move every atom of `n` samples by up to `0.02 sqrt(n)` a layer, and the
@@ -31,7 +31,7 @@ use std::str::FromStr;
 /// ```
 /// use lobcod::learn::Step;
 /// let step: Step = "adam".parse()?;
-/// assert_eq!(step.with_size(0.01), Step::Adam { size: 0.01, momentum: 0.9, memory: 0.999, guard: 1e-8 });
+/// assert_eq!(step.with_size(0.01), Step::Adam { size: 0.01, momentum: 0.9, forgetting: 0.999, guard: 1e-8 });
 /// # Ok::<(), lobcod::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ pub enum Step {
         /// Factor of every step, 1 as published.
         size: f64,
         /// Decay rate of the averages, `rho`.
-        memory: f64,
+        forgetting: f64,
         /// Keeps quotients finite, `epsilon`.
         guard: f64,
     },
@@ -82,7 +82,7 @@ pub enum Step {
         /// Decay rate of the average gradient, `beta_1`.
         momentum: f64,
         /// Decay rate of the average square, `beta_2`.
-        memory: f64,
+        forgetting: f64,
         /// Keeps quotients finite, `epsilon`.
         guard: f64,
     },
@@ -99,9 +99,10 @@ impl Step {
     /// Adagrad with the recommended values.
     pub const ADAGRAD: Step = Step::Adagrad { size: 0.01, guard: 1e-8 };
     /// Adadelta with its author's values.
-    pub const ADADELTA: Step = Step::Adadelta { size: 1.0, memory: 0.95, guard: 1e-6 };
+    pub const ADADELTA: Step = Step::Adadelta { size: 1.0, forgetting: 0.95, guard: 1e-6 };
     /// Adam with its authors' values.
-    pub const ADAM: Step = Step::Adam { size: 0.001, momentum: 0.9, memory: 0.999, guard: 1e-8 };
+    pub const ADAM: Step =
+        Step::Adam { size: 0.001, momentum: 0.9, forgetting: 0.999, guard: 1e-8 };
     /// All steps with their default values.
     pub const ALL: [Step; 6] =
         [Self::PAPER, Self::SGD, Self::MOMENTUM, Self::ADAGRAD, Self::ADADELTA, Self::ADAM];
@@ -137,13 +138,15 @@ impl Step {
             Step::Sgd { size } => ([size; 2], [0.0; 2], 1.0),
             Step::Momentum { size, momentum } => ([size; 2], [momentum; 2], 1.0),
             Step::Adagrad { size, guard } => ([size; 2], [0.0; 2], guard),
-            Step::Adadelta { size, memory, guard } => ([size; 2], [memory; 2], guard),
-            Step::Adam { size, momentum, memory, guard } => ([size; 2], [momentum, memory], guard),
+            Step::Adadelta { size, forgetting, guard } => ([size; 2], [forgetting; 2], guard),
+            Step::Adam { size, momentum, forgetting, guard } => {
+                ([size; 2], [momentum, forgetting], guard)
+            }
         };
         sizes.into_iter().try_for_each(|size| check_positive("the step size", size))?;
         if let Some(fraction) = fractions.into_iter().find(|x| !(0.0..1.0).contains(x)) {
             return Err(Error::parameter(
-                "the momentum or memory of the step",
+                "the momentum or forgetting factor of the step",
                 fraction,
                 "a number of at least 0 and below 1",
             ));

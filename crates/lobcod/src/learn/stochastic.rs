@@ -104,14 +104,14 @@ impl<T: Real> PassMethod<T> for Stochastic {
     }
 
     fn remember(&self) -> LearnerState {
-        let mut memory = self.optimiser.remember();
-        memory.insert("without_codes".into(), vec![self.without_codes]);
-        memory
+        let mut state = self.optimiser.remember();
+        state.insert("without_codes".into(), vec![self.without_codes]);
+        state
     }
 
-    fn recall(&mut self, memory: &LearnerState) -> Option<()> {
-        let &[without_codes] = &memory.get("without_codes")?[..] else { return None };
+    fn recall(&mut self, state: &LearnerState) -> Option<()> {
+        let &[without_codes] = &state.get("without_codes")?[..] else { return None };
         self.without_codes = without_codes;
-        self.optimiser.recall(memory)
+        self.optimiser.recall(state)
     }
 }

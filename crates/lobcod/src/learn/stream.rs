@@ -239,8 +239,8 @@ impl<T: Real> Stream<T> {
 
     /// Checkpoint of the stream between two calls.
     pub fn checkpoint(&self) -> LearnCheckpoint {
-        let mut memory = Default::default();
-        self.statistics.remember(&mut memory);
+        let mut learner = Default::default();
+        self.statistics.remember(&mut learner);
         LearnCheckpoint {
             fingerprint: learning_fingerprint(&self.params, &[], &self.first),
             seconds: self.seconds,
@@ -248,7 +248,7 @@ impl<T: Real> Stream<T> {
             dictionary: self.dictionary.data().iter().map(|x| x.to_f64()).collect(),
             codes: Vec::new(),
             history: self.history.clone(),
-            memory,
+            learner,
         }
     }
 
@@ -260,7 +260,7 @@ impl<T: Real> Stream<T> {
         )?;
         let data = checkpoint.dictionary.iter().map(|&x| T::from_f64(x)).collect();
         let dictionary = self.first.with_data(data).ok_or_else(damaged)?;
-        self.statistics.recall(&checkpoint.memory).ok_or_else(damaged)?;
+        self.statistics.recall(&checkpoint.learner).ok_or_else(damaged)?;
         self.dictionary = dictionary;
         self.penalty = (checkpoint.penalty > 0.0).then_some(checkpoint.penalty);
         self.seconds = checkpoint.seconds;

@@ -80,7 +80,7 @@ impl Queue<'_> {
     ) -> Result<()> {
         stream.restore(checkpoint)?;
         ensure!(
-            checkpoint.memory.get(READING) == Some(&self.reading()),
+            checkpoint.learner.get(READING) == Some(&self.reading()),
             "the checkpoint was made with a different --base, --scale, --axes or mask; resume with the original options"
         );
         Ok(())
@@ -112,7 +112,7 @@ impl Queue<'_> {
 
     fn checkpoint<T: Real>(&self, stream: &Stream<T>) -> LearnCheckpoint {
         let mut checkpoint = stream.checkpoint();
-        checkpoint.memory.insert(READING.into(), self.reading());
+        checkpoint.learner.insert(READING.into(), self.reading());
         checkpoint
     }
 
