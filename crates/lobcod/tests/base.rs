@@ -111,7 +111,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn local_mean_is_the_box_average((axes, window) in shapes(), channels in 1usize..3, seed in 0u64..1000) {
+    fn local_mean_is_the_box_average(
+        (axes, window) in shapes(),
+        channels in 1usize..3,
+        seed in 0u64..1000,
+    ) {
         let image = signal(&axes, channels, seed);
         let window = Extent::new(&window).unwrap();
         let fast = local_mean(&image, None, window).unwrap();
@@ -122,51 +126,76 @@ proptest! {
 
     #[test]
     fn masked_local_mean_is_the_average_of_known_samples(
-        (axes, window) in shapes(), channels in 1usize..3, missing in 0.0f64..1.0, seed in 0u64..1000,
+        (axes, window) in shapes(),
+        channels in 1usize..3,
+        missing in 0.0f64..1.0,
+        seed in 0u64..1000,
     ) {
         let image = signal(&axes, channels, seed);
         let known = mask(&axes, 1, missing, seed);
         let window = Extent::new(&window).unwrap();
         let fast = local_mean(&image, Some(&known), window).unwrap();
-        let (low, high) = image.data().iter().fold((f64::MAX, f64::MIN), |(l, h), &x| (l.min(x), h.max(x)));
+        let (low, high) =
+            image.data().iter().fold((f64::MAX, f64::MIN), |(l, h), &x| (l.min(x), h.max(x)));
         for (f, n) in fast.data().iter().zip(naive_mean(&image, Some(&known), window.padded())) {
             match n {
                 Some(n) => prop_assert!((f - n).abs() < 1e-11, "{f} is not {n}"),
-                None => prop_assert!((low - 1e-9..=high + 1e-9).contains(f), "{f} is not within the range of the samples"),
+                None => prop_assert!(
+                    (low - 1e-9..=high + 1e-9).contains(f),
+                    "{f} is not within the range of the samples"
+                ),
             }
         }
     }
 
     #[test]
-    fn smooth_solves_its_system((axes, _) in shapes(), channels in 1usize..3, mu in 0.01f64..50.0, missing in -0.5f64..0.95, seed in 0u64..1000) {
+    fn smooth_solves_its_system(
+        (axes, _) in shapes(),
+        channels in 1usize..3,
+        mu in 0.01f64..50.0,
+        missing in -0.5f64..0.95,
+        seed in 0u64..1000,
+    ) {
         let image = signal(&axes, channels, seed);
         let known = (missing >= 0.0).then(|| mask(&axes, channels, missing, seed));
         let layer = smooth(&image, known.as_ref(), mu).unwrap();
         for c in 0..channels {
-            let weights = known.as_ref().map_or(vec![1.0; image.extent().volume()], |m| m.channel(c).to_vec());
+            let weights = known
+                .as_ref()
+                .map_or(vec![1.0; image.extent().volume()], |m| m.channel(c).to_vec());
             if weights.iter().all(|&w| w == 0.0) {
                 prop_assert!(layer.channel(c).iter().all(|&x| x == 0.0));
                 continue;
             }
             let (mut residual, mut scale) = (0.0f64, 0.0f64);
             for (i, (b, y)) in layer.channel(c).iter().zip(image.channel(c)).enumerate() {
-                let slopes: f64 = neighbours(i, image.extent().padded()).map(|j| b - layer.channel(c)[j]).sum();
+                let slopes: f64 =
+                    neighbours(i, image.extent().padded()).map(|j| b - layer.channel(c)[j]).sum();
                 let square = weights[i] * weights[i];
                 residual += (square * (b - y) + mu * slopes).powi(2);
                 scale += (square * y).powi(2);
             }
             let tolerance = if known.is_some() { 1e-8 } else { 1e-12 };
-            prop_assert!(residual.sqrt() <= tolerance * scale.sqrt() + 1e-11, "{residual} against {scale}");
+            prop_assert!(
+                residual.sqrt() <= tolerance * scale.sqrt() + 1e-11,
+                "{residual} against {scale}"
+            );
         }
     }
 
     #[test]
-    fn missing_samples_are_never_read((axes, window) in shapes(), channels in 1usize..3, missing in 0.1f64..1.0, seed in 0u64..1000) {
+    fn missing_samples_are_never_read(
+        (axes, window) in shapes(),
+        channels in 1usize..3,
+        missing in 0.1f64..1.0,
+        seed in 0u64..1000,
+    ) {
         let image = signal(&axes, channels, seed);
         let known = mask(&axes, channels, missing, seed);
         let spoiled = spoiled(&image, &known);
         for base in [Base::LocalMean, Base::Smooth { mu: 2.0 }] {
-            let [clean, other] = [&image, &spoiled].map(|s| base.layer(s, Some(&known), Extent::new(&window).unwrap()).unwrap());
+            let [clean, other] = [&image, &spoiled]
+                .map(|s| base.layer(s, Some(&known), Extent::new(&window).unwrap()).unwrap());
             prop_assert!(clean.data().iter().all(|x| x.is_finite()));
             prop_assert_eq!(bits(&clean), bits(&other));
         }

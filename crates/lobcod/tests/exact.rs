@@ -15,11 +15,18 @@ fn joined(groups: &[&[f64]]) -> f64 {
 proptest! {
     #[test]
     fn order_and_grouping_do_not_matter(
-        mut numbers in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO, 1..40),
+        mut numbers in prop::collection::vec(
+            prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO,
+            1..40
+        ),
         cut in 0usize..40,
     ) {
         // The sum of the largest ones must be finite.
-        numbers.iter_mut().for_each(|x| if x.abs() > 1e300 { *x *= 1e-10 });
+        numbers.iter_mut().for_each(|x| {
+            if x.abs() > 1e300 {
+                *x *= 1e-10
+            }
+        });
         let sum = numbers.iter().copied().collect::<ExactSum>().value();
         let cut = cut.min(numbers.len());
         prop_assert_eq!(joined(&[&numbers[..cut], &numbers[cut..]]).to_bits(), sum.to_bits());
@@ -31,12 +38,16 @@ proptest! {
     }
 
     #[test]
-    fn the_value_is_the_nearest(numbers in prop::collection::vec((-(1i64 << 52)..1 << 52, 0u32..60), 1..30)) {
+    fn the_value_is_the_nearest(
+        numbers in prop::collection::vec((-(1i64 << 52)..1 << 52, 0u32..60), 1..30),
+    ) {
         // Integers of up to 112 bits, which i128 adds exactly and `as` rounds to nearest.
         let exact: i128 = numbers.iter().map(|&(x, shift)| i128::from(x) << shift).sum();
-        let sum: ExactSum = numbers.iter().map(|&(x, shift)| x as f64 * 2f64.powi(shift as i32)).collect();
+        let sum: ExactSum =
+            numbers.iter().map(|&(x, shift)| x as f64 * 2f64.powi(shift as i32)).collect();
         prop_assert_eq!(sum.value(), exact as f64);
-        let small: ExactSum = numbers.iter().map(|&(x, shift)| x as f64 * 2f64.powi(shift as i32 - 900)).collect();
+        let small: ExactSum =
+            numbers.iter().map(|&(x, shift)| x as f64 * 2f64.powi(shift as i32 - 900)).collect();
         prop_assert_eq!(small.value(), exact as f64 * 2f64.powi(-900));
     }
 }

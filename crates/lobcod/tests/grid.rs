@@ -8,7 +8,10 @@ use proptest::prelude::*;
 proptest! {
     #[test]
     fn tiles_cover_the_axis_and_footprints_of_a_colour_are_disjoint(
-        positions in 1usize..400, atom in 1usize..40, target in 1usize..80, periodic: bool,
+        positions in 1usize..400,
+        atom in 1usize..40,
+        target in 1usize..80,
+        periodic: bool,
     ) {
         prop_assume!(!periodic || positions >= atom);
         let cut = split_axis(positions, atom, target, periodic);
@@ -35,7 +38,11 @@ proptest! {
     }
 
     #[test]
-    fn every_position_is_in_one_layer_and_patches_of_a_layer_are_apart(length in 1usize..60, atom in 1usize..12, wraps: bool) {
+    fn every_position_is_in_one_layer_and_patches_of_a_layer_are_apart(
+        length in 1usize..60,
+        atom in 1usize..12,
+        wraps: bool,
+    ) {
         prop_assume!(!wraps || length >= atom);
         let mut seen = vec![0; length];
         for (l, layer) in AxisLayers::new(length, atom, wraps).iter().enumerate() {
@@ -53,18 +60,31 @@ proptest! {
 
     #[test]
     fn neighbours_are_those_of_the_tiling(
-        size in prop::array::uniform3(1usize..30), atom in prop::array::uniform3(1usize..4), tile in 1usize..7, border in 0usize..4,
+        size in prop::array::uniform3(1usize..30),
+        atom in prop::array::uniform3(1usize..4),
+        tile in 1usize..7,
+        border in 0usize..4,
     ) {
         let border = Border::ALL[border];
-        prop_assume!(matches!(border, Border::Free | Border::Zero) || (0..3).all(|a| size[a] >= atom[a]));
-        let tiling =
-            Tiling::new(Extent::new(&size).unwrap(), Extent::new(&atom).unwrap(), border, Grouping::Tiles(tile)).unwrap();
+        prop_assume!(
+            matches!(border, Border::Free | Border::Zero) || (0..3).all(|a| size[a] >= atom[a])
+        );
+        let tiling = Tiling::new(
+            Extent::new(&size).unwrap(),
+            Extent::new(&atom).unwrap(),
+            border,
+            Grouping::Tiles(tile),
+        )
+        .unwrap();
         let (grid, counts) = (tiling.block(&tiling.all()), tiling.tile_counts());
         let table = grid.neighbours(7, 2);
         prop_assert_eq!(table.starts.len(), grid.tiles.len() + 1);
         for index in 0..grid.tiles.len() {
-            let listed = &table.list[table.starts[index] as usize..table.starts[index + 1] as usize];
-            let expected = tiling.neighbours(geometry::cell(index, counts)).map(|at| 7 + tiling.number(at) as u32);
+            let listed =
+                &table.list[table.starts[index] as usize..table.starts[index + 1] as usize];
+            let expected = tiling
+                .neighbours(geometry::cell(index, counts))
+                .map(|at| 7 + tiling.number(at) as u32);
             prop_assert!(listed.iter().copied().eq(expected));
             prop_assert!(listed.is_sorted());
         }
@@ -72,12 +92,22 @@ proptest! {
 
     #[test]
     fn every_position_is_found_in_its_tile(
-        size in prop::array::uniform3(1usize..12), atom in prop::array::uniform3(1usize..4), tile in 1usize..5, border in 0usize..4,
+        size in prop::array::uniform3(1usize..12),
+        atom in prop::array::uniform3(1usize..4),
+        tile in 1usize..5,
+        border in 0usize..4,
     ) {
         let border = Border::ALL[border];
-        prop_assume!(matches!(border, Border::Free | Border::Zero) || (0..3).all(|a| size[a] >= atom[a]));
-        let grid =
-            Grid::new(Extent::new(&size).unwrap(), Extent::new(&atom).unwrap(), border, Grouping::Tiles(tile)).unwrap();
+        prop_assume!(
+            matches!(border, Border::Free | Border::Zero) || (0..3).all(|a| size[a] >= atom[a])
+        );
+        let grid = Grid::new(
+            Extent::new(&size).unwrap(),
+            Extent::new(&atom).unwrap(),
+            border,
+            Grouping::Tiles(tile),
+        )
+        .unwrap();
         let locator = Locator::new(&grid);
         for at in grid.positions.points() {
             let (tile, within) = locator.locate(grid.to_signal(at)).unwrap();

@@ -204,13 +204,21 @@ proptest! {
         method in 0..methods().len(),
     ) {
         let number = |(x, power): (f32, i32)| (f64::from(x) * f64::powi(10.0, power)) as f32;
-        let samples = Signal::from_planar(extent(&[24]), 1, samples.into_iter().map(number).collect()).unwrap();
+        let samples =
+            Signal::from_planar(extent(&[24]), 1, samples.into_iter().map(number).collect())
+                .unwrap();
         let atoms = Dictionary::new(extent(&[3]), 1, atoms.into_iter().map(number).collect());
         prop_assume!(atoms.is_ok());
         let penalty = Penalty::Relative(f64::powi(10.0, power));
-        let params = PursuitParams::new(penalty).with(|p| { p.nonnegative = nonnegative; p.max_sweeps = 20; });
+        let params = PursuitParams::new(penalty).with(|p| {
+            p.nonnegative = nonnegative;
+            p.max_sweeps = 20;
+        });
         refused(in_bands(&params, &samples, atoms.as_ref().unwrap()), "bands");
-        let learner = LearnParams::new(penalty).with(|p| { p.method = methods()[method]; p.passes = 2; });
+        let learner = LearnParams::new(penalty).with(|p| {
+            p.method = methods()[method];
+            p.passes = 2;
+        });
         refused(learn(learner, &samples, atoms.as_ref().unwrap()), "learning");
     }
 }

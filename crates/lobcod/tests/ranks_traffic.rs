@@ -135,14 +135,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn after_every_colour_all_copies_agree(
-        size in prop::collection::vec(1usize..40, 1..=3), atom in 1usize..5, tile in 1usize..9,
-        border in 0usize..3, grid in prop::collection::vec(1usize..4, 3), spare in 0usize..2,
+        size in prop::collection::vec(1usize..40, 1..=3),
+        atom in 1usize..5,
+        tile in 1usize..9,
+        border in 0usize..3,
+        grid in prop::collection::vec(1usize..4, 3),
+        spare in 0usize..2,
     ) {
         let border = Border::ALL[border];
-        let size: Vec<usize> = if size.len() == 3 { size.iter().map(|s| s % 14 + 1).collect() } else { size };
+        let size: Vec<usize> =
+            if size.len() == 3 { size.iter().map(|s| s % 14 + 1).collect() } else { size };
         let atoms = vec![atom; size.len()];
         prop_assume!(border != Border::Periodic || size.iter().all(|&s| s >= atom));
-        let tiling = Tiling::new(Extent::new(&size).unwrap(), Extent::new(&atoms).unwrap(), border, Grouping::Tiles(tile)).unwrap();
+        let tiling = Tiling::new(
+            Extent::new(&size).unwrap(),
+            Extent::new(&atoms).unwrap(),
+            border,
+            Grouping::Tiles(tile),
+        )
+        .unwrap();
         let counts = tiling.tile_counts();
         let grid: [usize; 3] = std::array::from_fn(|a| grid[a].min(counts[a]));
         let ranks = grid.iter().product::<usize>() + spare;
@@ -153,25 +164,39 @@ proptest! {
         let mut copies = Copies { grids, values };
         let mut truth = vec![0u64; tiling.domain.volume()];
         let mut counters: Vec<Vec<u64>> = traffic.iter().map(|t| vec![0; t.slots]).collect();
-        for (round, colour) in (0..2).flat_map(|round| (0..tiling.colours()).map(move |colour| (round, colour))) {
+        for (round, colour) in
+            (0..2).flat_map(|round| (0..tiling.colours()).map(move |colour| (round, colour)))
+        {
             // Every tile of the colour writes unique values, only on its own rank.
             for (rank, own) in counters.iter_mut().enumerate() {
                 let tiles = copies.grids[rank].tiles.clone();
-                for (index, _) in tiles.iter().enumerate().filter(|(_, tile)| tile.colour == colour) {
+                for (index, _) in tiles.iter().enumerate().filter(|(_, tile)| tile.colour == colour)
+                {
                     let mark = 1 + ((round * 100 + rank) * 10_000 + index) as u64;
-                    copies.each(rank, &tiling, Some(index), |value, at| { *value = mark; truth[at] = mark });
+                    copies.each(rank, &tiling, Some(index), |value, at| {
+                        *value = mark;
+                        truth[at] = mark
+                    });
                     own[index] = mark;
                 }
             }
             for rank in 0..ranks {
                 for neighbour in &traffic[rank].neighbours {
-                    let back = traffic[neighbour.rank].neighbours.iter().find(|n| n.rank == rank).expect("neighbours know each other");
+                    let back = traffic[neighbour.rank]
+                        .neighbours
+                        .iter()
+                        .find(|n| n.rank == rank)
+                        .expect("neighbours know each other");
                     let (out, into) = (&neighbour.colours[colour], &back.colours[colour]);
-                    prop_assert_eq!((out.send.len(), out.send_counters.len()), (into.receive.len(), into.receive_counters.len()));
+                    prop_assert_eq!(
+                        (out.send.len(), out.send_counters.len()),
+                        (into.receive.len(), into.receive_counters.len())
+                    );
                     for (from, to) in out.send.iter().zip(&into.receive) {
                         prop_assert_eq!(from.region.size, to.region.size);
                         for (from, to) in from.region.points().zip(to.region.points()) {
-                            let value = copies.values[rank][Copies::place(&copies.grids[rank], from)];
+                            let value =
+                                copies.values[rank][Copies::place(&copies.grids[rank], from)];
                             let to = Copies::place(&copies.grids[neighbour.rank], to);
                             copies.values[neighbour.rank][to] = value;
                         }
@@ -192,11 +217,15 @@ proptest! {
         for rank in 0..ranks {
             let own = planes[0].of(rank);
             for (tile, around) in tiles_of(&own).zip(&traffic[rank].around) {
-                let known: Vec<u64> = around.iter().map(|&slot| counters[rank][slot as usize]).collect();
-                let real: Vec<u64> = tiling.neighbours(tile).map(|near| {
-                    let owner = planes[0].owner(near);
-                    counters[owner][inside(&planes[0].of(owner), near).unwrap()]
-                }).collect();
+                let known: Vec<u64> =
+                    around.iter().map(|&slot| counters[rank][slot as usize]).collect();
+                let real: Vec<u64> = tiling
+                    .neighbours(tile)
+                    .map(|near| {
+                        let owner = planes[0].owner(near);
+                        counters[owner][inside(&planes[0].of(owner), near).unwrap()]
+                    })
+                    .collect();
                 prop_assert_eq!(known, real);
             }
         }

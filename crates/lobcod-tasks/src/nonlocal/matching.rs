@@ -127,8 +127,7 @@ mod tests {
                 std::array::from_fn(|a| (at[a] * (size[a] - patch[a] + 1) as f64) as usize);
             // Whole numbers: sums are exact, so equal distances are found equal.
             let sample = |i: usize| ((i as u32 ^ seed).wrapping_mul(2_654_435_761) >> 16) % levels;
-            let samples: Vec<f32> =
-                (0..size.iter().product()).map(|i| sample(i) as f32).collect();
+            let samples: Vec<f32> = (0..size.iter().product()).map(|i| sample(i) as f32).collect();
             let mut found = Found::default();
             search.find(&samples, reference, &mut found);
             let expected: Vec<usize> =

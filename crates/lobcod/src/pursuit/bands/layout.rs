@@ -179,18 +179,27 @@ mod tests {
     proptest! {
         #[test]
         fn bands_cover_positions_and_samples_once(
-            length in 1usize..200, atom in 1usize..12, rows in 1usize..60, zero: bool,
+            length in 1usize..200,
+            atom in 1usize..12,
+            rows in 1usize..60,
+            zero: bool,
         ) {
             let border = if zero { Border::Zero } else { Border::Free };
-            let (whole, atom) = (Extent::new(&[length, 7]).unwrap(), Extent::new(&[atom, 3]).unwrap());
+            let (whole, atom) =
+                (Extent::new(&[length, 7]).unwrap(), Extent::new(&[atom, 3]).unwrap());
             let layout = BandLayout::new(whole, atom, border, rows);
             let (mut position, mut sample) = (1 - layout.atom[1] as i64, layout.domain(1).start);
             for band in 0..layout.count {
                 let positions = layout.positions(band);
                 let own = layout.own(&positions, &positions);
                 prop_assert_eq!(positions.start, position);
-                prop_assert!(layout.count == 1 || positions.clone().count() >= LEAST_ATOMS * layout.atom[1]);
-                prop_assert!(positions.clone().count() <= rows.max(2 * LEAST_ATOMS * layout.atom[1]) || layout.count == 1);
+                prop_assert!(
+                    layout.count == 1 || positions.clone().count() >= LEAST_ATOMS * layout.atom[1]
+                );
+                prop_assert!(
+                    positions.clone().count() <= rows.max(2 * LEAST_ATOMS * layout.atom[1])
+                        || layout.count == 1
+                );
                 prop_assert_eq!(layout.origin(&positions).first.at[1], sample);
                 if band + 1 < layout.count {
                     let (seam, next) = (layout.seam(band + 1), layout.positions(band + 1));

@@ -52,8 +52,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counted_codes_are_sorted_codes(places in prop::collection::vec((-9i32..40, -9i32..9, 0u32..5), 0..300)) {
-            let code = |&(y, x, atom): &(i32, i32, u32)| Code { position: [0, y, x], atom, channel: atom % 2, value: 1.0f64 };
+        fn counted_codes_are_sorted_codes(
+            places in prop::collection::vec((-9i32..40, -9i32..9, 0u32..5), 0..300),
+        ) {
+            let code = |&(y, x, atom): &(i32, i32, u32)| Code {
+                position: [0, y, x],
+                atom,
+                channel: atom % 2,
+                value: 1.0f64,
+            };
             let mut codes: Vec<Code<f64>> = places.iter().map(code).collect();
             let mut expected = codes.clone();
             expected.sort_by_key(|code| (code.position, code.atom, code.channel));

@@ -60,13 +60,19 @@ mod tests {
     proptest! {
         #[test]
         fn bands_seams_and_zones_consist_of_whole_pieces(
-            length in 1usize..400, atom in 1usize..12, rows in 1usize..200,
+            length in 1usize..400,
+            atom in 1usize..12,
+            rows in 1usize..200,
         ) {
             let (whole, atom) = (Extent::new(&[length]).unwrap(), Extent::new(&[atom]).unwrap());
             let layout = BandLayout::new(whole, atom, Border::Free, rows);
             let (pieces, all) = (Pieces::new(&layout), layout.all());
             let seams = (1..layout.count).map(|band| layout.seam(band));
-            for range in (0..layout.count).map(|band| layout.positions(band)).chain(seams).chain(layout.zones()) {
+            for range in (0..layout.count)
+                .map(|band| layout.positions(band))
+                .chain(seams)
+                .chain(layout.zones())
+            {
                 for range in [range.clone(), layout.around(&range)] {
                     let own = pieces.of(&range);
                     prop_assert_eq!(pieces.edges[own.start], range.start.max(all.start));
