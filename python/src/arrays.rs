@@ -77,7 +77,8 @@ impl Numbers<'_> {
                 let axes = ["t", "h, w", "d, h, w"][rank.clamp(1, 3) - 1];
                 let words = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
                 return Err(Fault::value(format!(
-                    "a dictionary for these signals has the shape (m, {axes}) or, with channels, (m, c, {axes}), not ({words}); reshape it, or set channel_axis"
+                    "a dictionary for these signals has the shape (m, {axes}) or, with channels, \
+                     (m, c, {axes}), not ({words}); reshape it, or set channel_axis"
                 )));
             }
         };

@@ -99,7 +99,8 @@ fn encode_in<'py, T: Real>(
     if let Some(option) = &rows.unsupported {
         let (needed, limit) = (words(whole), words(limit));
         return Err(Fault(PyMemoryError::new_err(format!(
-            "coding the array as a whole needs {needed}, the limit is {limit}, and coding it in bands does not support {option}; do without it, or raise max_memory"
+            "coding the array as a whole needs {needed}, the limit is {limit}, and coding it in \
+             bands does not support {option}; do without it, or raise max_memory"
         ))));
     }
     let height = pursuit.rows_within(&*engine, shape, &dictionary, limit)?;

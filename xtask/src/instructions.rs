@@ -55,7 +55,8 @@ pub fn compare(write: bool) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "more instructions than stored in {}: {}; if intended, store them with `cargo xtask instructions keep`",
+        "more instructions than stored in {}: {}; if intended, store them with `cargo xtask \
+         instructions keep`",
         file.display(),
         slower.join(", ")
     ))

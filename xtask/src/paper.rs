@@ -128,7 +128,10 @@ fn installed(venv: &Path, files: &[&str], old_numpy: bool) -> Result<(), String>
         install.arg("-r").arg(path);
     }
     run(&mut install).map_err(|reason| {
-        format!("{reason}; spams and mpi4py are compiled here (Debian: g++ libopenblas-dev libopenmpi-dev python3-dev)")
+        format!(
+            "{reason}; spams and mpi4py are compiled here (Debian: g++ libopenblas-dev \
+             libopenmpi-dev python3-dev)"
+        )
     })?;
     fs::write(stamp, wanted).map_err(|e| e.to_string())
 }

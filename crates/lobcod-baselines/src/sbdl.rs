@@ -88,7 +88,11 @@ impl Sbdl {
     /// ```
     /// use lobcod::{Dictionary, Extent, Signal};
     /// use lobcod_baselines::Sbdl;
-    /// let signal = Signal::from_planar(Extent::new(&[40])?, 1, (0..40).map(|t| (t as f64 * 0.5).sin()).collect())?;
+    /// let signal = Signal::from_planar(
+    ///     Extent::new(&[40])?,
+    ///     1,
+    ///     (0..40).map(|t| (t as f64 * 0.5).sin()).collect(),
+    /// )?;
     /// let dictionary = Dictionary::random(Extent::new(&[6])?, 1, 8, 0)?;
     /// let answer = Sbdl::new(0.1).run(&[signal.into()], &dictionary)?;
     /// assert!(answer.history.last().unwrap().objective < answer.history[0].objective * 1.01);

@@ -375,7 +375,8 @@ fn method(args: &DenoiseArgs) -> Result<Method> {
         (None, Some(Preset::Best)) if !with_atoms => Ok(Method::Groups(Effort::Best)),
         (None, _) if !with_atoms => Ok(Method::Groups(Effort::Standard)),
         (None, _) => bail!(
-            "--dictionary and --keep-atoms are for methods with atoms; use --preset fast, or remove them"
+            "--dictionary and --keep-atoms are for methods with atoms; use --preset fast, or \
+             remove them"
         ),
     }
 }
@@ -408,7 +409,8 @@ fn warning(job: &Denoising<'_>, denoised: &Denoised) -> Option<String> {
     match detect_noise(&job.image.signal, job.white.value).ok()? {
         found @ (DetectedNoise::Correlated { .. } | DetectedNoise::Impulses { .. }) => {
             Some(format!(
-                "the noise does not look white but like {found}; remove --noise to treat it as such"
+                "the noise does not look white but like {found}; remove --noise to treat it as \
+                 such"
             ))
         }
         _ => None,

@@ -153,7 +153,8 @@ pub fn check_axes(what: &str, atom: Extent, signal: Extent) -> Result<()> {
     };
     ensure!(
         atom.rank() == signal.rank(),
-        "{what} have {} ({atom}), but the signal has {} ({signal}); use other atoms or --size, or set the axes with --axes",
+        "{what} have {} ({atom}), but the signal has {} ({signal}); use other atoms or --size, or \
+         set the axes with --axes",
         axes(atom),
         axes(signal)
     );
@@ -164,7 +165,8 @@ pub fn check_axes(what: &str, atom: Extent, signal: Extent) -> Result<()> {
 pub fn check_size(what: &str, atom: Extent, signal: Extent) -> Result<()> {
     ensure!(
         atom.volume() <= signal.volume(),
-        "{what} ({atom}) are larger than the signal ({signal}); use smaller atoms or a larger image"
+        "{what} ({atom}) are larger than the signal ({signal}); use smaller atoms or a larger \
+         image"
     );
     Ok(())
 }

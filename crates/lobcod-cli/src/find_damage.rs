@@ -98,7 +98,8 @@ fn show(args: &FindDamageArgs, damage: &Damage) -> Result<()> {
         table.row(
             "next",
             format!(
-                "review the mask, remove what is not damage, then: lobcod inpaint {} --holes {} -o repaired.png",
+                "review the mask, remove what is not damage, then: lobcod inpaint {} --holes {} \
+                 -o repaired.png",
                 args.image.display(),
                 args.output.display()
             ),

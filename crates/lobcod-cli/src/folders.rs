@@ -74,7 +74,8 @@ fn images_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut images: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_image).collect();
     ensure!(
         !images.is_empty(),
-        "the folder {place} contains no images (png, jpg, tif, npy, wav or zarr); use another folder"
+        "the folder {place} contains no images (png, jpg, tif, npy, wav or zarr); use another \
+         folder"
     );
     images.sort();
     Ok(images)

@@ -218,7 +218,8 @@ fn read_starts<T: Real>(args: &EncodeArgs) -> Result<Vec<Start<T>>> {
         let place = file.display();
         ensure!(
             count == 1,
-            "several images need a folder of initial codes, but {place} is not a folder; pass the folder that contains them"
+            "several images need a folder of initial codes, but {place} is not a folder; pass the \
+             folder that contains them"
         );
         vec![file.clone()]
     };

@@ -34,7 +34,9 @@ impl Missing {
         if image.known.is_some() {
             missing.rules.push(match image.depth {
                 Depth::F32 | Depth::F64 => "NaN and transparent samples are missing".into(),
-                _ => "pixels with an alpha below one half, and partly transparent ones next to them, are missing".into(),
+                _ => "pixels with an alpha below one half, and partly transparent ones next to \
+                      them, are missing"
+                    .into(),
             });
         }
         let named = [(&args.known, Polarity::Known), (&args.holes, Polarity::Holes)];
@@ -95,7 +97,8 @@ fn inverted<T: Real>(file: &Path, mask: &Mask<T>, polarity: Polarity) -> String 
     let missing = 100.0 * fraction(mask.weights(), mask);
     let file = file.display();
     format!(
-        "{given} {file} leaves {missing:.0} % of the image missing, most of it far from any known pixel; if the mask is inverted, use {other} {file}"
+        "{given} {file} leaves {missing:.0} % of the image missing, most of it far from any known \
+         pixel; if the mask is inverted, use {other} {file}"
     )
 }
 

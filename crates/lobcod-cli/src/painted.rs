@@ -33,7 +33,8 @@ pub fn unpainted<T: Real>(
     let [red, green, blue] = colour.0;
     ensure!(
         matches!(image.depth, Depth::U8 | Depth::U16) && signal.extent().rank() == 2,
-        "--holes-colour requires an 8-bit or 16-bit image, but {place} is {}, {}; mark missing pixels with NaN or --holes",
+        "--holes-colour requires an 8-bit or 16-bit image, but {place} is {}, {}; mark missing \
+         pixels with NaN or --holes",
         summary::shape(signal.extent(), signal.channels()),
         image.depth
     );

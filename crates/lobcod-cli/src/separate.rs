@@ -292,7 +292,8 @@ impl<T: Real> Separated<'_, T> {
         let variance = square - mean * mean;
         let fraction = if variance > 0.0 { in_texture / variance } else { 0.0 };
         format!(
-            "Split into a smooth layer and a texture, which has {} % of the variance. Together they reproduce the image up to {} (root mean square).",
+            "Split into a smooth layer and a texture, which has {} % of the variance. Together \
+             they reproduce the image up to {} (root mean square).",
             percent(fraction),
             number(left.sqrt())
         )

@@ -70,13 +70,15 @@ impl White {
         if let Some(output) = whole {
             let output = output.display();
             warn(&format!(
-                "{image} contains floats from {range}, so {white} becomes white in {output}; set white with --scale"
+                "{image} contains floats from {range}, so {white} becomes white in {output}; set \
+                 white with --scale"
             ));
         }
         if scored_without_peak {
             let peak = number(self.range);
             warn(&format!(
-                "{image} contains floats from {range}, so scores use a peak of {peak}; set it with --peak or --scale"
+                "{image} contains floats from {range}, so scores use a peak of {peak}; set it \
+                 with --peak or --scale"
             ));
         }
     }
@@ -86,7 +88,8 @@ impl White {
         if self.value != other.value {
             let (white, other) = (number(self.value), number(other.value));
             warn(&format!(
-                "white is {other} in {} but {white} in the image, so scores compare different units",
+                "white is {other} in {} but {white} in the image, so scores compare different \
+                 units",
                 reference.display()
             ));
         }

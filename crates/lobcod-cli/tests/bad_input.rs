@@ -39,7 +39,10 @@ fn desk() -> Desk {
     desk.succeed("encode good.png -o kept.npz --relative-penalty 0.3");
     let codes = fs::read(desk.path("kept.npz")).unwrap();
     desk.bytes("cut.npz", &codes[..codes.len() / 2]);
-    desk.succeed("encode good.png --relative-penalty 0.02 --tolerance 1e-9 --max-sweeps 1 --checkpoint run.npz");
+    desk.succeed(
+        "encode good.png --relative-penalty 0.02 --tolerance 1e-9 --max-sweeps 1 --checkpoint \
+         run.npz",
+    );
     let checkpoint = fs::read(desk.path("run.npz")).unwrap();
     desk.bytes("short.npz", &checkpoint[..checkpoint.len() / 2]);
     let mut changed = checkpoint.clone();

@@ -411,7 +411,8 @@ fn a_penalty_that_zeroes_all_codes_causes_a_warning() {
 fn an_interrupted_run_saves_the_result_so_far() {
     let desk = Desk::new();
     desk.image("a.png", &[400, 400], 1, 0.0);
-    let line = "encode a.png -o codes.npz --relative-penalty 0.001 --tolerance 0 --time-limit 30 --precision f64 --checkpoint run.npz";
+    let line = "encode a.png -o codes.npz --relative-penalty 0.001 --tolerance 0 --time-limit 30 \
+                --precision f64 --checkpoint run.npz";
     let report = desk.interrupt_after("run.npz", line);
     let codes = read_codes::<f64>(&desk.path("codes.npz"), None).unwrap();
     assert_eq!(codes.needles.nonzeros() as u64, report["nonzeros"].as_u64().unwrap());

@@ -94,7 +94,10 @@ fn known_pixels_are_kept_unless_the_fit_is_requested() {
     let quiet = desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o kept.png --quiet");
     assert_eq!(quiet, "");
     desk.succeed("inpaint photo.png --known known.png -o same.png --quiet --threads 2");
-    desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o refit.png --penalty 30 --refit-known --quiet");
+    desk.succeed(
+        "inpaint --threads 1 photo.png --holes holes.png -o refit.png --penalty 30 --refit-known \
+         --quiet",
+    );
     assert_eq!(fs::read(desk.path("kept.png")).unwrap(), fs::read(desk.path("same.png")).unwrap());
     let truth = read(&desk, "photo.png");
     let kept = read(&desk, "kept.png");
@@ -164,7 +167,10 @@ fn output_keeps_the_sample_type() {
     let mut small = texture(&[40, 48], 1, 0.3);
     small.data_mut().iter_mut().for_each(|x| *x /= 255.0);
     desk.write("small.tif", &small, Depth::F32);
-    let float = desk.json("inpaint --threads 1 small.tif --holes holes.png -o small-out.tif --reference small.tif --peak 1");
+    let float = desk.json(
+        "inpaint --threads 1 small.tif --holes holes.png -o small-out.tif --reference small.tif \
+         --peak 1",
+    );
     assert_eq!(float["depth"], "f32");
     assert!(near(number(&float, "psnr_db"), number(&report, "psnr_db"), 0.02));
     assert!(near(255.0 * number(&float, "penalty"), number(&report, "penalty"), 0.05));
@@ -189,8 +195,10 @@ fn learning_and_presets_average_several_results() {
     // Smooth interpolation, without a dictionary, is one of them.
     assert_eq!(answers.iter().filter(|a| a["dictionary"] == "none").count(), 1);
     assert!(near(answers.iter().map(|a| number(a, "weight")).sum(), 1.0, 1e-9));
-    let best = desk
-        .json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset best --dictionary natural --dictionary dct");
+    let best = desk.json(
+        "inpaint --threads 1 photo.png --holes holes.png -o out.png --preset best --dictionary \
+         natural --dictionary dct",
+    );
     // Thirteen of single patches, and one of groups of similar ones.
     assert_eq!(best["answers"].as_array().unwrap().len(), 14);
     let fast =
@@ -204,7 +212,10 @@ fn learning_and_presets_average_several_results() {
 #[test]
 fn the_report_shows_before_and_after_holes_and_path() {
     let desk = desk(3);
-    desk.succeed("inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png --report page.html --quiet");
+    desk.succeed(
+        "inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png \
+         --report page.html --quiet",
+    );
     let page = fs::read_to_string(desk.path("page.html")).unwrap();
     for part in [
         "with holes",
@@ -266,7 +277,8 @@ fn every_error_is_one_sentence() {
             "same shape",
         ),
         (
-            "inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png --peak 0",
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --reference photo.png \
+             --peak 0",
             "peak",
         ),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --penalty 0", "penalty"),
@@ -281,7 +293,8 @@ fn every_error_is_one_sentence() {
         ),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.png --max-memory 60k", "60.0 kib"),
         (
-            "inpaint --threads 1 photo.png --holes holes.png -o out.png --engine cuda --precision f64",
+            "inpaint --threads 1 photo.png --holes holes.png -o out.png --engine cuda --precision \
+             f64",
             "cuda",
         ),
     ] {
@@ -307,7 +320,10 @@ fn every_error_is_one_sentence() {
 #[test]
 fn a_time_limit_leaves_a_complete_image() {
     let desk = desk(1);
-    let report = desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --time-limit 0 --reference photo.png");
+    let report = desk.json(
+        "inpaint --threads 1 photo.png --holes holes.png -o out.png --time-limit 0 --reference \
+         photo.png",
+    );
     assert_eq!(report["status"], "time_limit");
     assert!(number(&report, "psnr_output_db") > 10.0);
 }

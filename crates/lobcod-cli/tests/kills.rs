@@ -73,7 +73,8 @@ fn survives(line: &str, output: &str) {
     ));
     assert!(fs::read(desk.path(output)).unwrap() == answer);
     println!(
-        "{line}: {killed} kills, {begun} times from the start, {finished} runs ended, {left} temporary files left"
+        "{line}: {killed} kills, {begun} times from the start, {finished} runs ended, {left} \
+         temporary files left"
     );
     // Temporary files exist only briefly before they are renamed, so few kills leave one.
     assert!(left <= 1 + killed / 20, "{left} temporary files were left behind");

@@ -177,7 +177,10 @@ fn a_folder_is_expanded_to_its_images() {
 #[test]
 fn every_option_takes_effect() {
     let desk = desk();
-    let first = desk.json("learn a.png -o d.npz --passes 1 --init dct --border periodic --base smooth --precision f64");
+    let first = desk.json(
+        "learn a.png -o d.npz --passes 1 --init dct --border periodic --base smooth --precision \
+         f64",
+    );
     assert_eq!((&first["atoms"], &first["atom_shape"]), (&81.into(), &vec![8, 8].into()));
     assert_eq!(
         (&first["border"], &first["precision"], &first["passes"]),
@@ -210,7 +213,10 @@ fn every_option_takes_effect() {
         "working_memory_bytes",
     );
     assert!((used..4.0 * used).contains(&needed(&format!("{SMALL} --threads 2"))));
-    let plan = desk.json("learn a.png b.png -o never.npz --dry-run --max-memory 20k --checkpoint run.npz --report r.html");
+    let plan = desk.json(
+        "learn a.png b.png -o never.npz --dry-run --max-memory 20k --checkpoint run.npz --report \
+         r.html",
+    );
     assert!(!desk.path("run.npz").exists() && !desk.path("r.html").exists());
     assert_eq!(
         (&plan["dry_run"], &plan["fits"], &plan["atoms"]),

@@ -54,7 +54,8 @@ fn bash_completion_works() {
     }
     let desk = Desk::new();
     desk.bytes("lobcod.bash", desk.succeed("completions bash").as_bytes());
-    let ask = "source ./lobcod.bash; COMP_WORDS=(lobcod inpaint --pre); COMP_CWORD=2; _lobcod lobcod --pre inpaint; echo ${COMPREPLY[@]}";
+    let ask = "source ./lobcod.bash; COMP_WORDS=(lobcod inpaint --pre); COMP_CWORD=2; _lobcod \
+               lobcod --pre inpaint; echo ${COMPREPLY[@]}";
     let output =
         Command::new("bash").args(["-c", ask]).current_dir(desk.path("")).output().unwrap();
     assert_eq!(

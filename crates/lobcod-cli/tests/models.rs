@@ -24,7 +24,8 @@ fn atoms(desk: &Desk, name: &str) -> Dictionary<f64> {
 fn every_option_shapes_the_atoms_and_is_reported() {
     let desk = desk();
     let summary = desk.succeed(&format!(
-        "learn a.png -o d.npz {SMALL} --zero-mean --window tukey:0.5 --nonnegative --sort variance --precision f64"
+        "learn a.png -o d.npz {SMALL} --zero-mean --window tukey:0.5 --nonnegative --sort \
+         variance --precision f64"
     ));
     assert!(
         summary.contains("nonnegative, zero-mean, sort variance, window tukey:0.5"),

@@ -84,7 +84,8 @@ fn images_read_as_a_whole_are_distributed_too() {
         ("encode a.png --holes holes.png --border periodic -o NAME.npz", "npz"),
         ("learn a.png b.png --atoms 12 --size 6x6 --passes 2 -o NAME.npz", "npz"),
         (
-            "learn a.png --atoms 9 --size 6x6 --passes 1 --method stochastic --step adam -o NAME.npz",
+            "learn a.png --atoms 9 --size 6x6 --passes 1 --method stochastic --step adam -o \
+             NAME.npz",
             "npz",
         ),
     ] {

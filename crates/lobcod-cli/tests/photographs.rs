@@ -85,7 +85,8 @@ fn a_rotated_photograph_and_its_mask_become_upright() {
             orientation,
         );
         for mask in ["holes.png", "mask.png"] {
-            let line = "inpaint turned.png -o out.png --reference truth.png --report page.html --threads 1";
+            let line = "inpaint turned.png -o out.png --reference truth.png --report page.html \
+                        --threads 1";
             let report = desk.json(&format!("{line} --holes {mask}"));
             assert!(number(&report, "psnr_output_db") > 30.0, "{orientation} {mask}");
             assert_eq!(
@@ -134,7 +135,10 @@ fn masks_of_paint_programs_give_the_rule_and_the_fraction() {
         let psnr = metrics::psnr(&read(&desk, "out.png"), &photo, 255.0).unwrap();
         assert!(psnr > 25.0, "{line}: {psnr} dB");
     }
-    let words = desk.succeed("inpaint damaged.png --holes hard.png -o out.png --preset fast --threads 1 --report page.html");
+    let words = desk.succeed(
+        "inpaint damaged.png --holes hard.png -o out.png --preset fast --threads 1 --report \
+         page.html",
+    );
     assert!(words.contains("% of the pixels (hard.png: non-zero pixels are missing)"), "{words}");
     let page = std::fs::read_to_string(desk.path("page.html")).unwrap();
     assert!(page.contains("non-zero pixels are missing"));
@@ -330,7 +334,10 @@ fn floats_keep_their_type_and_their_range() {
 fn encode_prints_the_psnr_and_the_penalty_of_learning() {
     let desk = Desk::new();
     let photo = desk.image("photo.png", &SIZE, 1, 0.0);
-    desk.succeed("learn photo.png -o atoms.npz --atoms 6 --size 6x6 --passes 2 --penalty 30 --threads 1 --quiet");
+    desk.succeed(
+        "learn photo.png -o atoms.npz --atoms 6 --size 6x6 --passes 2 --penalty 30 --threads 1 \
+         --quiet",
+    );
     let line = "encode photo.png -o codes.npz --dictionary atoms.npz --threads 1";
     let report = desk.json(line);
     assert_eq!(number(&report, "dictionary_penalty"), 30.0);

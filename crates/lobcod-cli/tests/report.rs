@@ -196,7 +196,10 @@ fn learning_from_sounds_with_holes_or_without_time_is_shown() {
     desk.succeed("learn tone.wav -o d.npz --atoms 5 --passes 2 --report tone.html");
     assert_eq!(page(&desk.path("tone.html")).matches("<svg ").count(), 3 + 4);
     // With so many atoms, some remain unused and are replaced.
-    let report = desk.json("learn tone.wav -o d.npz --size 12 --atoms 60 --relative-penalty 0.3 --passes 9 --report many.html");
+    let report = desk.json(
+        "learn tone.wav -o d.npz --size 12 --atoms 60 --relative-penalty 0.3 --passes 9 --report \
+         many.html",
+    );
     let renewed = number(&report, "replaced_atoms") + number(&report, "merged_atoms");
     assert_eq!(page(&desk.path("many.html")).contains("per pass."), renewed > 0.0);
     assert!(renewed > 0.0, "{report:#}");

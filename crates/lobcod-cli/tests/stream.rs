@@ -130,7 +130,8 @@ fn a_stream_interrupted_anywhere_resumes_to_the_same_dictionary() {
     // Options that the stream does not know are checked as well.
     for options in ["--base none", "--scale 1", "--seed 7"] {
         let output = desk.run(&format!(
-            "learn a.png -o d.npz {SMALL} --precision f64 --init patches --resume run.npz {options}"
+            "learn a.png -o d.npz {SMALL} --precision f64 --init patches --resume run.npz \
+             {options}"
         ));
         let err = text(&output.stderr);
         assert!(output.status.code() == Some(1) && err.contains("resume with"), "{options}: {err}");

@@ -56,7 +56,8 @@ fn fuse_writes_a_sharp_image_its_maps_and_its_scores() {
         let truth = pair(&desk, ending, depth, channels);
         // Quiet: stripes in small images may look like motion and cause a warning.
         let report = desk.json(&format!(
-            "fuse near.{ending} far.{ending} -o out.{ending} --reference true.{ending} --decision-map from.png --depth-map depth.npy --report page.html --quiet"
+            "fuse near.{ending} far.{ending} -o out.{ending} --reference true.{ending} \
+             --decision-map from.png --depth-map depth.npy --report page.html --quiet"
         ));
         let (image, written) = read(&desk, &format!("out.{ending}"));
         assert_eq!((written, image.channels()), (depth, channels));
@@ -233,7 +234,10 @@ fn denoise_scores_what_it_writes() {
 fn separate_splits_and_compare_compares() {
     let desk = Desk::new();
     let image = desk.image("a.png", &SIZE, 1, 0.0);
-    let report = desk.json("separate a.png --smooth-out smooth.npy --texture-out texture.npy --penalty 20 --alternations 3");
+    let report = desk.json(
+        "separate a.png --smooth-out smooth.npy --texture-out texture.npy --penalty 20 \
+         --alternations 3",
+    );
     let (smooth, layer) = (read(&desk, "smooth.npy").0, read(&desk, "texture.npy").0);
     let rest: f64 = (0..image.data().len())
         .map(|i| f64::from(image.data()[i] - smooth.data()[i] - layer.data()[i]).powi(2))
@@ -244,7 +248,10 @@ fn separate_splits_and_compare_compares() {
         number(&plan, "working_memory_bytes") > 1e5
             && !desk.files().contains(&"never.png".to_string())
     );
-    desk.succeed("separate a.png --smooth-out smooth.png --texture-out texture.png --penalty 20 --alternations 1");
+    desk.succeed(
+        "separate a.png --smooth-out smooth.png --texture-out texture.png --penalty 20 \
+         --alternations 1",
+    );
     assert!(
         (read(&desk, "texture.png").0.data().iter().sum::<f32>() / 3072.0 - 127.5).abs() < 30.0
     );
@@ -338,7 +345,8 @@ fn interrupted_tasks_save_the_result_so_far() {
         "fuse a.png b.png -o out.png --tolerance 1e-9 --alternations 500 --penalty 0.3",
         "denoise a.png -o out.png --noise gaussian:20",
         "inpaint a.png --known known.png -o out.png --preset best",
-        "separate a.png --smooth-out out.png --texture-out texture.png --tolerance 1e-9 --alternations 500",
+        "separate a.png --smooth-out out.png --texture-out texture.png --tolerance 1e-9 \
+         --alternations 500",
         "demo -o out",
     ] {
         let output = desk.break_off(line, |waited| waited.as_millis() >= 600);

@@ -218,7 +218,8 @@ impl fmt::Display for Problem {
         let border = params.border;
         write!(
             f,
-            "problem with seed {seed}, border {border}, {observation:?}, {extra:?}, {:?}, {shape:?}",
+            "problem with seed {seed}, border {border}, {observation:?}, {extra:?}, {:?}, \
+             {shape:?}",
             params.penalty
         )
     }

@@ -71,7 +71,8 @@ pub(crate) fn open() -> Result<Arc<CudaContext>> {
     }
     if !nvrtc_is_there() {
         return Err(Error::Unavailable(format!(
-            "the CUDA engine needs NVRTC, NVIDIA's run-time compiler, which was not found; install CUDA, or `pip install nvidia-cuda-nvrtc` and activate its environment, {CPU}"
+            "the CUDA engine needs NVRTC, NVIDIA's run-time compiler, which was not found; \
+             install CUDA, or `pip install nvidia-cuda-nvrtc` and activate its environment, {CPU}"
         )));
     }
     if !CudaContext::device_count().is_ok_and(|count| count > 0) {
@@ -95,7 +96,8 @@ pub(crate) fn failed(error: DriverError) -> Error {
     const CURE: &str = "or use the cpu engine or --engine auto";
     Error::Device(if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
         format!(
-            "the CUDA device has too little free memory for this problem; use a smaller signal, {CURE}"
+            "the CUDA device has too little free memory for this problem; use a smaller signal, \
+             {CURE}"
         )
     } else {
         format!("the CUDA device failed ({error}); check `nvidia-smi`, {CURE}")

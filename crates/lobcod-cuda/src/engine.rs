@@ -205,7 +205,9 @@ impl<T: Real> Engine<T> for CudaEngine {
         let problem = *problem.downcast::<Problem<f32>>().map_err(|_| not_single())?;
         if problem.local == Local::Lars {
             return Err(Error::Unavailable(
-                "the CUDA engine does not support LARS; use the coordinate solver or the cpu engine".into(),
+                "the CUDA engine does not support LARS; use the coordinate solver or the cpu \
+                 engine"
+                    .into(),
             ));
         }
         if let Some(model) = problem.special_model() {

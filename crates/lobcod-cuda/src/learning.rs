@@ -201,7 +201,8 @@ impl Learning<f32> for CudaSession {
     fn improve_atoms(&mut self, constraints: &Constraints, _: &Context) -> Result<f64> {
         if !constraints.is_none() {
             return Err(Error::Unavailable(
-                "the CUDA engine learns atom by atom without constraints on the atoms; use the CPU engine or the batch method"
+                "the CUDA engine learns atom by atom without constraints on the atoms; use the \
+                 CPU engine or the batch method"
                     .into(),
             ));
         }

@@ -8,7 +8,11 @@
 //! ```no_run
 //! use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
 //! let engine = lobcod_cuda::CudaEngine::new()?;
-//! let image = Signal::from_planar(Extent::new(&[64, 64])?, 1, (0..4096).map(|i| (i as f32 * 0.1).sin()).collect())?;
+//! let image = Signal::from_planar(
+//!     Extent::new(&[64, 64])?,
+//!     1,
+//!     (0..4096).map(|i| (i as f32 * 0.1).sin()).collect(),
+//! )?;
 //! let dictionary = Dictionary::dct(Extent::new(&[8, 8])?, 1, 64)?;
 //! let pursuit = PursuitParams::new(Penalty::Relative(0.1)).check()?;
 //! let answer = pursuit.run(&engine, &[image.into()], &dictionary, &mut ())?;

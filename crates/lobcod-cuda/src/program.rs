@@ -96,7 +96,8 @@ fn compiler() -> String {
 pub(crate) fn architecture((major, minor): (i32, i32)) -> Result<String> {
     if major < 7 {
         return Err(Error::Unavailable(format!(
-            "the CUDA device has compute capability {major}.{minor}, but 7.0 or later is needed; use the cpu engine"
+            "the CUDA device has compute capability {major}.{minor}, but 7.0 or later is needed; \
+             use the cpu engine"
         )));
     }
     Ok(format!("sm_{major}{minor}"))

@@ -177,7 +177,8 @@ impl Recipe {
     pub(crate) fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
         let broken = |what: String| {
             Error::Device(format!(
-                "the GPU kernels could not be compiled ({what}); use the cpu engine or --engine auto"
+                "the GPU kernels could not be compiled ({what}); use the cpu engine or --engine \
+                 auto"
             ))
         };
         let source = CString::new(source()).expect("kernel sources contain no NUL");

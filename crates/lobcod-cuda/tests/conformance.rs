@@ -216,7 +216,8 @@ fn a_pass_over_the_atoms_lowers_the_objective() {
                         let synthesised = objective(&mut *session, Measure::Objective);
                         assert!(
                             (synthesised - after).abs() <= 4e-6 * synthesised,
-                            "{name}: the residual gives {after}, codes and atoms give {synthesised}"
+                            "{name}: the residual gives {after}, codes and atoms give \
+                             {synthesised}"
                         );
                         first.get_or_insert(before);
                     }

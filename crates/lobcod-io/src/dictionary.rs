@@ -81,7 +81,8 @@ pub fn read_dictionary<T: Real>(path: &Path) -> Result<Dictionary<T>> {
             return Err(Error::shape(
                 path,
                 format!(
-                    "{reason}, but a dictionary has the shape (m, t), (m, h, w) or (m, c, h, w); reshape it"
+                    "{reason}, but a dictionary has the shape (m, t), (m, h, w) or (m, c, h, w); \
+                     reshape it"
                 ),
             ));
         }

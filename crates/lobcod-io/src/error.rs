@@ -115,12 +115,14 @@ fn io_sentence(path: &Path, access: Access, source: &io::Error) -> String {
         (Access::Write, ErrorKind::NotFound | ErrorKind::NotADirectory) if !has_folder(path) => {
             let folder = path.parent().unwrap_or(path).display();
             format!(
-                "{file} cannot be written because the folder {folder} does not exist; create it first"
+                "{file} cannot be written because the folder {folder} does not exist; create it \
+                 first"
             )
         }
         (Access::Write, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
             format!(
-                "{file} cannot be written: permission denied; change the permissions of the file and its folder, or choose another location"
+                "{file} cannot be written: permission denied; change the permissions of the file \
+                 and its folder, or choose another location"
             )
         }
         (Access::Write, ErrorKind::StorageFull) => {

@@ -23,7 +23,8 @@ pub(crate) fn check(path: &Path, npz: &Npz) -> Result<()> {
         Some(&[version]) => Err(Error::format(
             path,
             format!(
-                "has format version {version}, but this program reads versions up to {NEWEST}; use a newer version of lobcod"
+                "has format version {version}, but this program reads versions up to {NEWEST}; \
+                 use a newer version of lobcod"
             ),
         )),
         _ => Err(Error::format(path, "has an unreadable format version; recreate the file")),

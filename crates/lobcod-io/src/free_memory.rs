@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn the_address_space_may_be_limited() {
-        let limits = "Limit            Soft Limit  Hard Limit  Units\nMax address space         1048576  unlimited  bytes\n";
+        let limits = "Limit            Soft Limit  Hard Limit  Units\nMax address space         \
+                      1048576  unlimited  bytes\n";
         assert_eq!(address_space_left(limits, "16 3 2"), Some(1048576 - 16 * 4096));
         assert_eq!(
             address_space_left("Max address space  unlimited  unlimited  bytes\n", "16 3"),

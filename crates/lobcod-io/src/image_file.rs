@@ -168,7 +168,8 @@ pub(crate) fn missing_weights<T: Real>(
         } else if !sample.is_finite() {
             return Err(Error::data(
                 path,
-                "a sample is infinite or overflows the precision; replace it by NaN if it is unknown",
+                "a sample is infinite or overflows the precision; replace it by NaN if it is \
+                 unknown",
             ));
         }
     }

@@ -58,13 +58,15 @@ impl FileKind {
             _ if camera_raw(path, file) => {
                 return Err(Error::format(
                     path,
-                    "is a camera raw file, which is not supported; convert it to a 16-bit TIFF first, for example with: darktable-cli IN.nef OUT.tif",
+                    "is a camera raw file, which is not supported; convert it to a 16-bit TIFF \
+                     first, for example with: darktable-cli IN.nef OUT.tif",
                 ));
             }
             _ if file.get(4..8) == Some(b"ftyp") => {
                 return Err(Error::format(
                     path,
-                    "is a HEIC or AVIF image, which is not supported; convert it first, for example with: heif-convert IN.heic OUT.png",
+                    "is a HEIC or AVIF image, which is not supported; convert it first, for \
+                     example with: heif-convert IN.heic OUT.png",
                 ));
             }
             _ if file.starts_with(b"\x89PNG\r\n\x1a\n") => FileKind::Png,

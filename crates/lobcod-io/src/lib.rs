@@ -10,7 +10,11 @@
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("grey.png");
-//! let signal = lobcod::Signal::<f32>::from_planar(lobcod::Extent::new(&[2, 2])?, 1, vec![0.0, 50.0, 100.0, 300.0])?;
+//! let signal = lobcod::Signal::<f32>::from_planar(
+//!     lobcod::Extent::new(&[2, 2])?,
+//!     1,
+//!     vec![0.0, 50.0, 100.0, 300.0],
+//! )?;
 //! write_image(&path, &signal, &WriteOptions::default())?;
 //! let back = read_image::<f32>(&path, &ReadOptions::default())?;
 //! assert_eq!(back.signal.data(), [0.0, 50.0, 100.0, 255.0]);

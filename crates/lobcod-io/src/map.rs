@@ -46,7 +46,8 @@ pub fn read_coefficient_weights<T: Real>(
         return Err(Error::shape(
             path,
             format!(
-                "contains an array of shape {}, but weights of coefficients have {} axes: atoms, then positions",
+                "contains an array of shape {}, but weights of coefficients have {} axes: atoms, \
+                 then positions",
                 shape_words(shape),
                 rank + 1
             ),

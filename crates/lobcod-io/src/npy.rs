@@ -55,7 +55,8 @@ pub(crate) fn decode_whole(path: &Path, mut file: Vec<u8>) -> Result<Array> {
         return Err(Error::format(
             path,
             format!(
-                "is truncated or damaged: the header declares shape {} of {size}-byte items, but {} bytes follow; recreate the file",
+                "is truncated or damaged: the header declares shape {} of {size}-byte items, but \
+                 {} bytes follow; recreate the file",
                 shape_words(&header.shape),
                 samples.len()
             ),

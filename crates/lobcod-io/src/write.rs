@@ -123,7 +123,8 @@ fn encode_image<T: Real>(
         return Err(Error::format(
             path,
             format!(
-                "cannot store samples of depth {depth}, because it is a {kind} file; use {nearest}, .tif or .npy"
+                "cannot store samples of depth {depth}, because it is a {kind} file; use \
+                 {nearest}, .tif or .npy"
             ),
         ));
     }

@@ -41,7 +41,8 @@ fn block(maker_note: usize) -> Vec<u8> {
 }
 
 fn metadata(maker_note: usize) -> Metadata {
-    let packet = "<?xpacket begin=\"\u{feff}\"?><x:xmpmeta xmlns:x=\"adobe:ns:meta/\">J\u{fc}rgen</x:xmpmeta><?xpacket end=\"w\"?>";
+    let packet = "<?xpacket begin=\"\u{feff}\"?><x:xmpmeta \
+                  xmlns:x=\"adobe:ns:meta/\">J\u{fc}rgen</x:xmpmeta><?xpacket end=\"w\"?>";
     Metadata {
         icc: Some((0..=255).cycle().take(700).collect()),
         exif: Some(block(maker_note)),

@@ -51,7 +51,8 @@ assert c['position'].dtype == np.int32 and c['position'].tolist() == [[-1, 2]]
 assert c['atom'].dtype == np.int32 and c['atom'].tolist() == [1]
 assert c['value'].dtype == np.float32 and c['value'].tolist() == [0.5]
 assert c['shape'].tolist() == [4, 5]
-assert str(c['axes']) == 'hw' and str(c['border']) == 'free' and str(c['depth']) == 'u8' and c['axes'].shape == ()
+assert str(c['axes']) == 'hw' and str(c['border']) == 'free' and str(c['depth']) == 'u8' and \
+                  c['axes'].shape == ()
 assert float(c['penalty']) == 0.125 and float(c['scale']) == 255
 assert c['dictionary'].shape == (2, 2, 3) and np.allclose((c['dictionary'] ** 2).sum((1, 2)), 1)
 assert c['base'].shape == (4, 5) and c['base'][1, 0] == 5
@@ -93,7 +94,8 @@ fn numpy_reads_images_and_dictionaries() {
 a = np.load('a.npy')
 assert a.shape == (2, 3, 3) and a.dtype == np.float64 and a[1, 2].tolist() == [5, 11, 17]
 d = np.load('d.npz', allow_pickle=False)
-assert d['atoms'].shape == (2, 2, 2, 2) and d['atoms'].dtype == np.float32 and str(d['axes']) == 'mdhw'
+assert d['atoms'].shape == (2, 2, 2, 2) and d['atoms'].dtype == np.float32 and str(d['axes']) == \
+         'mdhw'
 assert str(d['method']) == 'größer' and int(d['passes']) == 3 and float(d['seconds']) == 0.5
 ",
     );
@@ -104,9 +106,11 @@ fn files_saved_by_numpy_are_read() {
     let folder = Folder::new();
     let script = "
 x = np.arange(6).reshape(2, 3)
-for t in ['b1', 'i1', 'u1', '<i2', '>i2', '<u2', '>u2', '<i4', '>i4', '<u4', '<i8', '>i8', '<u8', '<f4', '>f4', '<f8', '>f8']:
+for t in ['b1', 'i1', 'u1', '<i2', '>i2', '<u2', '>u2', '<i4', '>i4', '<u4', '<i8', '>i8', '<u8', \
+                  '<f4', '>f4', '<f8', '>f8']:
     for order in 'CF':
-        np.save(t.strip('<>') + ('big' if '>' in t else '') + order + '.npy', np.array(x, dtype=t, order=order))
+        np.save(t.strip('<>') + ('big' if '>' in t else '') + order + '.npy', np.array(x, dtype=t, \
+                  order=order))
 np.savez('one.npz', x)
 np.savez_compressed('named.npz', image=x + 0.5, other=x)
 np.save('c.npy', x.astype(complex))

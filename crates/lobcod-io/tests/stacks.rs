@@ -261,7 +261,8 @@ fn ome_xml_is_read_as_xml() {
         read_image::<f32>(&folder.file("b.tif"), &ReadOptions::default())
     };
     // Single quotes, tabs and line breaks, namespace prefixes, comments that look like elements.
-    let pixels = "SizeX='6' SizeY='5' SizeC='1' SizeZ='4' SizeT='1' PhysicalSizeX='0.13' PhysicalSizeY='0.2' PhysicalSizeZ='0.5' PhysicalSizeXUnit='&#181;m'";
+    let pixels = "SizeX='6' SizeY='5' SizeC='1' SizeZ='4' SizeT='1' PhysicalSizeX='0.13' \
+                  PhysicalSizeY='0.2' PhysicalSizeZ='0.5' PhysicalSizeXUnit='&#181;m'";
     for text in [
         format!("<OME><Image><Pixels {pixels}/></Image></OME>"),
         format!("<OME><Image><Pixels\t{}/></Image></OME>", pixels.replace(' ', "\n\t")),

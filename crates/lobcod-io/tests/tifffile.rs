@@ -48,13 +48,15 @@ fn tifffile_reads_our_ome_tiff() {
     let script = "
 import xml.etree.ElementTree as et
 n = np.arange(120, dtype=np.float32).reshape(4, 5, 6)
-for name, axes, shape in [('z', 'ZYX', (4, 5, 6)), ('zc', 'ZCYX', (4, 2, 5, 6)), ('cz', 'CZYX', (2, 4, 5, 6)), ('rgb', 'ZYXS', (4, 5, 6, 3))]:
+for name, axes, shape in [('z', 'ZYX', (4, 5, 6)), ('zc', 'ZCYX', (4, 2, 5, 6)), ('cz', 'CZYX', \
+                  (2, 4, 5, 6)), ('rgb', 'ZYXS', (4, 5, 6, 3))]:
     with tifffile.TiffFile(name + '.ome.tif') as f:
         assert f.is_ome and len(f.series) == 1, name
         s = f.series[0]
         assert s.axes == axes and s.shape == shape, (name, s.axes, s.shape)
         a = s.asarray()
-        first = a if name == 'z' else a[:, 0] if name == 'zc' else a[0] if name == 'cz' else a[..., 0]
+        first = a if name == 'z' else a[:, 0] if name == 'zc' else a[0] if name == 'cz' else \
+                  a[..., 0]
         assert np.array_equal(first, n), name
         p = [e for e in et.fromstring(f.ome_metadata).iter() if e.tag.endswith('Pixels')][0].attrib
         assert [float(p['PhysicalSize' + k]) for k in 'XYZ'] == [0.13, 0.2, 0.5], p
@@ -68,14 +70,17 @@ fn files_of_tifffile_are_read() {
     let folder = Folder::new();
     let script = "
 n = np.arange(4 * 48 * 64, dtype=np.uint16).reshape(4, 48, 64)
-meta = {'axes': 'ZYX', 'PhysicalSizeX': 0.25, 'PhysicalSizeY': 0.5, 'PhysicalSizeZ': 2.0, 'PhysicalSizeXUnit': '\u{b5}m'}
+meta = {'axes': 'ZYX', 'PhysicalSizeX': 0.25, 'PhysicalSizeY': 0.5, 'PhysicalSizeZ': 2.0, \
+                  'PhysicalSizeXUnit': '\u{b5}m'}
 tifffile.imwrite('plain.ome.tif', n, metadata=meta)
 tifffile.imwrite('big.ome.tif', n, metadata=meta, bigtiff=True)
 tifffile.imwrite('tiled.ome.tif', n, metadata=meta, tile=(16, 32))
-tifffile.imwrite('zlib.ome.tif', n, metadata=meta, tile=(16, 16), compression='zlib', predictor=True)
+tifffile.imwrite('zlib.ome.tif', n, metadata=meta, tile=(16, 16), compression='zlib', \
+                  predictor=True)
 tifffile.imwrite('bigendian.ome.tif', n, metadata=meta, byteorder='>')
 m = np.arange(2 * 3 * 4 * 5 * 6, dtype=np.float32).reshape(2, 3, 4, 5, 6)
-tifffile.imwrite('tzcyx.ome.tif', m.transpose(0, 1, 2, 3, 4), metadata={'axes': 'TZCYX'}, photometric='minisblack')
+tifffile.imwrite('tzcyx.ome.tif', m.transpose(0, 1, 2, 3, 4), metadata={'axes': 'TZCYX'}, \
+                  photometric='minisblack')
 tifffile.imwrite('tyx.ome.tif', m[0, 0], metadata={'axes': 'TYX'}, photometric='minisblack')
 ";
     if !python(&folder, script) {

@@ -59,7 +59,8 @@ fn main() -> lobcod::Result<()> {
         let (ranks, median) = (world.ranks(), seconds[seconds.len() / 2]);
         let (discovery, support) = (report.discovery_sweeps, report.support_sweeps);
         print!(
-            "{side} x {side}, {ranks} ranks x {threads} threads: {median:.3} s, {discovery} + {support} sweeps, "
+            "{side} x {side}, {ranks} ranks x {threads} threads: {median:.3} s, {discovery} + \
+             {support} sweeps, "
         );
         println!("objective {}", report.total.objective);
         for (rank, message) in all.iter().enumerate() {

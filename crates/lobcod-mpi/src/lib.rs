@@ -8,8 +8,8 @@
 //! ```no_run
 //! # #[cfg(feature = "mpi")]
 //! # fn main() -> Result<(), lobcod::Error> {
-//! use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
 //! use lobcod::engine::ranks::RankEngine;
+//! use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
 //!
 //! let world = lobcod_mpi::MpiWorld::join()?;
 //! let engine = RankEngine::new(world, 1)?;

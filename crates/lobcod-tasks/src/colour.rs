@@ -57,7 +57,11 @@ pub fn lightness(image: &Signal<f32>, scale: f64, threads: usize) -> Result<Sign
 /// use lobcod_tasks::colour;
 /// let white = Signal::from_planar(Extent::new(&[1, 1])?, 3, vec![255.0f32; 3])?;
 /// let lab = colour::to_lab(&white, 255.0)?;
-/// assert!((lab.data()[0] - 100.0).abs() < 1e-3 && lab.data()[1].abs() < 0.01 && lab.data()[2].abs() < 0.02);
+/// assert!(
+///     (lab.data()[0] - 100.0).abs() < 1e-3
+///         && lab.data()[1].abs() < 0.01
+///         && lab.data()[2].abs() < 0.02
+/// );
 /// # Ok::<(), lobcod::Error>(())
 /// ```
 pub fn to_lab(rgb: &Signal<f32>, scale: f64) -> Result<Signal<f32>> {

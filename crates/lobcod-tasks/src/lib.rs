@@ -13,7 +13,8 @@
 //! let known: Vec<bool> = (0..48 * 48).map(|i| i % 3 != 1).collect();
 //! let mask = Mask::from_known(image.extent(), &known)?;
 //! let inpaint = InpaintParams::default().check()?;
-//! let filled = inpaint.run(&CpuEngine::new(0)?, &image, &mask, &[Dictionary::natural()], &mut ())?;
+//! let filled =
+//!     inpaint.run(&CpuEngine::new(0)?, &image, &mask, &[Dictionary::natural()], &mut ())?;
 //! assert_eq!(filled.image.extent(), image.extent());
 //! # Ok::<(), lobcod::Error>(())
 //! ```

@@ -150,9 +150,19 @@ impl Separator {
     /// use lobcod::{Dictionary, Extent, Penalty, Signal};
     /// use lobcod_tasks::separate::SeparateParams;
     /// let scene = |i: usize| (i / 32) as f32 + if i % 3 == 0 { 8.0 } else { 0.0 };
-    /// let image = Signal::from_planar(Extent::new(&[32, 32])?, 1, (0..1024).map(scene).collect())?;
-    /// let layers = SeparateParams::new(Penalty::Absolute(1.0)).check()?.run(&CpuEngine::new(0)?, &image, &Dictionary::natural(), &mut ())?;
-    /// println!("{} non-zeros, joint gap {:.1e}", layers.needles.nonzeros(), layers.report.total.relative_gap());
+    /// let image =
+    ///     Signal::from_planar(Extent::new(&[32, 32])?, 1, (0..1024).map(scene).collect())?;
+    /// let layers = SeparateParams::new(Penalty::Absolute(1.0)).check()?.run(
+    ///     &CpuEngine::new(0)?,
+    ///     &image,
+    ///     &Dictionary::natural(),
+    ///     &mut (),
+    /// )?;
+    /// println!(
+    ///     "{} non-zeros, joint gap {:.1e}",
+    ///     layers.needles.nonzeros(),
+    ///     layers.report.total.relative_gap()
+    /// );
     /// # Ok::<(), lobcod::Error>(())
     /// ```
     pub fn run<T: Real>(

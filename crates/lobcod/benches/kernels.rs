@@ -19,7 +19,8 @@ fn main() -> Result<()> {
     ];
     for &level in Level::ALL.iter().filter(|level| level.is_available()) {
         println!(
-            "one core, {level}: GFLOP/s of measuring all correlations, of multiply-adds alone, and the fraction"
+            "one core, {level}: GFLOP/s of measuring all correlations, of multiply-adds alone, \
+             and the fraction"
         );
         for (name, atom, atoms) in shapes {
             let (f32s, f64s) =

@@ -44,7 +44,8 @@ impl Border {
         let short = (0..3).any(|a| signal.padded()[a] < atom.padded()[a]);
         if short && matches!(self, Border::Periodic | Border::Inside) {
             return Err(Error::Shape(format!(
-                "a {signal} signal is shorter than the {atom} atoms, which the {self} border does not allow; use the free border"
+                "a {signal} signal is shorter than the {atom} atoms, which the {self} border does \
+                 not allow; use the free border"
             )));
         }
         Ok(())

@@ -83,7 +83,8 @@ pub(crate) fn check_fingerprint(found: u64, wanted: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Data(
-        "the checkpoint belongs to other signals, another dictionary or other parameters; resume with the original ones"
+        "the checkpoint belongs to other signals, another dictionary or other parameters; resume \
+         with the original ones"
             .into(),
     ))
 }

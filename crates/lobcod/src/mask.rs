@@ -60,7 +60,8 @@ impl<T: Real> Mask<T> {
         let (m, s) = (&self.weights, signal);
         if m.extent() != s.extent() || (m.channels() != 1 && m.channels() != s.channels()) {
             return Err(Error::Shape(format!(
-                "the mask is {} with {} channels, but the signal is {} with {}; they must have the same shape",
+                "the mask is {} with {} channels, but the signal is {} with {}; they must have \
+                 the same shape",
                 m.extent(),
                 m.channels(),
                 s.extent(),

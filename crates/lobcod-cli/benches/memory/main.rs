@@ -50,7 +50,8 @@ fn main() {
         println!();
     }
     println!(
-        "\nlargest fraction of a limit: {:.0} %; smallest fraction of an estimate that was just allowed: {:.0} %",
+        "\nlargest fraction of a limit: {:.0} %; smallest fraction of an estimate that was just \
+         allowed: {:.0} %",
         100.0 * most,
         100.0 * least
     );

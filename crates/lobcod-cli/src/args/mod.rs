@@ -73,7 +73,11 @@ impl Cli {
                 );
             }
             if scored {
-                refuse("--reference scores the written file, but -o - writes none; give a file name with -o".into());
+                refuse(
+                    "--reference scores the written file, but -o - writes none; give a file name \
+                     with -o"
+                        .into(),
+                );
             }
             console.quiet = true;
         }
@@ -330,7 +334,8 @@ impl LearnArgs {
         if learning.stream && learning.method != MethodChoice::Atomwise {
             let method = learning.method.name();
             return Some(format!(
-                "--stream uses its own learning method and cannot be combined with --method {method}; remove one of the two"
+                "--stream uses its own learning method and cannot be combined with --method \
+                 {method}; remove one of the two"
             ));
         }
         let whole_set_only = [
@@ -343,7 +348,8 @@ impl LearnArgs {
             whole_set_only.iter().find(|(_, given)| *given && learning.stream)
         {
             return Some(format!(
-                "{option} has no meaning with --stream, which never sees all images at once; remove one of the two"
+                "{option} has no meaning with --stream, which never sees all images at once; \
+                 remove one of the two"
             ));
         }
         let unused =

@@ -126,7 +126,8 @@ fn outcomes(answers: &Answers) -> [(String, String); 4] {
         (
             format!("{atoms}: objective from {before} to {after}"),
             format!(
-                "{atoms}, learnt from the image in {}. The objective fell from {before} to {after}.",
+                "{atoms}, learnt from the image in {}. The objective fell from {before} to \
+                 {after}.",
                 plural(learning.passes, "pass")
             ),
         ),
@@ -137,13 +138,15 @@ fn outcomes(answers: &Answers) -> [(String, String); 4] {
         (
             format!("half of the pixels removed, filled to {filled}"),
             format!(
-                "Half of the pixels, chosen at random, were removed and filled in with the built-in dictionary, which was not learnt from this image: {filled}."
+                "Half of the pixels, chosen at random, were removed and filled in with the \
+                 built-in dictionary, which was not learnt from this image: {filled}."
             ),
         ),
         (
             format!("near {near} and far {far}, fused to {fused}"),
             format!(
-                "Two images, focused on the foreground ({near}) and the background ({far}), fused into one: {fused}."
+                "Two images, focused on the foreground ({near}) and the background ({far}), fused \
+                 into one: {fused}."
             ),
         ),
     ]

@@ -83,7 +83,8 @@ impl<'a, T: Real> Banded<'a, T> {
         if let Some((what, cure)) = refused(args, true) {
             let (needed, limit) = (words(whole), words(limit));
             bail!(
-                "{} needs {needed}, the limit is {limit}, and encoding in bands does not support {what}; {cure}, or raise --max-memory",
+                "{} needs {needed}, the limit is {limit}, and encoding in bands does not support \
+                 {what}; {cure}, or raise --max-memory",
                 path.display()
             );
         }

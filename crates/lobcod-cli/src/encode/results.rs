@@ -177,7 +177,8 @@ impl<T: Real> Finished for Results<'_, T> {
             table.row(
                 "",
                 format!(
-                    "learnt with penalty {penalty}; use --penalty {penalty} to encode with the same"
+                    "learnt with penalty {penalty}; use --penalty {penalty} to encode with the \
+                     same"
                 ),
             );
         }

@@ -96,7 +96,8 @@ impl Files {
         let path = path.display();
         ensure!(
             channels == self.channels,
-            "{first} and {path} have different numbers of channels ({} and {channels}); convert them to the same format",
+            "{first} and {path} have different numbers of channels ({} and {channels}); convert \
+             them to the same format",
             self.channels
         );
         ensure!(

@@ -93,7 +93,8 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
     if files.white.value != args.scale.value() && !args.console.quiet {
         let (white, scale) = (number(files.white.value), number(args.scale.value()));
         warn(&format!(
-            "the values of {} suggest that white is {white}, but fusion uses {scale}; set it with --scale",
+            "the values of {} suggest that white is {white}, but fusion uses {scale}; set it with \
+             --scale",
             args.images[0].display()
         ));
     }

@@ -87,7 +87,8 @@ impl Finished for Results<'_> {
             after: ("fused", &self.fused.image),
             maps: vec![
                 (
-                    "Decision map: the image each pixel was taken from, first (dark) to last (bright).",
+                    "Decision map: the image each pixel was taken from, first (dark) to last \
+                     (bright).",
                     &self.fused.decision,
                     [0.0, last],
                 ),

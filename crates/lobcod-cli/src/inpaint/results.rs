@@ -184,12 +184,20 @@ impl<T: Real> Finished for Results<'_, T> {
         let InpaintReport { answers, status, .. } = &self.answer.report;
         let mut warnings = Vec::new();
         if answers.is_empty() {
-            warnings.push("no pixel is missing, so the image is written unchanged; mark holes with --holes or --known".into());
+            warnings.push(
+                "no pixel is missing, so the image is written unchanged; mark holes with --holes \
+                 or --known"
+                    .into(),
+            );
         } else if self.job.inpaint.params().penalty.is_some()
             && *status == Status::Converged
             && answers.iter().all(|a| a.nonzeros == 0)
         {
-            warnings.push("all codes are zero at this penalty, so the holes are filled smoothly; use a smaller --penalty, or auto".into());
+            warnings.push(
+                "all codes are zero at this penalty, so the holes are filled smoothly; use a \
+                 smaller --penalty, or auto"
+                    .into(),
+            );
         }
         warnings
     }

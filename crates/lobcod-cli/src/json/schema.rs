@@ -66,6 +66,7 @@ fn the_published_schema_is_current() {
     }
     assert!(
         std::fs::read_to_string(&file).is_ok_and(|published| published == schema),
-        "docs/report.schema.json is out of date; run: LOBCOD_UPDATE_SCHEMA=1 cargo test -p lobcod-cli --bin lobcod schema"
+        "docs/report.schema.json is out of date; run: LOBCOD_UPDATE_SCHEMA=1 cargo test -p \
+         lobcod-cli --bin lobcod schema"
     );
 }

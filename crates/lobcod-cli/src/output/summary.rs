@@ -32,7 +32,8 @@ pub fn pursuit(table: &mut Table, report: &Report) {
         table.row(
             "reweighting",
             format!(
-                "{}; objective {} with the loss itself; the gap is that of the last weighted problem",
+                "{}; objective {} with the loss itself; the gap is that of the last weighted \
+                 problem",
                 plural(reweighted.rounds, "weighted problem"),
                 number(reweighted.objective)
             ),

@@ -10,7 +10,8 @@ pub fn of(report: &Report) -> Vec<String> {
     let words = || {
         let (penalty, most) = (number(penalty), number(most));
         format!(
-            "all codes are zero because the penalty ({penalty}) is not below penalty_max ({most}); use a smaller --penalty"
+            "all codes are zero because the penalty ({penalty}) is not below penalty_max \
+             ({most}); use a smaller --penalty"
         )
     };
     empty.then(words).into_iter().collect()

@@ -104,15 +104,19 @@ pub fn doctor() -> Result<String, String> {
         .stderr(Stdio::piped())
         .spawn();
     let mut child = started.map_err(|error| {
-        format!("cannot start mpirun ({error}); install it (Debian: apt install openmpi-bin), or add it to the PATH")
+        format!(
+            "cannot start mpirun ({error}); install it (Debian: apt install openmpi-bin), or add \
+             it to the PATH"
+        )
     })?;
     let clock = Clock::start();
     while child.try_wait().map_err(|error| error.to_string())?.is_none() {
         if clock.elapsed() > PATIENCE {
             let _ = child.kill();
             return Err(format!(
-                "two ranks could not communicate within {} s; a firewall may block them. On one machine, try \
-                 OMPI_MCA_btl=self,vader; on several, OMPI_MCA_btl_tcp_if_include=INTERFACE",
+                "two ranks could not communicate within {} s; a firewall may block them. On one \
+                 machine, try OMPI_MCA_btl=self,vader; on several, \
+                 OMPI_MCA_btl_tcp_if_include=INTERFACE",
                 PATIENCE.as_secs()
             ));
         }
@@ -132,12 +136,14 @@ fn explain(words: &str) -> String {
     let cases = [
         (
             "run as root",
-            "mpirun refuses to run as root; use another account, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+            "mpirun refuses to run as root; use another account, or set OMPI_ALLOW_RUN_AS_ROOT=1 \
+             and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
         ),
         ("ssh", "mpirun cannot reach another machine; it needs passwordless ssh"),
         (
             "error while loading shared libraries",
-            "the MPI library is missing on this machine; install the one this program was built with",
+            "the MPI library is missing on this machine; install the one this program was built \
+             with",
         ),
     ];
     let cause =

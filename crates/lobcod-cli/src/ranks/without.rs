@@ -9,8 +9,8 @@ use std::rc::Rc;
 /// Error: there are no ranks.
 pub fn check() -> Result<()> {
     bail!(
-        "this build has no MPI engine; use --engine cpu, or install MPI and build with \
-         cargo build --release -p lobcod-cli --features mpi"
+        "this build has no MPI engine; use --engine cpu, or install MPI and build with cargo \
+         build --release -p lobcod-cli --features mpi"
     )
 }
 
@@ -40,7 +40,7 @@ pub fn leave() {}
 
 /// What MPI supports here, or how to enable it.
 pub fn doctor() -> Result<String, String> {
-    Err("not in this build; --engine cpu gives the same results on one machine. To enable MPI, install it and run \
-         cargo build --release -p lobcod-cli --features mpi"
+    Err("not in this build; --engine cpu gives the same results on one machine. To enable MPI, \
+         install it and run cargo build --release -p lobcod-cli --features mpi"
         .into())
 }

@@ -26,7 +26,8 @@ pub fn write_damage(
         }
     };
     let lead = format!(
-        "Suspected: {found}. This is a proposal: remove from the mask what is not damage before you fill it."
+        "Suspected: {found}. This is a proposal: remove from the mask what is not damage before \
+         you fill it."
     );
     Document {
         title,

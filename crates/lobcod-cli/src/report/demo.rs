@@ -56,7 +56,8 @@ impl DemoPage<'_> {
             title: "lobcod demo",
             ending: ("done", true),
             lead: format!(
-                "Four tasks on a synthetic still life, in {:.1} s. The objective of the codes is certified to be within {gap} % of the optimum.",
+                "Four tasks on a synthetic still life, in {:.1} s. The objective of the codes is \
+                 certified to be within {gap} % of the optimum.",
                 self.seconds
             ),
             sections,

@@ -69,7 +69,8 @@ impl<T: Real> FilledPage<'_, T> {
         if let Some(error) = last {
             let [low, high] = self.range();
             lead += &format!(
-                " Expected error of a filled {unit}: {} on a scale from {} to {}, measured at known {unit}s that were hidden for this purpose.",
+                " Expected error of a filled {unit}: {} on a scale from {} to {}, measured at \
+                 known {unit}s that were hidden for this purpose.",
                 number(error),
                 number(low),
                 number(high)

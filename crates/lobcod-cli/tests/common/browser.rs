@@ -33,8 +33,10 @@ impl Browser {
         // The browser reads messages from descriptor 3 and replies on 4; here they are its standard
         // input and output.
         let line = format!(
-            "exec {browser} --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
-             --disable-component-update --disable-sync --window-size=1100,900 --user-data-dir='{}' --remote-debugging-pipe 3<&0 4>&1 1>/dev/null 2>/dev/null",
+            "exec {browser} --headless --no-sandbox --disable-gpu --no-first-run \
+             --disable-background-networking --disable-component-update --disable-sync \
+             --window-size=1100,900 --user-data-dir='{}' --remote-debugging-pipe 3<&0 4>&1 \
+             1>/dev/null 2>/dev/null",
             profile.display()
         );
         let mut child = Command::new("sh")
@@ -93,7 +95,8 @@ impl Browser {
             self.events.push(event);
         }
         // On a busy machine images may be decoded a little later.
-        let drawn = "document.readyState == 'complete' && [...document.images].every(i => i.complete && i.naturalWidth > 0)";
+        let drawn = "document.readyState == 'complete' && [...document.images].every(i => \
+                     i.complete && i.naturalWidth > 0)";
         for _ in 0..200 {
             if self.evaluate(drawn) == true {
                 break;
@@ -195,11 +198,15 @@ fn zoom(browser: &mut Browser) {
             "document.querySelector(\".tools button[title='{title}']\").click()"
         ))
     };
-    let state = "(() => { const g = document.querySelector('.panels'), c = g.querySelector('.compare');
-        const b = c.getBoundingClientRect(), m = [...g.querySelectorAll('img:not([hidden])')].map(i => getComputedStyle(i).transform.split(',').map(parseFloat));
+    let state = "(() => { const g = document.querySelector('.panels'), c = \
+                 g.querySelector('.compare');
+        const b = c.getBoundingClientRect(), m = \
+                 [...g.querySelectorAll('img:not([hidden])')].map(i => \
+                 getComputedStyle(i).transform.split(',').map(parseFloat));
         return { zoom: +g.style.getPropertyValue('--zoom'), x: +g.style.getPropertyValue('--x'),
                  same: m.every(t => Math.abs(t[3] - m[0][3]) < 1e-6),
-                 cut: parseFloat(getComputedStyle(c).getPropertyValue('--cut-within')), value: +c.querySelector('input').value,
+                 cut: parseFloat(getComputedStyle(c).getPropertyValue('--cut-within')), value: \
+                 +c.querySelector('input').value,
                  left: b.left, top: Math.max(b.top, 0), width: b.width }; })()";
     // Sliders further down were moved before.
     browser.evaluate("document.querySelector('.panels .compare').scrollIntoView()");
@@ -224,7 +231,8 @@ fn zoom(browser: &mut Browser) {
 
 /// WCAG contrast of text and background, and whether the background is dark.
 const CONTRAST: &str = "(() => {
-    const light = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    const light = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(c => (c /= 255) <= 0.04045 ? \
+                        c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
     const style = getComputedStyle(document.body);
     const [a, b] = [light(style.color), light(style.backgroundColor)];
@@ -235,8 +243,10 @@ fn move_slider(browser: &mut Browser, number: usize) {
     let slider = format!("document.querySelectorAll('.compare')[{number}]");
     let state = format!(
         "(() => {{ const c = {slider}, b = c.getBoundingClientRect();
-           return {{ value: +c.querySelector('input').value, cut: getComputedStyle(c.querySelector('.second')).clipPath,
-                     left: b.left, width: b.width, middle: Math.min(b.top + b.height / 2, innerHeight - 5) }}; }})()"
+           return {{ value: +c.querySelector('input').value, cut: \
+         getComputedStyle(c.querySelector('.second')).clipPath,
+                     left: b.left, width: b.width, middle: Math.min(b.top + b.height / 2, \
+         innerHeight - 5) }}; }})()"
     );
     let cut = |state: &Value| format!("inset(0px 0px 0px {}%)", state["value"]);
     browser.evaluate(&format!("{slider}.scrollIntoView({{ block: 'center' }})"));

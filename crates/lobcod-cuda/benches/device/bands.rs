@@ -17,7 +17,8 @@ pub fn bands(engine: &CudaEngine, side: usize, mebibytes: u64) -> Result<()> {
     let rows = pursuit.rows_within(engine, shape, &dictionary, mebibytes << 20)?;
     let print = |name: &str, report: &Report| {
         println!(
-            "  {name}: {:.2} s, objective {:.7e}, gap {:.1e} ({}), {} of device memory, {} discovery and {} support sweeps",
+            "  {name}: {:.2} s, objective {:.7e}, gap {:.1e} ({}), {} of device memory, {} \
+             discovery and {} support sweeps",
             report.seconds,
             report.total.objective,
             report.total.relative_gap(),

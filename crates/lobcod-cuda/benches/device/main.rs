@@ -134,7 +134,8 @@ fn pursue_signals(
     let (to_per_mille, report, calls) = &runs[runs.len() / 2];
     let open = calls[0].seconds;
     println!(
-        "  {:.2} ms to 0.1 %, {:.2} ms to 0.01 % (of it {:.2} ms to bring the signal to the device), {:.2} ms to a gap of {:.1e}; {}",
+        "  {:.2} ms to 0.1 %, {:.2} ms to 0.01 % (of it {:.2} ms to bring the signal to the \
+         device), {:.2} ms to a gap of {:.1e}; {}",
         1e3 * to_per_mille,
         1e3 * until(report, objective, 1e-4),
         1e3 * open,
@@ -243,7 +244,8 @@ fn inpaint(engine: &CudaEngine) -> Result<()> {
         seconds.sort_by(f64::total_cmp);
         let cpu = task.run(&CpuEngine::new(0)?, &truth, &mask, &[dictionary()], &mut ())?;
         println!(
-            "inpainting 512x512, learnt atoms {learn}: {:.0} ms, {quality:.3} dB; the processor {:.3} dB, {:.0} ms",
+            "inpainting 512x512, learnt atoms {learn}: {:.0} ms, {quality:.3} dB; the processor \
+             {:.3} dB, {:.0} ms",
             1e3 * seconds[1],
             psnr(&truth, &cpu.image),
             1e3 * cpu.report.seconds

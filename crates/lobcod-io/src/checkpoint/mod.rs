@@ -97,7 +97,8 @@ fn open(path: &Path, kind: Kind) -> Result<(Fields<'_>, u64)> {
     if version != VERSION {
         let writer = if version < VERSION { "an older" } else { "a newer" };
         let reason = format!(
-            "is a checkpoint of version {version}, written by {writer} lobcod; this one reads version {VERSION}"
+            "is a checkpoint of version {version}, written by {writer} lobcod; this one reads \
+             version {VERSION}"
         );
         return Err(Error::format(
             path,

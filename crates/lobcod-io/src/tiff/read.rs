@@ -82,7 +82,8 @@ pub(crate) fn decode(
             return Err(Error::shape(
                 path,
                 format!(
-                    "has a page {} that differs from the first; all pages must have the same size and type",
+                    "has a page {} that differs from the first; all pages must have the same size \
+                     and type",
                     pages + 1
                 ),
             ));
@@ -95,7 +96,8 @@ pub(crate) fn decode(
             return Err(Error::shape(
                 path,
                 format!(
-                    "has a page {pages} with a different sample type; all pages must have the same type"
+                    "has a page {pages} with a different sample type; all pages must have the \
+                     same type"
                 ),
             ));
         }
@@ -214,7 +216,8 @@ pub(super) fn check_next_page<R: Read + Seek>(
     if describe(path, decoder)?.shape() != page.shape() {
         return Ok(());
     }
-    let cure = "use --axes dhw for a volume, chw for channels, or hw (hwc in colour) for the first page only";
+    let cure = "use --axes dhw for a volume, chw for channels, or hw (hwc in colour) for the \
+                first page only";
     Err(Error::shape(path, format!("has several pages of the same size; {cure}")))
 }
 
@@ -260,7 +263,8 @@ pub(super) fn describe<R: Read + Seek>(path: &Path, decoder: &mut Decoder<R>) ->
         return Err(Error::format(
             path,
             format!(
-                "is a tiff with {bits}-bit samples, which is not supported; convert it to 8 or 16 bits"
+                "is a tiff with {bits}-bit samples, which is not supported; convert it to 8 or 16 \
+                 bits"
             ),
         ));
     }
@@ -285,7 +289,8 @@ pub(super) fn read_page(
     let needed = page.shape().iter().product::<usize>() * dtype.size();
     if bytes.len() != needed {
         let reason = format!(
-            "is damaged: {needed} bytes of samples are declared, but it contains {}; recreate the file",
+            "is damaged: {needed} bytes of samples are declared, but it contains {}; recreate the \
+             file",
             bytes.len()
         );
         return Err(Error::format(path, reason));
@@ -358,7 +363,8 @@ pub(super) fn unreadable(path: &Path, error: TiffError) -> Error {
         TiffError::UnsupportedError(e) => Error::format(
             path,
             format!(
-                "is a tiff with an unsupported format ({e}); convert it to 8-bit or 16-bit greyscale or RGB"
+                "is a tiff with an unsupported format ({e}); convert it to 8-bit or 16-bit \
+                 greyscale or RGB"
             ),
         ),
         e => {

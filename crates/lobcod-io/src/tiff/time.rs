@@ -52,7 +52,8 @@ impl Division {
         let each = slices.saturating_mul(channels);
         if each > count || count % each != 0 {
             let reason = format!(
-                "contains {count} pages, which are not time points of {slices} slices and {channels} channels; use other axes"
+                "contains {count} pages, which are not time points of {slices} slices and \
+                 {channels} channels; use other axes"
             );
             return Err(Error::shape(path, reason));
         }
@@ -97,7 +98,8 @@ pub(crate) fn decode_time_point(
         let (kind, mut samples) = read_page(path, &mut decoder, page)?;
         if differs || *dtype.get_or_insert(kind) != kind {
             let reason = format!(
-                "has a page {} that differs from the first; all pages must have the same size and type",
+                "has a page {} that differs from the first; all pages must have the same size and \
+                 type",
                 index + 1
             );
             return Err(Error::shape(path, reason));

@@ -51,6 +51,7 @@ pub(crate) fn write<T: Real>(path: &Path, _: &Signal<T>, _: &WriteOptions) -> Re
 fn not_supported(path: &Path) -> Error {
     Error::format(
         path,
-        "is a Zarr folder, which this build does not support; install it with: cargo install lobcod-cli --features zarr",
+        "is a Zarr folder, which this build does not support; install it with: cargo install \
+         lobcod-cli --features zarr",
     )
 }

@@ -44,7 +44,8 @@ pub struct Damage {
 /// use lobcod_tasks::damage::find_damage;
 /// let scratch = |i: usize| (i / 200).abs_diff(60) < 2 && i % 200 > 20;
 /// let sample = |i: usize| if scratch(i) { 250.0 } else { 60.0 + (i % 200) as f32 * 0.4 };
-/// let image = Signal::from_planar(Extent::new(&[120, 200])?, 1, (0..24_000).map(sample).collect())?;
+/// let image =
+///     Signal::from_planar(Extent::new(&[120, 200])?, 1, (0..24_000).map(sample).collect())?;
 /// let damage = find_damage(&image, 255.0, 0)?;
 /// assert_eq!((damage.scratches, damage.spots, damage.stamps), (1, 0, 0));
 /// assert_eq!(damage.mask.data()[60 * 200 + 100], 1.0);

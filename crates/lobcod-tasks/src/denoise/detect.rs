@@ -83,7 +83,8 @@ impl fmt::Display for DetectedNoise {
             Self::SignalDependent { gain, sigma } => {
                 write!(
                     f,
-                    "noise that grows with the brightness, gain {gain:.3}, level {sigma:.3} in black"
+                    "noise that grows with the brightness, gain {gain:.3}, level {sigma:.3} in \
+                     black"
                 )
             }
             Self::Impulses { fraction } => {

@@ -44,7 +44,8 @@ pub(super) fn check_size(image: &Signal<f32>) -> Result<()> {
     let least = 2 * SIDE - 2;
     if height < least || width < least {
         return Err(Error::Shape(format!(
-            "the noise of an image of {} cannot be estimated; give its level, or at least {least} samples per side",
+            "the noise of an image of {} cannot be estimated; give its level, or at least {least} \
+             samples per side",
             image.extent(),
         )));
     }
@@ -60,7 +61,8 @@ pub fn gain_of_counts(image: &Signal<f32>) -> Result<f64> {
     let mean = image.data().iter().map(|&x| f64::from(x)).sum::<f64>() / image.data().len() as f64;
     if mean.is_nan() || mean <= 0.0 {
         return Err(Error::Data(format!(
-            "the mean of the samples is {mean}, but counts are positive; give the gain, or use gaussian noise"
+            "the mean of the samples is {mean}, but counts are positive; give the gain, or use \
+             gaussian noise"
         )));
     }
     // Start from the ratio of variance to mean, so that most samples are many counts.

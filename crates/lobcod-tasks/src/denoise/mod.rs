@@ -168,9 +168,11 @@ impl Denoiser {
     ///     random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     ///     100.0 + (i / 32) as f32 + 13.8 * (random as f32 / u32::MAX as f32 - 0.5)
     /// };
-    /// let image = Signal::from_planar(Extent::new(&[32, 32])?, 1, (0..1024).map(noisy).collect())?;
+    /// let image =
+    ///     Signal::from_planar(Extent::new(&[32, 32])?, 1, (0..1024).map(noisy).collect())?;
     /// let denoiser = DenoiseParams::new(Noise::Gaussian { sigma: Some(4.0) }).check()?;
-    /// let clean = denoiser.run(&CpuEngine::new(0)?, &image, &Dictionary::natural(), &mut ())?.image;
+    /// let clean =
+    ///     denoiser.run(&CpuEngine::new(0)?, &image, &Dictionary::natural(), &mut ())?.image;
     /// assert!((clean.data()[16 * 32 + 16] - 116.0).abs() < 2.0);
     /// # Ok::<(), lobcod::Error>(())
     /// ```
@@ -354,7 +356,8 @@ fn check_image(image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> 
     let (extent, atom) = (image.extent(), dictionary.extent());
     if extent.rank() != 2 || atom.rank() != 2 || dictionary.channels() != 1 {
         return Err(Error::Shape(format!(
-            "denoising takes an image with two axes and flat atoms of one channel, not {extent} and {atom}"
+            "denoising takes an image with two axes and flat atoms of one channel, not {extent} \
+             and {atom}"
         )));
     }
     let fits = (1..3).all(|axis| extent.padded()[axis] >= atom.padded()[axis]);

@@ -62,8 +62,8 @@ impl FromStr for Noise {
             Error::parameter(
                 "the noise",
                 text,
-                "auto, gaussian, gaussian:SIGMA, correlated, correlated:SIGMA, poisson, poisson:GAIN, \
-                 mixed:GAIN,SIGMA, impulse or impulse:FRACTION",
+                "auto, gaussian, gaussian:SIGMA, correlated, correlated:SIGMA, poisson, \
+                 poisson:GAIN, mixed:GAIN,SIGMA, impulse or impulse:FRACTION",
             )
         };
         if let Ok(sigma) = text.parse() {

@@ -320,7 +320,8 @@ impl<'a, F: Frames> Fusion<'a, F> {
 fn check_frame(frame: &Signal<f32>, (extent, channels): (Extent, usize)) -> Result<(), Error> {
     if (frame.extent(), frame.channels()) != (extent, channels) {
         return Err(Error::Shape(format!(
-            "the frames differ in shape ({extent} with {channels} channels, {} with {}); crop or resize them first",
+            "the frames differ in shape ({extent} with {channels} channels, {} with {}); crop or \
+             resize them first",
             frame.extent(),
             frame.channels()
         )));

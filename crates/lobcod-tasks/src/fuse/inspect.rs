@@ -95,8 +95,8 @@ impl StackReport {
             return Ok(());
         }
         Err(Error::Data(format!(
-            "the frames do not show the same scene (similarity {:.2} of 1); if they belong together, \
-             choose the mode focus or exposure",
+            "the frames do not show the same scene (similarity {:.2} of 1); if they belong \
+             together, choose the mode focus or exposure",
             self.similarity
         )))
     }

@@ -96,10 +96,23 @@ impl Fuser {
     /// use lobcod::{Dictionary, Extent, Signal};
     /// use lobcod_tasks::fuse::FuseParams;
     /// let extent = Extent::new(&[40, 40])?;
-    /// let stripes = |i: usize, sharp: bool| if sharp { 50.0 + 40.0 * ((i % 40) as f32 * 1.5).sin() } else { 50.0 };
-    /// let frame = |left: bool| Signal::from_planar(extent, 1, (0..1600).map(|i| stripes(i, (i % 40 < 20) == left)).collect());
+    /// let stripes = |i: usize, sharp: bool| {
+    ///     if sharp { 50.0 + 40.0 * ((i % 40) as f32 * 1.5).sin() } else { 50.0 }
+    /// };
+    /// let frame = |left: bool| {
+    ///     Signal::from_planar(
+    ///         extent,
+    ///         1,
+    ///         (0..1600).map(|i| stripes(i, (i % 40 < 20) == left)).collect(),
+    ///     )
+    /// };
     /// let mut frames = vec![frame(true)?, frame(false)?];
-    /// let fused = FuseParams::default().with(|p| p.scale = 100.0).check()?.run(&CpuEngine::new(0)?, &mut frames, &Dictionary::natural(), &mut ())?;
+    /// let fused = FuseParams::default().with(|p| p.scale = 100.0).check()?.run(
+    ///     &CpuEngine::new(0)?,
+    ///     &mut frames,
+    ///     &Dictionary::natural(),
+    ///     &mut (),
+    /// )?;
     /// assert_eq!((fused.decision.data()[5], fused.decision.data()[35]), (0.0, 1.0));
     /// # Ok::<(), lobcod::Error>(())
     /// ```

@@ -174,7 +174,8 @@ impl FuseParams {
         if self.fast && (codes || mode == Mode::Exposure) {
             let what = if codes { "fused codes" } else { "exposure fusion" };
             return Err(Error::Data(format!(
-                "the fast preset works at half the resolution, but {what} needs full resolution; disable it"
+                "the fast preset works at half the resolution, but {what} needs full resolution; \
+                 disable it"
             )));
         }
         if self.base == FuseBase::Average && !codes {

@@ -91,10 +91,20 @@ impl Inpainter {
     /// use lobcod::{Dictionary, Extent, Mask, Signal};
     /// use lobcod_tasks::inpaint::InpaintParams;
     /// let extent = Extent::new(&[32, 32])?;
-    /// let image = Signal::from_planar(extent, 1, (0..1024).map(|i| (100 + 5 * (i % 32)) as f32).collect())?;
+    /// let image = Signal::from_planar(
+    ///     extent,
+    ///     1,
+    ///     (0..1024).map(|i| (100 + 5 * (i % 32)) as f32).collect(),
+    /// )?;
     /// let known: Vec<bool> = (0..1024).map(|i| i % 3 != 1).collect();
     /// let inpaint = InpaintParams::default().check()?;
-    /// let filled = inpaint.run(&CpuEngine::new(0)?, &image, &Mask::from_known(extent, &known)?, &[Dictionary::natural()], &mut ())?;
+    /// let filled = inpaint.run(
+    ///     &CpuEngine::new(0)?,
+    ///     &image,
+    ///     &Mask::from_known(extent, &known)?,
+    ///     &[Dictionary::natural()],
+    ///     &mut (),
+    /// )?;
     /// assert!((filled.image.data()[16 * 32 + 16] - 180.0).abs() < 4.0);
     /// # Ok::<(), lobcod::Error>(())
     /// ```

@@ -22,7 +22,11 @@ const SHADES: usize = 256;
 /// ```
 /// use lobcod::{Extent, Signal};
 /// use lobcod_tasks::metrics::EdgeScore;
-/// let image = Signal::from_planar(Extent::new(&[9, 9])?, 1, (0..81).map(|i| (i * i % 17) as f32).collect())?;
+/// let image = Signal::from_planar(
+///     Extent::new(&[9, 9])?,
+///     1,
+///     (0..81).map(|i| (i * i % 17) as f32).collect(),
+/// )?;
 /// let mut score = EdgeScore::new(&image, 1)?;
 /// score.add(&image)?;
 /// assert!((score.value() - 0.975).abs() < 1e-3);

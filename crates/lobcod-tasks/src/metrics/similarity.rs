@@ -100,7 +100,8 @@ fn filter_inside(line: &mut [f64], window: &[f64], sums: &mut Vec<f64>) {
 pub(super) fn check_comparable<T: Real>(a: &Signal<T>, b: &Signal<T>, peak: f64) -> Result<()> {
     if (a.extent(), a.channels()) != (b.extent(), b.channels()) {
         return Err(Error::Shape(format!(
-            "signals of {} with {} channels and {} with {} cannot be compared; they must have the same shape",
+            "signals of {} with {} channels and {} with {} cannot be compared; they must have the \
+             same shape",
             a.extent(),
             a.channels(),
             b.extent(),

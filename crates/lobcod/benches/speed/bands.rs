@@ -52,7 +52,8 @@ pub fn bands(side: usize, mebibytes: usize) -> Result<()> {
         pursuit.run_in_bands(&engine, &mut image, &mut store, &load.dictionary, rows, &mut ())?;
     let (seconds, pixels) = (clock.elapsed().as_secs_f64(), extent.volume() as f64);
     println!(
-        "{extent} in {} bands of {rows} rows, one thread: {seconds:.1} s, {:.0} ns a pixel, {:.0} MiB of working memory, relative gap {:.1e} ({}), {:.3} codes a pixel",
+        "{extent} in {} bands of {rows} rows, one thread: {seconds:.1} s, {:.0} ns a pixel, {:.0} \
+         MiB of working memory, relative gap {:.1e} ({}), {:.3} codes a pixel",
         pursuit.bands(extent, load.dictionary.extent(), rows),
         1e9 * seconds / pixels,
         report.working_memory_bytes as f64 / f64::from(1 << 20),

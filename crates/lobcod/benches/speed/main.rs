@@ -44,7 +44,8 @@ fn main() -> lobcod::Result<()> {
     let wanted = if passes { &words[1..] } else { &words[..] };
     let ceilings = Ceilings::measure()?;
     println!(
-        "one core, {}: {:.0} GFLOP/s of multiply-adds; reads {:.0} GB/s from L1, {:.0} from L2, {:.0} from memory\n",
+        "one core, {}: {:.0} GFLOP/s of multiply-adds; reads {:.0} GB/s from L1, {:.0} from L2, \
+         {:.0} from memory\n",
         Level::detect(),
         ceilings.peak,
         ceilings.l1,

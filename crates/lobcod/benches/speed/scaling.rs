@@ -82,7 +82,8 @@ pub fn scale(largest: usize) -> Result<()> {
         let (seconds, report) = median(3, || run(&load, 1))?;
         let pixels = load.pixels() as f64;
         println!(
-            "{:>14}: {seconds:8.3} s, {:6.1} ns a pixel, {:5.1} bytes a pixel, {:.3} codes a pixel, {} + {} sweeps",
+            "{:>14}: {seconds:8.3} s, {:6.1} ns a pixel, {:5.1} bytes a pixel, {:.3} codes a \
+             pixel, {} + {} sweeps",
             load.name,
             1e9 * seconds / pixels,
             report.working_memory_bytes as f64 / pixels,

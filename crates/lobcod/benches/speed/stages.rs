@@ -14,7 +14,8 @@ pub fn print(load: &Workload, ceilings: &Ceilings, repeats: usize, passes: bool)
     let (calls, report) = run(load, repeats)?;
     let total = &report.total;
     println!(
-        "{}: {} pixels, penalty {}, {} codes, relative gap {:.1e} after {} discovery and {} support sweeps",
+        "{}: {} pixels, penalty {}, {} codes, relative gap {:.1e} after {} discovery and {} \
+         support sweeps",
         load.name,
         load.pixels(),
         load.penalty,

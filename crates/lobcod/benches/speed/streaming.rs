@@ -36,7 +36,8 @@ pub fn stream(count: usize) -> Result<()> {
     };
     let mut stream = LearnParams::new(PENALTY).check()?.stream(&first)?;
     println!(
-        "{count} images {SIDE}x{SIDE}, 81 atoms 8x8 from random, all cores; {JUDGES} other images cost {:.4e}",
+        "{count} images {SIDE}x{SIDE}, 81 atoms 8x8 from random, all cores; {JUDGES} other images \
+         cost {:.4e}",
         cost(&first)?
     );
     for pass in 1..=2 {

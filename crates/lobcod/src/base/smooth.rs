@@ -244,7 +244,8 @@ fn solve_masked(
         direction.iter_mut().zip(z).for_each(|(d, z)| *d = z + energy / previous * *d);
     }
     Err(Error::Data(format!(
-        "the smooth layer with weight {mu} did not converge for this mask; use a weight closer to 1"
+        "the smooth layer with weight {mu} did not converge for this mask; use a weight closer to \
+         1"
     )))
 }
 

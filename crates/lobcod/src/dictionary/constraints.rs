@@ -135,7 +135,8 @@ impl Constraints {
         for k in self.frozen..first.len() {
             let atom = self.new_atom(k, first.atom(k)).ok_or_else(|| {
                 Error::Data(format!(
-                    "nothing of initial atom {k} satisfies the constraints (zero mean, window); use other initial atoms"
+                    "nothing of initial atom {k} satisfies the constraints (zero mean, window); \
+                     use other initial atoms"
                 ))
             })?;
             data[k * n..(k + 1) * n].copy_from_slice(&atom);

@@ -48,7 +48,8 @@ impl<T: Real> Dictionary<T> {
         let n = extent.volume() * channels;
         if n == 0 || data.is_empty() || !data.len().is_multiple_of(n) {
             return Err(Error::Shape(format!(
-                "a dictionary of {extent} atoms with {channels} channels needs a multiple of {n} numbers, but has {}",
+                "a dictionary of {extent} atoms with {channels} channels needs a multiple of {n} \
+                 numbers, but has {}",
                 data.len()
             )));
         }
@@ -90,7 +91,8 @@ impl<T: Real> Dictionary<T> {
             return Ok(());
         }
         Err(Error::Shape(format!(
-            "the atoms have {} channels but the signal has {signal}; use a dictionary of one channel or of as many as the signal",
+            "the atoms have {} channels but the signal has {signal}; use a dictionary of one \
+             channel or of as many as the signal",
             self.channels
         )))
     }
@@ -136,7 +138,8 @@ impl<T: Real> Dictionary<T> {
     pub fn followed_by(&self, other: &Self) -> Result<Self> {
         if (self.extent, self.channels) != (other.extent, other.channels) {
             return Err(Error::Shape(format!(
-                "atoms of {} with {} channels and of {} with {} channels cannot be in one dictionary",
+                "atoms of {} with {} channels and of {} with {} channels cannot be in one \
+                 dictionary",
                 self.extent, self.channels, other.extent, other.channels
             )));
         }

@@ -38,7 +38,8 @@ impl Window {
         let axes = size.map(|length| (0..length).map(|i| self.at(i, length)).collect::<Vec<_>>());
         if axes.iter().any(|axis| axis.iter().all(|w| *w == 0.0)) {
             return Err(Error::Shape(format!(
-                "a window over {extent} atoms is 0 everywhere; use at least 3 samples along each axis"
+                "a window over {extent} atoms is 0 everywhere; use at least 3 samples along each \
+                 axis"
             )));
         }
         Ok(cells(size).map(|at| (0..3).map(|a| axes[a][at[a]]).product()).collect())

@@ -29,7 +29,8 @@ pub fn words_of_fallback(lost: Duration) -> String {
     match lost {
         Duration::ZERO => "the work continues on the CPU".into(),
         lost => format!(
-            "the work continues on the CPU, which repeats the last {:.1} s because the newest codes are lost",
+            "the work continues on the CPU, which repeats the last {:.1} s because the newest \
+             codes are lost",
             lost.as_secs_f64()
         ),
     }

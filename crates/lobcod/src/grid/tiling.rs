@@ -36,7 +36,8 @@ impl Tiling {
     pub fn new(signal: Extent, atom: Extent, border: Border, grouping: Grouping) -> Result<Self> {
         if signal.rank() != atom.rank() {
             return Err(Error::Shape(format!(
-                "the signal has {} axes but the atoms have {}; choose a dictionary of the same rank or name the axes",
+                "the signal has {} axes but the atoms have {}; choose a dictionary of the same \
+                 rank or name the axes",
                 signal.rank(),
                 atom.rank()
             )));

@@ -131,7 +131,8 @@ impl Learner {
     /// use lobcod::engine::CpuEngine;
     /// use lobcod::{Dictionary, Extent, LearnParams, Penalty, Signal};
     /// let stripes = |i: usize| ((i % 30) as f32 * 0.8).sin();
-    /// let image = Signal::from_planar(Extent::new(&[30, 30])?, 1, (0..900).map(stripes).collect())?;
+    /// let image =
+    ///     Signal::from_planar(Extent::new(&[30, 30])?, 1, (0..900).map(stripes).collect())?;
     /// let first = Dictionary::random(Extent::new(&[5, 5])?, 1, 4, 0)?;
     /// let learner = LearnParams::new(Penalty::Absolute(0.2)).with(|p| p.passes = 5).check()?;
     /// let learnt = learner.run(&CpuEngine::new(0)?, &[image.into()], &first, &mut ())?;
@@ -157,7 +158,8 @@ impl Learner {
     /// let mut stream = LearnParams::new(Penalty::Absolute(0.2)).check()?.stream(&first)?;
     /// for day in 0..3 {
     ///     let stripes = |i: usize| ((i % 30) as f32 * 0.8 + day as f32).sin();
-    ///     let image = Signal::from_planar(Extent::new(&[30, 30])?, 1, (0..900).map(stripes).collect())?;
+    ///     let image =
+    ///         Signal::from_planar(Extent::new(&[30, 30])?, 1, (0..900).map(stripes).collect())?;
     ///     stream.partial_fit(&CpuEngine::new(0)?, &[image.into()], &mut ())?;
     /// }
     /// assert_eq!(stream.dictionary().len(), 4);
@@ -198,7 +200,8 @@ impl Learner {
         let learning = self.params.method == Method::Atomwise;
         if signals.iter().any(|observed| observed.coefficient_weights.is_some()) {
             return Err(Error::Data(
-                "learning takes weights of atoms and positions, not of single coefficients; use a penalty map"
+                "learning takes weights of atoms and positions, not of single coefficients; use a \
+                 penalty map"
                     .into(),
             ));
         }
@@ -216,7 +219,8 @@ impl Learner {
         let params = &self.params;
         if params.sort && engine.agreement().answers() == Share::Own {
             return Err(Error::Unavailable(
-                "atoms are ordered by variance only where one rank has all codes; learn without the order"
+                "atoms are ordered by variance only where one rank has all codes; learn without \
+                 the order"
                     .into(),
             ));
         }

@@ -31,7 +31,10 @@ use std::str::FromStr;
 /// ```
 /// use lobcod::learn::Step;
 /// let step: Step = "adam".parse()?;
-/// assert_eq!(step.with_size(0.01), Step::Adam { size: 0.01, momentum: 0.9, forgetting: 0.999, guard: 1e-8 });
+/// assert_eq!(
+///     step.with_size(0.01),
+///     Step::Adam { size: 0.01, momentum: 0.9, forgetting: 0.999, guard: 1e-8 }
+/// );
 /// # Ok::<(), lobcod::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -60,7 +60,8 @@ impl<T: Real> Stream<T> {
         for (given, what) in [(params.grow, "adds atoms"), (params.sort, "orders atoms")] {
             if given {
                 return Err(Error::Unavailable(format!(
-                    "a stream never {what}, because it keeps no signals; learn from all signals at once"
+                    "a stream never {what}, because it keeps no signals; learn from all signals \
+                     at once"
                 )));
             }
         }

@@ -51,7 +51,8 @@ pub fn check(params: &PursuitParams) -> Result<()> {
     ];
     refused.iter().find(|(given, _)| *given).map_or(Ok(()), |(_, what)| {
         Err(Error::Data(format!(
-            "the constrained form does not work together with {what}; give a penalty instead of a largest error"
+            "the constrained form does not work together with {what}; give a penalty instead of a \
+             largest error"
         )))
     })
 }
@@ -67,7 +68,8 @@ pub fn run<T: Real>(
 ) -> Result<Answer<T>> {
     if signals.iter().any(|s| s.max_nonzeros_map.is_some()) {
         return Err(Error::Data(
-            "the constrained form does not work together with a map of maximum non-zeros; give a penalty instead of a largest error"
+            "the constrained form does not work together with a map of maximum non-zeros; give a \
+             penalty instead of a largest error"
                 .into(),
         ));
     }
@@ -121,7 +123,8 @@ pub fn run<T: Real>(
         penalty = match low {
             None if penalty <= SMALLEST * most => {
                 return Err(Error::Data(format!(
-                    "the largest error is {bound}, but the error does not fall below {:.4}; raise it",
+                    "the largest error is {bound}, but the error does not fall below {:.4}; raise \
+                     it",
                     best.error
                 )));
             }

@@ -15,7 +15,8 @@
 //! let mask = Some(Mask::from_known(extent, &known)?);
 //! let observed = Observed { mask, ..Signal::from_planar(extent, 1, stripes)?.into() };
 //! let dictionary = Dictionary::dct(Extent::new(&[6, 6])?, 1, 36)?;
-//! let pursuit = PursuitParams::new(Penalty::Relative(0.05)).with(|p| p.tolerance = 1e-4).check()?;
+//! let pursuit =
+//!     PursuitParams::new(Penalty::Relative(0.05)).with(|p| p.tolerance = 1e-4).check()?;
 //! let answer = pursuit.run(&CpuEngine::new(0)?, &[observed], &dictionary, &mut ())?;
 //! let filled = answer.needles[0].synthesise(&dictionary)?;
 //! assert_eq!(filled.extent(), extent);
@@ -89,10 +90,23 @@ impl Pursuit {
     /// ```
     /// use lobcod::engine::CpuEngine;
     /// use lobcod::{Dictionary, Extent, Penalty, PursuitParams, Signal};
-    /// let signal = Signal::from_planar(Extent::new(&[64])?, 1, (0..64).map(|t| (t as f64 * 0.3).cos()).collect())?;
+    /// let signal = Signal::from_planar(
+    ///     Extent::new(&[64])?,
+    ///     1,
+    ///     (0..64).map(|t| (t as f64 * 0.3).cos()).collect(),
+    /// )?;
     /// let dictionary = Dictionary::random(Extent::new(&[9])?, 1, 12, 0)?;
-    /// let answer = PursuitParams::new(Penalty::Relative(0.2)).check()?.run(&CpuEngine::new(0)?, &[signal.into()], &dictionary, &mut ())?;
-    /// println!("{} codes, gap {:.1e}", answer.needles[0].nonzeros(), answer.report.total.relative_gap());
+    /// let answer = PursuitParams::new(Penalty::Relative(0.2)).check()?.run(
+    ///     &CpuEngine::new(0)?,
+    ///     &[signal.into()],
+    ///     &dictionary,
+    ///     &mut (),
+    /// )?;
+    /// println!(
+    ///     "{} codes, gap {:.1e}",
+    ///     answer.needles[0].nonzeros(),
+    ///     answer.report.total.relative_gap()
+    /// );
     /// # Ok::<(), lobcod::Error>(())
     /// ```
     pub fn run<T: Real>(

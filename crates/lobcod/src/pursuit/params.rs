@@ -165,7 +165,8 @@ impl Penalty {
             Penalty::Relative(fraction) => (fraction * most, most > 0.0),
             Penalty::MaxError(_) => {
                 return Err(Error::Data(
-                    "a largest error is only supported by the pursuit of whole signals; give a penalty"
+                    "a largest error is only supported by the pursuit of whole signals; give a \
+                     penalty"
                         .into(),
                 ));
             }
@@ -289,7 +290,8 @@ impl PursuitParams {
     ///
     /// ```
     /// use lobcod::{Penalty, PursuitParams};
-    /// let pursuit = PursuitParams::new(Penalty::Relative(0.1)).with(|p| p.tolerance = 1e-4).check()?;
+    /// let pursuit =
+    ///     PursuitParams::new(Penalty::Relative(0.1)).with(|p| p.tolerance = 1e-4).check()?;
     /// # Ok::<(), lobcod::Error>(())
     /// ```
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {

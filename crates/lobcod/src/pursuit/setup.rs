@@ -112,7 +112,8 @@ fn observed_planes<T: Real>(
             || needles.border() != params.border
         {
             return Err(Error::Shape(format!(
-                "the start needles belong to a {} signal with {} channels and the {} border, not to this one",
+                "the start needles belong to a {} signal with {} channels and the {} border, not \
+                 to this one",
                 needles.extent(),
                 needles.channels(),
                 needles.border()
@@ -214,7 +215,8 @@ fn coefficient_weights<T: Real>(
     let positions = extent.with_padded(params.border.positions(extent, atom).size);
     if weights.channels() != atom_weights.len() || weights.extent() != positions {
         return Err(Error::Shape(format!(
-            "the weights of the coefficients are {}x{}, but must be {}x{positions}: atoms, then positions",
+            "the weights of the coefficients are {}x{}, but must be {}x{positions}: atoms, then \
+             positions",
             weights.channels(),
             weights.extent(),
             atom_weights.len()
@@ -268,7 +270,8 @@ fn position_map<T: Real>(
     }
     if map.channels() != 1 || map.extent() != signal {
         return Err(Error::Shape(format!(
-            "{name} is {} with {} channels, but must be {positions} (one value per position) or {signal} (one per sample)",
+            "{name} is {} with {} channels, but must be {positions} (one value per position) or \
+             {signal} (one per sample)",
             map.extent(),
             map.channels()
         )));

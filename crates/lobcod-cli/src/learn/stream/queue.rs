@@ -81,7 +81,8 @@ impl Queue<'_> {
         stream.restore(checkpoint)?;
         ensure!(
             checkpoint.learner.get(READING) == Some(&self.reading()),
-            "the checkpoint was made with a different --base, --scale, --axes or mask; resume with the original options"
+            "the checkpoint was made with a different --base, --scale, --axes or mask; resume \
+             with the original options"
         );
         Ok(())
     }

@@ -129,7 +129,8 @@ impl<T: Real> StreamWork<'_, T> {
     /// The HTML report.
     fn page(&self) -> StreamPage<'_, T> {
         let seen = plural(self.history().len(), "image");
-        let unproved = "sum over images, each when last used; without a pursuit over the whole set there is no certified gap";
+        let unproved = "sum over images, each when last used; without a pursuit over the whole \
+                        set there is no certified gap";
         let mut facts = vec![
             Fact::new("status", self.status, ""),
             Fact::new("passes", count(self.passes()), format!("{seen} in total")),

@@ -16,7 +16,8 @@
 //! let dictionary = Dictionary::dct(Extent::new(&[5, 5])?, 1, 25)?;
 //! let pursuit = PursuitParams::new(Penalty::Relative(0.1)).check()?;
 //! let engine = CpuEngine::new(0)?;
-//! let report = pursuit.run_in_bands(&engine, &mut source, &mut store, &dictionary, 30, &mut ())?;
+//! let report =
+//!     pursuit.run_in_bands(&engine, &mut source, &mut store, &dictionary, 30, &mut ())?;
 //! assert!(report.total.relative_gap() <= 1e-3);
 //! # Ok::<(), lobcod::Error>(())
 //! ```
@@ -99,7 +100,8 @@ impl Pursuit {
             || self.params.loss != Loss::Squares
         {
             return Err(Error::Data(
-                "a signal is not split into bands with an elastic net, joint sparsity, debiased codes or a robust loss; code it whole"
+                "a signal is not split into bands with an elastic net, joint sparsity, debiased \
+                 codes or a robust loss; code it whole"
                     .into(),
             ));
         }
