@@ -61,7 +61,11 @@ pub struct InputArgs {
     /// t is time, d depth, h height, w width and c channels. With time before other axes (thw,
     /// thwc, tdhw, tdhwc) each time point is an image of its own, and outputs are folders; dhw
     /// reads time as a third axis of one volume.
-    #[arg(long, value_name = "AXES", value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc", "thw", "thwc", "tdhw", "tdhwc"]))]
+    #[arg(
+        long,
+        value_name = "AXES",
+        value_parser = one_of::<Axes, _>(["t", "hw", "hwc", "chw", "dhw", "dhwc", "thw", "thwc", "tdhw", "tdhwc"])
+    )]
     pub axes: Option<Axes>,
     /// Mask of observed pixels (non-zero = observed).
     ///
@@ -87,7 +91,11 @@ pub struct DictionaryArgs {
     /// Dictionary: a .npy or .npz file; natural, natural-12x12-128 or natural-rgb-8x8-96, learnt
     /// from photographs; or dct, cosines [default: natural for images; dct for other signals or
     /// with --size].
-    #[arg(long, value_name = "FILE|natural|dct", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
+    #[arg(
+        long,
+        value_name = "FILE|natural|dct",
+        value_parser = OsStringValueParser::new().map(DictionaryChoice::from)
+    )]
     pub dictionary: Option<DictionaryChoice>,
     /// Atom size.
     #[command(flatten)]
@@ -126,7 +134,12 @@ pub struct PenaltyArgs {
 #[command(next_help_heading = "Problem")]
 pub struct SmoothArgs {
     /// Weight of the squared gradient of the smooth layer.
-    #[arg(long, value_name = "MU", default_value_t = Base::DEFAULT_MU, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "MU",
+        default_value_t = Base::DEFAULT_MU,
+        allow_negative_numbers = true
+    )]
     pub smooth: f64,
 }
 
@@ -142,7 +155,12 @@ pub struct ProblemArgs {
     pub base: Base,
     /// Boundary condition: unconstrained (free), zeros (zero), wrap-around (periodic) or only
     /// positions whose atoms are inside the signal (inside).
-    #[arg(long, value_name = "BORDER", default_value_t = Border::Free, value_parser = one_of::<Border, _>(["free", "zero", "periodic", "inside"]))]
+    #[arg(
+        long,
+        value_name = "BORDER",
+        default_value_t = Border::Free,
+        value_parser = one_of::<Border, _>(["free", "zero", "periodic", "inside"])
+    )]
     pub border: Border,
 }
 
@@ -215,7 +233,12 @@ impl CodesArgs {
 pub struct SolverArgs {
     /// Initial codes: zero, spread, or codes from an earlier run (a folder if there are several
     /// images).
-    #[arg(long, value_name = "zero|spread|CODES.npz", default_value = "zero", value_parser = OsStringValueParser::new().map(StartChoice::from))]
+    #[arg(
+        long,
+        value_name = "zero|spread|CODES.npz",
+        default_value = "zero",
+        value_parser = OsStringValueParser::new().map(StartChoice::from)
+    )]
     pub start: StartChoice,
     /// Order in which needles are visited.
     #[arg(long, value_enum, default_value_t = ScheduleChoice::Tiles)]
@@ -249,7 +272,11 @@ pub struct LearningArgs {
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
     /// Step rule for --method stochastic [default: paper].
-    #[arg(long, value_name = "RULE", value_parser = one_of::<Step, _>(["paper", "sgd", "momentum", "adagrad", "adadelta", "adam"]))]
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_parser = one_of::<Step, _>(["paper", "sgd", "momentum", "adagrad", "adadelta", "adam"])
+    )]
     pub step: Option<Step>,
     /// Step size for --method stochastic [default: depends on the rule].
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
@@ -276,7 +303,12 @@ pub struct LearningArgs {
     pub target_objective: Option<f64>,
     /// Initial atoms: random values, patches of the images (of the first image with --stream), dct
     /// (cosines), or the atoms of a .npy or .npz file.
-    #[arg(long, value_name = "random|patches|dct|FILE", default_value = "random", value_parser = OsStringValueParser::new().map(InitChoice::from))]
+    #[arg(
+        long,
+        value_name = "random|patches|dct|FILE",
+        default_value = "random",
+        value_parser = OsStringValueParser::new().map(InitChoice::from)
+    )]
     pub init: InitChoice,
 }
 

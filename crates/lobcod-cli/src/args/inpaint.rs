@@ -33,7 +33,12 @@ pub struct InpaintArgs {
     pub input: InputArgs,
     /// Dictionary: a .npy or .npz file, natural or dct. Repeat it to average the results of
     /// several dictionaries [default: natural for images, otherwise dct].
-    #[arg(long, value_name = "FILE|natural|dct", help_heading = "Dictionary", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
+    #[arg(
+        long,
+        value_name = "FILE|natural|dct",
+        help_heading = "Dictionary",
+        value_parser = OsStringValueParser::new().map(DictionaryChoice::from)
+    )]
     pub dictionary: Vec<DictionaryChoice>,
     /// Atom size.
     #[command(flatten)]

@@ -104,7 +104,10 @@ pub enum AnyCommand {
     #[command(after_help = tasks::FUSE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.5")))]
     Fuse(Box<FuseArgs>),
     /// Remove noise from an image.
-    #[command(after_help = tasks::DENOISE_EXAMPLES, mut_arg("tolerance", |a| a.default_value("0.01")))]
+    #[command(
+        after_help = tasks::DENOISE_EXAMPLES,
+        mut_arg("tolerance", |a| a.default_value("0.01"))
+    )]
     Denoise(Box<DenoiseArgs>),
     /// Split an image into a smooth layer and a texture layer.
     #[command(
@@ -370,7 +373,11 @@ pub struct DecodeArgs {
     #[arg(short, long, value_name = "IMAGE")]
     pub output: PathBuf,
     /// Sample type of the output [default: that of the encoded image].
-    #[arg(long, value_name = "DEPTH", value_parser = one_of::<Depth, _>(["u8", "u16", "i16", "i24", "i32", "f32", "f64"]))]
+    #[arg(
+        long,
+        value_name = "DEPTH",
+        value_parser = one_of::<Depth, _>(["u8", "u16", "i16", "i24", "i32", "f32", "f64"])
+    )]
     pub depth: Option<Depth>,
     /// Scale of the output.
     #[command(flatten)]
@@ -385,7 +392,10 @@ pub struct DecodeArgs {
 pub struct ShowArgs {
     /// Dictionary to draw: a .npy or .npz file, natural, natural-12x12-128, natural-rgb-8x8-96 or
     /// dct; or codes, to draw the atoms they use.
-    #[arg(value_name = "DICT|CODES.npz", value_parser = OsStringValueParser::new().map(DictionaryChoice::from))]
+    #[arg(
+        value_name = "DICT|CODES.npz",
+        value_parser = OsStringValueParser::new().map(DictionaryChoice::from)
+    )]
     pub dictionary: DictionaryChoice,
     /// Atom size.
     #[command(flatten)]

@@ -2,10 +2,10 @@
 //!
 //! Positions are counted in one of three frames. [`InSignal`] begins at the first sample of the
 //! signal of a session and [`InDomain`] at the first sample that the session stores;
-//! [`Grid`](crate::grid::Grid) converts between the two. [`InWhole`] begins at the first sample of a
-//! signal that is processed in windows, each the signal of a session; [`Origin`] converts. A
-//! [`Raster`] is a box of samples in memory: it reads and writes boxes, including beyond its edge and
-//! around a periodic axis.
+//! [`Grid`](crate::grid::Grid) converts between the two. [`InWhole`] begins at the first sample of
+//! a signal that is processed in windows, each the signal of a session; [`Origin`] converts. A
+//! [`Raster`] is a box of samples in memory: it reads and writes boxes, including beyond its edge
+//! and around a periodic axis.
 
 mod raster;
 mod region;

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn adadelta_steps_in_units_of_its_steps() {
-        // forgetting 0.5, guard 1. First number, g = 3: s = 4.5, x = sqrt(1 / 5.5) 3 = 1.2792042981, u
+        // Forgetting 0.5, guard 1. g = 3: s = 4.5, x = sqrt(1 / 5.5) 3 = 1.2792042981, u
         // = x^2 / 2 = 0.8181818182. Then g = 1.5: s = 2.25 + 1.125 = 3.375, x =
         // sqrt(1.8181818182 / 4.375) 1.5 = 0.9669875568. g = 4: s = 8, x = 4 / 3, u = 8 /
         // 9; then g = 2: s = 6, x = sqrt((17 / 9) / 7) 2 = 1.0389249633. g = -2: s = 2, x =
