@@ -83,7 +83,11 @@ def set_aside(found, page):
     """A word in place of a formula, so that Markdown leaves it alone."""
     display = "block" if found[1] else "inline"
     source = " ".join((found[1] or found[2]).split())
-    page.meta["formulas"].append(latex2mathml.converter.convert(source, display=display))
+    if found[1]:
+        source = re.sub(r"(\\min|\\operatorname\{argmin\})_\{([^}]*)\}", r"\\underset{\2}{\1}", source)
+    formula = latex2mathml.converter.convert(source, display=display)
+    formula = re.sub(r"<mo( stretchy=\"false\")?>(&#x0007C;|&#x02016;|&#x02225;)", r'<mo\1 lspace="0" rspace="0">\2', formula)
+    page.meta["formulas"].append(formula)
     return f"@formula{len(page.meta['formulas']) - 1}@"
 
 

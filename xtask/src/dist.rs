@@ -79,10 +79,14 @@ pub fn release(wanted: &str) -> Result<(), String> {
         run(Command::new("rustup").args(["--quiet", "target", "add", system.target]))?;
         let program = build(&tools, system)?;
         let archive = pack(&dist, system.target, &program, &manual)?;
-        lines.push(format!("{}: {}", name_of(&archive), try_archive(&tools, system, &archive)?));
+        lines.push(format!(
+            "{}: {}",
+            name_of(&archive),
+            try_archive(&tools, &system.run, &archive)?
+        ));
         if let Some(tag) = system.wheel {
             let wheel = build_wheel(&tools, system, tag, &dist)?;
-            lines.push(format!("{}: {}", name_of(&wheel), try_wheel_of(system, &wheel)?));
+            lines.push(format!("{}: {}", name_of(&wheel), try_wheel_of(&system.run, &wheel)?));
         }
     }
     println!("\ntarget/dist holds\n{}", lines.join("\n"));
@@ -95,8 +99,11 @@ fn native(dist: &Path) -> Result<(), String> {
     let name = format!("lobcod{}", std::env::consts::EXE_SUFFIX);
     let program = root().join("target/release").join(name);
     let system = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-    pack(dist, &system, &program, &manual()?)?;
-    crate::python::wheel_into(dist)
+    let archive = pack(dist, &system, &program, &manual()?)?;
+    let wheel = crate::python::wheel_into(dist)?;
+    println!("{}: {}", name_of(&archive), try_archive(dist, &Run::Directly, &archive)?);
+    println!("{}: {}", name_of(&wheel), try_wheel_of(&Run::Directly, &wheel)?);
+    Ok(())
 }
 
 fn build(tools: &Path, system: &System) -> Result<PathBuf, String> {
@@ -162,8 +169,8 @@ fn pack(dist: &Path, system: &str, lobcod: &Path, manual: &Path) -> Result<PathB
 
 /// Unpacks an archive where paths have spaces and umlauts, and runs the demo and a round trip of
 /// codes there. Returns how it went, in words.
-fn try_archive(tools: &Path, system: &System, archive: &Path) -> Result<String, String> {
-    let emulator = match system.run {
+fn try_archive(tools: &Path, run_by: &Run, archive: &Path) -> Result<String, String> {
+    let emulator = match *run_by {
         Run::Nowhere => return Ok("built; not run here".into()),
         Run::Under(words) => {
             if !crate::release::is_there(words[0], &["--version"]) {
@@ -178,14 +185,15 @@ fn try_archive(tools: &Path, system: &System, archive: &Path) -> Result<String, 
         fs::remove_dir_all(&place).map_err(|e| e.to_string())?;
     }
     fs::create_dir_all(&place).map_err(|e| e.to_string())?;
-    if archive.extension().is_some_and(|e| e == "zip") {
+    let for_windows = archive.extension().is_some_and(|e| e == "zip");
+    if for_windows {
         run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(archive).arg(&place))?;
     } else {
         run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&place))?;
     }
     let name = name_of(archive);
     let folder = place.join(name.trim_end_matches(".zip").trim_end_matches(".tar.gz"));
-    let lobcod = folder.join(if emulator == ["wine"] { "lobcod.exe" } else { "lobcod" });
+    let lobcod = folder.join(if for_windows { "lobcod.exe" } else { "lobcod" });
     if emulator == ["wine"] {
         let source = folder.join("random.c");
         fs::write(&source, RANDOM_FOR_WINE).map_err(|e| e.to_string())?;
@@ -233,8 +241,8 @@ fn build_wheel(tools: &Path, system: &System, tag: &str, dist: &Path) -> Result<
     Ok(kept)
 }
 
-fn try_wheel_of(system: &System, wheel: &Path) -> Result<String, String> {
-    if !matches!(system.run, Run::Directly) {
+fn try_wheel_of(run_by: &Run, wheel: &Path) -> Result<String, String> {
+    if !matches!(run_by, Run::Directly) {
         return Ok("built; there is no Python for it here".into());
     }
     let venv = root().join("target/dist-trial/venv");

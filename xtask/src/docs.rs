@@ -2,7 +2,7 @@
 //! and commands run as written.
 
 use crate::python::run;
-use crate::{build_programs, root};
+use crate::{build_programs, root, words};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
@@ -34,6 +34,7 @@ const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 /// Checks all pages and runs all commands.
 pub fn check() -> Result<(), String> {
     check_pages()?;
+    words::check()?;
     build_programs()?;
     RUN.iter().try_for_each(|page| run_page(page).map(drop))
 }
@@ -124,7 +125,7 @@ pub fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 }
 
 /// All pages of the project.
-fn pages() -> Result<Vec<PathBuf>, String> {
+pub fn pages() -> Result<Vec<PathBuf>, String> {
     let mut pages: Vec<PathBuf> = [
         "README.md",
         "CHANGELOG.md",
@@ -205,6 +206,6 @@ fn headings(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }

@@ -10,6 +10,7 @@ mod release;
 mod site;
 mod supply;
 mod threads;
+mod words;
 
 use std::env;
 use std::path::PathBuf;

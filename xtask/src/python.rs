@@ -6,6 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Folder of the programs of an environment.
+const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+
 /// Builds a release wheel into `target/wheels`.
 pub fn wheel() -> Result<(), String> {
     wheel_into(&root().join("target/wheels"))?;
@@ -14,8 +17,8 @@ pub fn wheel() -> Result<(), String> {
 }
 
 /// Builds a release wheel for this machine.
-pub fn wheel_into(folder: &Path) -> Result<(), String> {
-    build_wheel(&test_venv()?, "release", folder).map(drop)
+pub fn wheel_into(folder: &Path) -> Result<PathBuf, String> {
+    build_wheel(&test_venv()?, "release", folder)
 }
 
 /// Builds a wheel, tries it in an empty environment, and runs the tests of the package on it.
@@ -128,7 +131,7 @@ fn try_alone(wheel: &Path) -> Result<(), String> {
 pub fn try_wheel(venv: &Path, wheel: &Path) -> Result<(), String> {
     let alone = |name: &str| {
         let mut program = program(venv, name);
-        program.env("PATH", venv.join("bin")).env("CC", "/none").env("CARGO", "/none");
+        program.env("PATH", venv.join(PROGRAMS)).env("CC", "/none").env("CARGO", "/none");
         program
     };
     run(alone("python").args(["-m", "pip", "install", "--quiet"]).arg(wheel))?;
@@ -147,7 +150,7 @@ pub fn pip<const N: usize>(venv: &Path, words: [&str; N], paths: &[&Path]) -> Re
 
 /// A program of an environment.
 pub fn program(venv: &Path, name: &str) -> Command {
-    Command::new(venv.join("bin").join(name))
+    Command::new(venv.join(PROGRAMS).join(name))
 }
 
 pub fn run(command: &mut Command) -> Result<(), String> {

@@ -156,6 +156,8 @@ class Codes:
         Maps have a leading channel axis if a one-channel dictionary codes each channel separately; `channel_axis` is that of
         the image. The size of the image follows from the number of positions and the border rule.
 
+        Examples
+        --------
         >>> import lobcod, numpy as np
         >>> codes = lobcod.encode(lobcod.still_life(32).mean(axis=-1), penalty=20)
         >>> again = lobcod.Codes.from_maps(codes.to_maps(), codes.dictionary, penalty=codes.penalty, base=codes.base)
@@ -264,6 +266,8 @@ class Codes:
     def from_arrays(cls, arrays: Mapping[str, Any]) -> Codes:
         """Create codes from the result of :meth:`arrays`, or from ``np.load`` of a codes file.
 
+        Examples
+        --------
         >>> import io, lobcod, numpy as np
         >>> codes = lobcod.encode(lobcod.still_life(32), penalty=20, channel_axis=-1)
         >>> file = io.BytesIO()

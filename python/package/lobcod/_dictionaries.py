@@ -24,6 +24,8 @@ def embedded_dictionary(name: EmbeddedName = "natural") -> Array:
     ``"natural"``: 81 atoms of 8x8; ``"natural-12x12-128"``: 128 atoms of 12x12; ``"natural-rgb-8x8-96"``: 96 atoms of 8x8 that
     span red, green and blue.
 
+    Examples
+    --------
     >>> import lobcod
     >>> lobcod.embedded_dictionary().shape, lobcod.embedded_dictionary("natural-rgb-8x8-96").shape
     ((81, 8, 8), (96, 3, 8, 8))
@@ -36,6 +38,8 @@ def random_dictionary(
 ) -> Array:
     """Generate unit-norm atoms of independent normal values; the same seed gives the same atoms.
 
+    Examples
+    --------
     >>> import lobcod
     >>> lobcod.random_dictionary(5, (8, 8)).shape, lobcod.random_dictionary(5, 16, channels=2).shape
     ((5, 8, 8), (5, 2, 16))
@@ -47,6 +51,8 @@ def random_dictionary(
 def cosine_dictionary(atoms: int, size: Sequence[int] | int, *, channels: int = 1, precision: Precision = "f32") -> Array:
     """Generate atoms that are products of cosines of increasing frequency, the constant first.
 
+    Examples
+    --------
     >>> import lobcod
     >>> lobcod.cosine_dictionary(81, (8, 8)).shape
     (81, 8, 8)
@@ -69,6 +75,8 @@ def save_dictionary(
     2 axes (``mt``), 3 axes with square atoms (``mhw``), 4 axes with 3 channels (``mchw``) and 5 axes (``mcdhw``); other shapes
     are ambiguous and raise ``ValueError`` without `axes`. A ``.npy`` file stores the array without the names of its axes.
 
+    Examples
+    --------
     >>> import lobcod, numpy as np, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = os.path.join(folder, "atoms.npz")
@@ -115,6 +123,8 @@ def from_sporco(dictionary: ArrayLike, dimN: int | None = None) -> Array:
     other arrays are ambiguous and raise ``ValueError`` without it. SPORCO's internal layout, with an axis of length
     1 before the last, is accepted too. Both packages sum atoms as true convolutions, so they are not flipped.
 
+    Examples
+    --------
     >>> import lobcod, numpy as np
     >>> lobcod.from_sporco(np.ones((8, 6, 20))).shape, lobcod.from_sporco(np.ones((8, 6, 3, 20)), dimN=2).shape
     ((20, 8, 6), (20, 3, 8, 6))
@@ -144,6 +154,8 @@ def to_sporco(dictionary: ArrayLike, dimN: int | None = None) -> Array:
 
     `dimN` is the number of spatial axes. It is optional for ``(m, t)``, ``(m, h, w)`` and ``(m, 3, h, w)``.
 
+    Examples
+    --------
     >>> import lobcod
     >>> lobcod.to_sporco(lobcod.embedded_dictionary("natural-rgb-8x8-96")).shape
     (8, 8, 3, 96)
@@ -170,6 +182,8 @@ def from_alphacsc(dictionary: ArrayLike, n_channels: int | None = None) -> Array
     they need `n_channels`, for an array of two axes could as well hold atoms of one channel (give those as ``(m, 1, t)``). One
     channel loses its axis, so that the atoms fit signals without channels, and code each channel of others separately.
 
+    Examples
+    --------
     >>> import lobcod, numpy as np
     >>> lobcod.from_alphacsc(np.ones((25, 4, 32))).shape, lobcod.from_alphacsc(np.ones((25, 1, 32))).shape
     ((25, 4, 32), (25, 32))

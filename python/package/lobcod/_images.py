@@ -18,6 +18,8 @@ def still_life(size: int) -> Array:
 
     Returns ``(size, size, 3)`` float32, integers from 0 to 255.
 
+    Examples
+    --------
     >>> import lobcod
     >>> lobcod.still_life(32).shape
     (32, 32, 3)
@@ -56,6 +58,8 @@ def psnr(image: ArrayLike, reference: ArrayLike, data_range: float | None = None
     `data_range` is the largest sample minus the smallest one possible, such as 255 or 1.0. It may be left out for images of one
     integer type, whose range is that of the type (from 0 on if the reference has no negative sample), as in scikit-image.
 
+    Examples
+    --------
     >>> import lobcod, numpy as np
     >>> round(lobcod.psnr(np.zeros((8, 8)), np.ones((8, 8)), data_range=255), 2)
     48.13
@@ -69,6 +73,8 @@ def ssim(image: ArrayLike, reference: ArrayLike, data_range: float | None = None
 
     `data_range` is as for :func:`psnr`.
 
+    Examples
+    --------
     >>> import lobcod
     >>> image = lobcod.still_life(32)
     >>> lobcod.ssim(image, image, data_range=255, channel_axis=-1)

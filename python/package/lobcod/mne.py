@@ -1,5 +1,7 @@
 """Waveforms of EEG and MEG, found by an object with the manners of :class:`mne.preprocessing.ICA`.
 
+Examples
+--------
 >>> import mne, numpy as np
 >>> from lobcod.mne import CSC
 >>> rng = np.random.default_rng(0)

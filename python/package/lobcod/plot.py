@@ -1,5 +1,7 @@
 """Plots of dictionaries, codes, histories and reports, with matplotlib.
 
+Examples
+--------
 >>> import matplotlib
 >>> matplotlib.use("Agg")
 >>> import lobcod
