@@ -1,0 +1,57 @@
+// The engine in this browser: WebAssembly in a Web Worker, one worker for each job.
+
+import { decode, encode, PROTOCOL } from "./message.js";
+
+const OUT_OF_MEMORY = "The browser has not enough memory for this. Use a smaller image, or `lobcod studio` on your computer.";
+
+/** @typedef {import("./message.js").Message} Message */
+/** @typedef {{ task: string, options: Record<string, any>, buffers: Record<string, import("./message.js").Buffer>, signal: AbortSignal, event: (message: Message) => void }} Job */
+
+export class WasmEngine {
+  /** @param {WebAssembly.Module} module */
+  constructor(module) {
+    this.module = module;
+    this.native = false;
+    this.name = "In this browser";
+    this.detail = "WebAssembly, one thread. Nothing is uploaded.";
+  }
+
+  /** Compiles the module next to the page. */
+  static async open() {
+    const response = await fetch("lobcod_web.wasm");
+    if (!response.ok) throw new Error("lobcod_web.wasm is missing next to this page. Build it with `cargo xtask web`.");
+    const type = response.headers.get("content-type");
+    // Simple servers do not know the type that streaming needs.
+    const module = type === "application/wasm" ? await WebAssembly.compileStreaming(response) : await WebAssembly.compile(await response.arrayBuffer());
+    return new WasmEngine(module);
+  }
+
+  /**
+   * Runs a job. Resolves to its result, or to `null` if it was stopped.
+   * @param {Job} job
+   * @returns {Promise<Message | null>}
+   */
+  run({ task, options, buffers, signal, event }) {
+    return new Promise((resolve, reject) => {
+      const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+      const end = (/** @type {() => void} */ settle) => {
+        worker.terminate();
+        signal.removeEventListener("abort", stop);
+        settle();
+      };
+      const stop = () => end(() => resolve(null));
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop);
+      worker.addEventListener("error", (fault) => end(() => reject(new Error(fault.message || "The worker could not start."))));
+      worker.addEventListener("message", ({ data }) => {
+        if (data.ended) return end(() => reject(new Error(OUT_OF_MEMORY)));
+        const message = decode(data.bytes);
+        if (message.event === "result") end(() => resolve(message));
+        else if (message.event === "error") end(() => reject(new Error(message.message)));
+        else event(message);
+      });
+      const request = encode({ protocol: PROTOCOL, task, options }, buffers);
+      worker.postMessage({ module: this.module, request }, [request.buffer]);
+    });
+  }
+}

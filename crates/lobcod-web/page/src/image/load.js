@@ -1,0 +1,83 @@
+// Images from files, the clipboard and the camera.
+
+import { context, newCanvas } from "./raster.js";
+
+/** Larger images are refused: their working copies alone would fill the memory of a browser tab. */
+const MOST_PIXELS = 40e6;
+
+/**
+ * An opened image, opaque. `missing` marks pixels that were transparent or are known to be damaged.
+ * @typedef {{ name: string, image: ImageData, missing: Uint8Array | null }} Picture
+ */
+
+/**
+ * Decodes an image file. The browser turns it upright (EXIF) and converts its colours to sRGB.
+ * @param {Blob} file
+ * @param {string} name
+ * @returns {Promise<Picture>}
+ */
+export async function decode(file, name) {
+  const bitmap = await createImageBitmap(file, { imageOrientation: "from-image", premultiplyAlpha: "none" }).catch(() => {
+    throw new Error(`${name} is not an image this browser can read. Use PNG, JPEG or WebP.`);
+  });
+  try {
+    if (bitmap.width * bitmap.height > MOST_PIXELS) {
+      throw new Error(`${name} has ${Math.round((bitmap.width * bitmap.height) / 1e6)} megapixels, more than the ${MOST_PIXELS / 1e6} a browser tab can hold. Use the command line for it.`);
+    }
+    const canvas = newCanvas(bitmap.width, bitmap.height);
+    const pen = context(canvas);
+    pen.drawImage(bitmap, 0, 0);
+    const pixels = pen.getImageData(0, 0, canvas.width, canvas.height);
+    return { name, image: pixels, missing: takeTransparency(pixels) };
+  } finally {
+    bitmap.close();
+  }
+}
+
+/**
+ * Makes an image opaque, and returns which pixels were more transparent than opaque.
+ * @param {ImageData} pixels
+ */
+function takeTransparency({ data }) {
+  const missing = new Uint8Array(data.length / 4);
+  let any = false;
+  for (let i = 0; i < missing.length; i++) {
+    if (data[4 * i + 3] < 128) {
+      missing[i] = 1;
+      any = true;
+    }
+    data[4 * i + 3] = 255;
+  }
+  return any ? missing : null;
+}
+
+/**
+ * The files of a drop or a paste.
+ * @param {DataTransfer | null} transfer
+ * @returns {File[]}
+ */
+export const filesOf = (transfer) => [...(transfer?.files ?? [])];
+
+/**
+ * Lets the user choose files.
+ * @param {{ accept: string, multiple?: boolean, capture?: boolean }} options
+ * @returns {Promise<File[]>}
+ */
+export function pickFiles({ accept, multiple = false, capture = false }) {
+  return new Promise((resolve) => {
+    const input = document.createElement("input");
+    input.type = "file";
+    input.accept = accept;
+    input.multiple = multiple;
+    if (capture) input.setAttribute("capture", "environment");
+    input.addEventListener("change", () => resolve([...(input.files ?? [])]));
+    input.addEventListener("cancel", () => resolve([]));
+    input.click();
+  });
+}
+
+/**
+ * The name of a file without its extension.
+ * @param {string} name
+ */
+export const stem = (name) => name.replace(/\.[^.]*$/, "");

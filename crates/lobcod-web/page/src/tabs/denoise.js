@@ -1,0 +1,195 @@
+// Denoise: the noise is measured, its removal previewed on the visible part, then done on the whole image.
+
+import { button, download, h } from "../dom.js";
+import { bufferImage, imageBuffer } from "../engine/message.js";
+import { stem } from "../image/load.js";
+import { context, newCanvas, toCanvas, toPng } from "../image/raster.js";
+import { Stage } from "../stage/stage.js";
+import { commands, pythonOptions, quoted, shellOptions } from "../widgets/commands.js";
+import { choice, section, slider } from "../widgets/fields.js";
+import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
+import { Runner, secondsText } from "../widgets/runner.js";
+import { previewBox, refuseLarge } from "./limits.js";
+
+/** Time without a change before a preview starts, in milliseconds. */
+const PAUSE = 200;
+
+/** @typedef {import("../engine/message.js").Message} Message */
+
+/** @param {import("../main.js").Context} context */
+export function denoiseTab({ engine, pictures }) {
+  const stage = new Stage("The noisy image and its denoised version");
+  /** What was measured in the image. @type {Message | null} */
+  let measured = null;
+  /** @type {ImageData | null} */
+  let result = null;
+  /** @type {HTMLCanvasElement | null} */
+  let before = null;
+  /** The preview, or the result; transparent where neither exists. @type {HTMLCanvasElement | null} */
+  let after = null;
+  let shownPicture = pictures.current;
+  let timer = 0;
+
+  const runner = new Runner(engine, { label: "Denoise the whole image", start: () => void run() });
+  const previewer = new Runner(engine, { label: "Preview", start: () => {} });
+  const strength = slider({ label: "Strength", min: 0.2, max: 2, step: 0.05, value: 1, show: (n) => n.toFixed(2), hint: "Below 1 keeps more detail and noise, above 1 smooths more", change: () => changed() });
+  const kind = choice({
+    label: "Kind",
+    value: "auto",
+    options: [["auto", "Auto"], ["gaussian", "White"], ["poisson", "Photon"], ["correlated", "Grain"], ["impulse", "Specks"]],
+    change: () => changed(),
+  });
+  kind.element.classList.add("dense");
+  const preset = choice({ label: "Quality", value: "standard", options: [["fast", "Fast"], ["standard", "Standard"], ["best", "Best"]], change: () => changed() });
+  const level = h("p", { class: "measure", role: "status" });
+  const previewState = h("p", { class: "quiet" });
+  const listing = commands();
+  const problem = h("p", { class: "failed", role: "alert" });
+  const fail = (/** @type {unknown} */ error) => (pictures.current ? runner.fail(error) : (problem.textContent = error instanceof Error ? error.message : String(error)));
+  const outputName = () => `${stem(pictures.current?.name ?? "image")}-denoised.png`;
+  const finished = h(
+    "div",
+    { class: "row", hidden: true },
+    button({ icon: "download", text: "Download PNG", press: async () => result && download(await toPng(result), outputName()) }),
+    button({ icon: "forward", text: "Continue from it", hint: "Use the result as the image", press: () => result && pictures.set({ name: outputName(), image: result, missing: null }) }),
+  );
+  const cover = h("div", { class: "stage-cover" }, pictureWelcome(pictures, { title: "Remove noise", text: "Drop or paste a noisy photo or micrograph. The noise is measured, and removed as strongly as you like.", fail }), problem);
+  stage.element.append(cover);
+  const { element, side } = workbench(
+    stage.element,
+    pictureHead(pictures, fail),
+    section("Noise", level, kind.element),
+    section("Removal", strength.element, preset.element, previewState),
+    runner.element,
+    finished,
+    listing.element,
+  );
+
+  /** What the command line's --noise is given. */
+  const noiseOption = () => (kind.value === "auto" ? "auto" : kind.value);
+
+  /** The noise for a part of the image: that of the whole image, if it was measured. */
+  const noiseOfPart = () => (kind.value === "auto" ? (measured?.noise ?? "auto") : kind.value);
+
+  function describe() {
+    const image = pictures.current?.name ?? "photo.png";
+    const options = /** @type {[string, string | number, string | number][]} */ ([
+      ["noise", noiseOption(), "auto"],
+      ["strength", strength.value, 1],
+      ["preset", preset.value, "standard"],
+    ]);
+    listing.show(
+      `lobcod denoise ${quoted(image)} -o ${quoted(outputName())}${shellOptions(options)}`,
+      `import lobcod, numpy as np\nfrom PIL import Image\n\nimage = np.asarray(Image.open(${JSON.stringify(image)}).convert("RGB"))\nclean = lobcod.denoise(image, channel_axis=-1${pythonOptions(options)})`,
+    );
+  }
+
+  function changed() {
+    result = null;
+    finished.hidden = true;
+    describe();
+    schedule();
+  }
+
+  function schedule() {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => void preview(), PAUSE);
+  }
+
+  async function preview() {
+    const picture = pictures.current;
+    if (!picture || !measured || result || runner.busy || element.offsetParent === null) return;
+    if (kind.value === "auto" && !measured.noise) {
+      previewState.textContent = "There is nothing to remove.";
+      return;
+    }
+    const box = previewBox(stage.view.visible(), engine);
+    const options = { noise: noiseOfPart(), strength: strength.value, preset: preset.value, region: [box.left, box.top, box.width, box.height] };
+    previewState.textContent = "Preview…";
+    const message = await previewer.run({ task: "denoise", options, buffers: { image: imageBuffer(picture.image) } });
+    if (previewer.status.classList.contains("failed")) previewState.textContent = previewer.status.textContent;
+    if (!message || pictures.current !== picture || result || !after) return;
+    const pen = context(after);
+    pen.clearRect(0, 0, after.width, after.height);
+    pen.putImageData(bufferImage(message.buffers.image), box.left, box.top);
+    previewState.textContent = `Preview of ${box.width} × ${box.height} pixels in ${secondsText(message.waited)}.`;
+    stage.redraw();
+  }
+
+  async function measure() {
+    const picture = pictures.current;
+    measured = null;
+    if (!picture) return;
+    level.textContent = "Measuring the noise…";
+    try {
+      refuseLarge(picture.image, engine, "Reduce the image, or use `lobcod studio` or the command line.");
+    } catch (error) {
+      level.textContent = "";
+      runner.startButton.disabled = true;
+      return fail(error);
+    }
+    const message = await previewer.run({ task: "noise", options: {}, buffers: { image: imageBuffer(picture.image) } });
+    if (pictures.current !== picture) return;
+    if (!message) {
+      level.textContent = previewer.status.textContent;
+      return;
+    }
+    measured = message;
+    level.textContent = sentence(message.words);
+    schedule();
+  }
+
+  async function run() {
+    const picture = pictures.current;
+    if (!picture) return;
+    previewer.stop();
+    const message = await runner.run({
+      task: "denoise",
+      options: { noise: noiseOption(), strength: strength.value, preset: preset.value },
+      buffers: { image: imageBuffer(picture.image) },
+      preview: (part) => after && (toCanvas(bufferImage(part.buffers.image), after), stage.redraw()),
+    });
+    if (!message || pictures.current !== picture || !after) return;
+    result = bufferImage(message.buffers.image);
+    toCanvas(result, after);
+    previewState.textContent = "";
+    runner.say(`Denoised in ${secondsText(message.seconds)}.`);
+    finished.hidden = false;
+    stage.redraw();
+  }
+
+  function opened() {
+    const picture = pictures.current;
+    shownPicture = picture;
+    runner.stop();
+    previewer.stop();
+    cover.hidden = picture !== null;
+    side.hidden = picture === null;
+    problem.textContent = "";
+    result = before = after = null;
+    finished.hidden = true;
+    runner.startButton.disabled = false;
+    runner.say("");
+    if (picture) {
+      before = toCanvas(picture.image);
+      after = newCanvas(picture.image.width, picture.image.height);
+      stage.layers = [{ source: before }, { source: after, side: "after" }];
+    }
+    stage.show(picture?.image ?? null);
+    stage.compare(picture !== null);
+    describe();
+    void measure();
+  }
+
+  stage.addEventListener("move", () => !result && schedule());
+  pictures.addEventListener("change", () => element.offsetParent !== null && opened());
+  opened();
+  return {
+    element,
+    receive: (/** @type {File[]} */ files) => void pictures.open(files).catch(fail),
+    shown: () => shownPicture !== pictures.current && opened(),
+  };
+}
+
+/** @param {string} words */
+const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;

@@ -1,0 +1,280 @@
+// Fuse: frames of one scene become one image; the choice of frames can be painted over.
+
+import { button, download, h } from "../dom.js";
+import { bufferImage, imageBuffer } from "../engine/message.js";
+import { decode, pickFiles } from "../image/load.js";
+import { css, frameWords, ramp, rampImage } from "../image/palette.js";
+import { sizeText, toCanvas, toPng } from "../image/raster.js";
+import { fetchPicture, STACKS } from "../image/samples.js";
+import { Mask } from "../mask/mask.js";
+import { toolbar, undoKeys } from "../mask/toolbar.js";
+import { brush } from "../mask/tools.js";
+import { Stage } from "../stage/stage.js";
+import { commands, pythonOptions, quoted, shellOptions } from "../widgets/commands.js";
+import { choice, section, slider, toggle } from "../widgets/fields.js";
+import { workbench } from "../widgets/picture-panel.js";
+import { Runner, secondsText } from "../widgets/runner.js";
+import { welcome } from "../widgets/welcome.js";
+import { refuseLarge } from "./limits.js";
+
+const MOST_FRAMES = 20;
+
+/** @typedef {{ name: string, image: ImageData, canvas: HTMLCanvasElement }} Frame */
+/** @typedef {{ image: ImageData, canvas: HTMLCanvasElement, depth: HTMLCanvasElement, alignment: any }} Fused */
+
+/** @param {import("../main.js").Context} context */
+export function fuseTab({ engine }) {
+  const stage = new Stage("The frames, the fused image, or the map of frames");
+  /** @type {Frame[]} */
+  let frames = [];
+  let chosen = 0;
+  /** @type {Fused | null} */
+  let fused = null;
+  /** Which frame each pixel of the result is taken from. @type {Mask | null} */
+  let decision = null;
+
+  const settings = { diameter: 40, tolerance: 0, grow: 0, value: 0 };
+  const tools = toolbar({
+    stage,
+    tools: [
+      { key: "h", icon: "hand", label: "Move the image", tool: null },
+      { key: "b", icon: "brush", label: "Take the chosen frame here", tool: brush(() => decision, settings) },
+    ],
+    undo: () => decision?.undo(),
+    redo: () => decision?.redo(),
+    changed: (key) => (size.element.hidden = key !== "b"),
+  });
+  const size = slider({ label: "Brush size", min: 4, max: 200, value: settings.diameter, show: (n) => `${n} px`, change: (n) => (settings.diameter = n) });
+  size.element.hidden = true;
+  const runner = new Runner(engine, { label: "Fuse", start: () => void run() });
+  const composer = new Runner(engine, { label: "Compose", start: () => void compose() });
+  const view = choice({
+    label: "View",
+    hidden: true,
+    value: "frame",
+    options: [["frame", "Frame"], ["result", "Result"], ["decision", "Decision"], ["depth", "Depth"]],
+    change: () => layers(),
+  });
+  view.element.classList.add("view-choice");
+  const mode = choice({ label: "What differs", value: "auto", options: [["auto", "Auto"], ["focus", "Focus"], ["exposure", "Exposure"]], change: () => describe() });
+  const align = choice({
+    label: "Align the frames",
+    value: "auto",
+    options: [["auto", "Auto"], ["none", "None"], ["shift", "Shift"], ["similarity", "Full"]],
+    hints: { none: "From a tripod", shift: "Move only", similarity: "Move, rotate and scale" },
+    change: () => describe(),
+  });
+  const window = slider({ label: "Window", min: 3, max: 31, step: 2, value: 9, show: (n) => `${n} px`, hint: "Over which activity is averaged", change: () => describe() });
+  const fast = toggle({ label: "Half resolution, four times faster", change: () => describe() });
+  const list = h("ul", { class: "frames" });
+  const title = h("strong", {});
+  const subtitle = h("span", { class: "quiet" });
+  const listing = commands();
+  const painting = section("Paint over the decision", h("p", { class: "quiet" }, "Choose a frame above, take the brush, and paint where this frame should be used."), size.element);
+  const finished = h("div", { class: "row", hidden: true }, button({ icon: "download", text: "Download PNG", press: () => void save() }));
+  const problem = h("p", { class: "failed", role: "alert" });
+  const cover = h(
+    "div",
+    { class: "stage-cover" },
+    welcome({
+      title: "Fuse a stack of frames",
+      text: `Drop 2 to ${MOST_FRAMES} frames of one scene with different focus or exposure. The result is sharp and well exposed everywhere.`,
+      accept: "image/*",
+      multiple: true,
+      open: (files) => void add(files),
+      samples: STACKS.map((stack) => ({ ...stack, file: stack.files[0], choose: () => void sample(stack.files) })),
+    }),
+    problem,
+  );
+  stage.element.append(view.element, cover);
+  const { element, side } = workbench(
+    stage.element,
+    h(
+      "div",
+      { class: "picture-head" },
+      h("div", { class: "picture-name" }, title, subtitle),
+      button({ icon: "plus", label: "Add frames", press: async () => void add(await pickFiles({ accept: "image/*", multiple: true })) }),
+      button({ icon: "close", label: "Close all frames", press: () => changeFrames([]) }),
+    ),
+    list,
+    section("Fusion", mode.element, align.element, window.element, fast.element),
+    runner.element,
+    painting,
+    finished,
+    listing.element,
+  );
+
+  const fail = (/** @type {unknown} */ error) => {
+    if (frames.length > 0) runner.fail(error);
+    else problem.textContent = error instanceof Error ? error.message : String(error);
+  };
+
+  /** @param {string[]} files */
+  async function sample(files) {
+    try {
+      changeFrames((await Promise.all(files.map(fetchPicture))).map(toFrame));
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** @param {{ name: string, image: ImageData }} picture @returns {Frame} */
+  const toFrame = ({ name, image }) => ({ name, image, canvas: toCanvas(image) });
+
+  /** @param {File[]} files */
+  async function add(files) {
+    try {
+      const more = await Promise.all(files.map((file) => decode(file, file.name)));
+      const all = [...frames, ...more.map(toFrame)];
+      if (all.length > MOST_FRAMES) throw new Error(`${all.length} frames are too many; use at most ${MOST_FRAMES}.`);
+      const odd = all.find(({ image }) => image.width !== all[0].image.width || image.height !== all[0].image.height);
+      if (odd) throw new Error(`${odd.name} has ${sizeText(odd.image)} pixels, but ${all[0].name} has ${sizeText(all[0].image)}. Frames must have the same size.`);
+      if (all.length > 0) changeFrames(all);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** @param {Frame[]} next */
+  function changeFrames(next) {
+    runner.stop();
+    frames = next;
+    chosen = Math.min(chosen, Math.max(0, next.length - 1));
+    fused = decision = null;
+    problem.textContent = "";
+    runner.say(frames.length === 1 ? "Add at least one more frame." : "");
+    runner.startButton.disabled = frames.length < 2;
+    view.value = "frame";
+    refresh();
+  }
+
+  function refresh() {
+    const empty = frames.length === 0;
+    cover.hidden = !empty;
+    side.hidden = empty;
+    view.element.hidden = empty;
+    for (const key of ["result", "decision", "depth"]) view.enable(key, fused !== null);
+    painting.hidden = fused === null;
+    finished.hidden = fused === null;
+    title.textContent = `${frames.length} ${frames.length === 1 ? "frame" : "frames"}`;
+    subtitle.textContent = empty ? "" : sizeText(frames[0].image);
+    list.replaceChildren(...frames.map(frameCard));
+    layers();
+    describe();
+  }
+
+  /** @param {Frame} frame @param {number} index */
+  function frameCard(frame, index) {
+    const picture = toCanvas(frame.image);
+    const swatch = h("span", { class: "swatch" });
+    swatch.style.background = css(ramp(frames.length > 1 ? index / (frames.length - 1) : 0));
+    const choose = h(
+      "button",
+      { type: "button", class: "frame", "aria-pressed": index === chosen, title: frame.name, "aria-label": `Frame ${index + 1}, ${frame.name}`, on: { click: () => pick(index) } },
+      picture,
+      swatch,
+      h("span", { class: "frame-number" }, String(index + 1)),
+    );
+    const remove = button({ icon: "close", label: `Remove frame ${index + 1}`, kind: "tiny", press: () => changeFrames(frames.filter((other) => other !== frame)) });
+    return h("li", {}, choose, remove);
+  }
+
+  /** @param {number} index */
+  function pick(index) {
+    chosen = index;
+    settings.value = index;
+    [...list.querySelectorAll(".frame")].forEach((card, i) => card.setAttribute("aria-pressed", String(i === index)));
+    layers();
+  }
+
+  function layers() {
+    const shown = fused ? view.value : "frame";
+    tools.enable(fused !== null && (shown === "result" || shown === "decision"));
+    stage.layers = [];
+    if (frames.length > 0 && shown === "frame") stage.layers = [{ source: frames[chosen].canvas }];
+    if (fused && shown === "result") stage.layers = [{ source: fused.canvas }];
+    if (fused && shown === "depth") stage.layers = [{ source: fused.depth }];
+    if (fused && decision && shown === "decision") stage.layers = [{ source: fused.canvas }, { source: decision.overlay, alpha: 0.6, smooth: false }];
+    stage.show(frames.length === 0 ? null : shown === "frame" || !fused ? frames[chosen].image : fused.image);
+  }
+
+  const frameBuffers = () => Object.fromEntries(frames.map(({ image }, i) => [`frame${i}`, imageBuffer(image)]));
+
+  async function run() {
+    try {
+      refuseLarge({ width: frames[0].image.width, height: frames[0].image.height * frames.length }, engine, "Reduce the frames, or use `lobcod studio` or the command line.");
+    } catch (error) {
+      return runner.fail(error);
+    }
+    const given = frames;
+    const message = await runner.run({
+      task: "fuse",
+      options: { mode: mode.value, align: align.value, window: window.value, fast: fast.value },
+      buffers: frameBuffers(),
+    });
+    if (!message || given !== frames) return;
+    const image = bufferImage(message.buffers.image);
+    const { depth } = message.buffers;
+    fused = {
+      image,
+      canvas: toCanvas(image),
+      depth: toCanvas(rampImage(/** @type {Float32Array} */ (depth.data), image.width, image.height, frames.length - 1)),
+      alignment: message.alignment,
+    };
+    const map = (decision = new Mask(image.width, image.height, frameWords(frames.length)));
+    map.data.set(message.buffers.decision.data);
+    map.touched({ left: 0, top: 0, width: map.width, height: map.height });
+    map.addEventListener("paint", () => stage.redraw());
+    map.addEventListener("change", () => {
+      tools.steps(map.done.length > 0, map.undone.length > 0);
+      void compose();
+    });
+    tools.steps(false, false);
+    settings.value = chosen;
+    view.value = "result";
+    runner.say(`Fused ${frames.length} frames (${message.mode}) in ${secondsText(message.seconds)}.`);
+    refresh();
+  }
+
+  /** Makes the image again from the painted decision. */
+  async function compose() {
+    const [target, map] = [fused, decision];
+    if (!target || !map) return;
+    const buffers = { ...frameBuffers(), decision: { type: /** @type {const} */ ("u8"), shape: [map.height, map.width], data: map.data.slice() } };
+    const message = await composer.run({ task: "compose", options: { alignment: target.alignment }, buffers });
+    if (composer.status.classList.contains("failed")) runner.fail(composer.status.textContent);
+    if (!message || fused !== target) return;
+    target.image = bufferImage(message.buffers.image);
+    toCanvas(target.image, target.canvas);
+    stage.redraw();
+  }
+
+  async function save() {
+    if (!fused) return;
+    const picture = view.value === "decision" && decision ? decision.overlay : view.value === "depth" ? fused.depth : null;
+    const name = picture ? `${view.value}.png` : "fused.png";
+    const image = picture ? /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d")).getImageData(0, 0, picture.width, picture.height) : fused.image;
+    download(await toPng(image), name);
+  }
+
+  function describe() {
+    const options = /** @type {[string, string | number | boolean, string | number | boolean][]} */ ([
+      ["mode", mode.value, "auto"],
+      ["align", align.value, "auto"],
+      ["window", window.value, 9],
+      ["fast", fast.value, false],
+    ]);
+    const names = frames.map(({ name }) => name);
+    listing.show(
+      `lobcod fuse ${names.map(quoted).join(" ")} -o fused.png --decision-map decision.png --depth-map depth.png${shellOptions(options)}`,
+      `import lobcod, numpy as np\nfrom PIL import Image\n\nframes = [np.asarray(Image.open(name).convert("RGB")) for name in ${JSON.stringify(names)}]\nfused, report = lobcod.fuse(frames, channel_axis=-1, return_report=True${pythonOptions(options)})\ndecision = report.decision`,
+    );
+  }
+
+  changeFrames([]);
+  return {
+    element,
+    receive: (/** @type {File[]} */ files) => void add(files),
+    key: (/** @type {KeyboardEvent} */ event) => decision && undoKeys(event, { undo: () => decision?.undo(), redo: () => decision?.redo() }),
+  };
+}

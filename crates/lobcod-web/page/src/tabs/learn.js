@@ -1,0 +1,201 @@
+// Learn: atoms of an image appear and sharpen, with the objective and the certified gap.
+
+import { button, download, h } from "../dom.js";
+import { imageBuffer } from "../engine/message.js";
+import { stem } from "../image/load.js";
+import { context, newCanvas, toCanvas } from "../image/raster.js";
+import { Stage } from "../stage/stage.js";
+import { atomBoard } from "../widgets/atoms.js";
+import { commands, quoted } from "../widgets/commands.js";
+import { section, slider } from "../widgets/fields.js";
+import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
+import { plot } from "../widgets/plot.js";
+import { Runner, secondsText } from "../widgets/runner.js";
+import { codesAt, codesOf, drawUses, usesOf } from "./codes.js";
+import { refuseLarge } from "./limits.js";
+
+/** Atoms listed for a place. */
+const MOST_LISTED = 8;
+
+/** @typedef {import("../engine/message.js").Message} Message */
+
+/** @param {import("../main.js").Context} context */
+export function learnTab({ engine, pictures }) {
+  const stage = new Stage("The image; click a place to see the atoms that make it");
+  /** @type {import("./codes.js").Codes | null} */
+  let codes = null;
+  /** Height and width of the atoms. @type {[number, number]} */
+  let size = [8, 8];
+  /** @type {Uint8Array | null} */
+  let file = null;
+  /** @type {HTMLCanvasElement | null} */
+  let overlay = null;
+  let shownPicture = pictures.current;
+  /** @type {{ objective: import("../widgets/plot.js").Sample[], gap: import("../widgets/plot.js").Sample[] }} */
+  let curves = { objective: [], gap: [] };
+
+  const board = atomBoard((index) => showUses(index));
+  const runner = new Runner(engine, { label: "Learn", start: () => void run() });
+  const count = slider({ label: "Number of atoms", min: 4, max: 128, step: 4, value: 36, change: () => describe() });
+  const side = slider({ label: "Size of an atom", min: 4, max: 16, value: 8, show: (n) => `${n} × ${n}`, change: () => describe() });
+  const penalty = slider({ label: "Penalty", min: -2, max: -0.5, step: 0.05, value: -1.3, show: (n) => `${relative(n)} of the largest`, hint: "Larger penalties use fewer codes", change: () => describe() });
+  const passes = slider({ label: "Passes", min: 2, max: 60, step: 2, value: 20, change: () => describe() });
+  const objective = plot({ label: "Objective", format: (n) => n.toExponential(3) });
+  const gap = plot({ label: "Certified relative gap", logarithmic: true, format: (n) => n.toExponential(1) });
+  const found = h("ol", { class: "found" });
+  const foundTitle = h("p", { class: "quiet" });
+  const listing = commands();
+  const problem = h("p", { class: "failed", role: "alert" });
+  const fail = (/** @type {unknown} */ error) => (pictures.current ? runner.fail(error) : (problem.textContent = error instanceof Error ? error.message : String(error)));
+  const outputName = () => `${stem(pictures.current?.name ?? "image")}-atoms.npz`;
+  const save = button({ icon: "download", text: "Download dictionary (npz)", kind: "wide", hint: "For --dictionary and numpy.load", press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()) });
+  save.hidden = true;
+  const cover = h("div", { class: "stage-cover" }, pictureWelcome(pictures, { title: "Learn the atoms of an image", text: "Watch the patterns that an image is made of appear, then click one to see where it is used.", fail }), problem);
+  stage.element.append(cover);
+  const atoms = h("div", { class: "atoms-area" }, board.element);
+  const bench = workbench(
+    h("div", { class: "split" }, stage.element, atoms),
+    pictureHead(pictures, fail),
+    section("Dictionary", count.element, side.element, penalty.element, passes.element),
+    runner.element,
+    save,
+    objective.element,
+    gap.element,
+    h("section", { class: "section", "aria-live": "polite" }, foundTitle, found),
+    listing.element,
+  );
+
+  function describe() {
+    const image = pictures.current?.name ?? "photo.png";
+    const edge = side.value;
+    const grey = pictures.current && isGrey(pictures.current.image);
+    listing.show(
+      `lobcod learn ${quoted(image)} -o ${quoted(outputName())} --atoms ${count.value} --size ${edge}x${edge} --relative-penalty ${relative(penalty.value)} --passes ${passes.value}`,
+      `import lobcod, numpy as np\nfrom PIL import Image\n\nimage = np.asarray(Image.open(${JSON.stringify(image)}).convert("${grey ? "L" : "RGB"}"))\nlearnt = lobcod.learn(image, atoms=${count.value}, size=(${edge}, ${edge}), relative_penalty=${relative(penalty.value)}, passes=${passes.value}${grey ? "" : ", channel_axis=-1"})\nlearnt.dictionary`,
+    );
+  }
+
+  /** @param {Message} message */
+  function follow({ seconds, objective: value, gap: relativeGap }) {
+    if (value !== null && value !== undefined) curves.objective.push({ seconds, value });
+    if (relativeGap !== null && relativeGap !== undefined) curves.gap.push({ seconds, value: relativeGap });
+    objective.show(curves.objective);
+    gap.show(curves.gap);
+  }
+
+  async function run() {
+    const picture = pictures.current;
+    if (!picture) return;
+    try {
+      refuseLarge(picture.image, engine, "Reduce the image, or use `lobcod studio` or the command line.");
+    } catch (error) {
+      return runner.fail(error);
+    }
+    forget();
+    const edge = side.value;
+    const message = await runner.run({
+      task: "learn",
+      options: { atoms: count.value, size: [edge, edge], relative_penalty: relative(penalty.value), passes: passes.value, colour: true },
+      buffers: { image: imageBuffer(picture.image) },
+      preview: ({ buffers }) => board.show(buffers.atoms),
+      progress: (progress) => {
+        follow(progress);
+        if (progress.pass) runner.say(`Pass ${progress.pass} of ${passes.value}`);
+      },
+    });
+    if (!message || pictures.current !== picture) return;
+    board.show(message.buffers.atoms);
+    codes = codesOf(message);
+    size = [edge, edge];
+    file = new Uint8Array(message.buffers.dictionary.data);
+    board.label(usesOf(codes, count.value));
+    follow(message);
+    save.hidden = false;
+    foundTitle.textContent = "Click an atom to see where it is used, or a place of the image to see which atoms make it.";
+    runner.say(`Learnt ${count.value} atoms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} codes.`);
+    stage.tool = inspector;
+    stage.element.classList.add("painting");
+  }
+
+  /** @param {number} index */
+  function showUses(index) {
+    if (!codes || !overlay) return;
+    board.mark([index]);
+    drawUses(context(overlay), codes, index, size, "#00e0c8");
+    found.replaceChildren();
+    foundTitle.textContent = `Atom ${index + 1} is used ${usesOf(codes, index + 1)[index].toLocaleString("en")} times, stronger where the colour is stronger.`;
+    stage.decorate = null;
+    stage.redraw();
+  }
+
+  /** @param {{ x: number, y: number }} at */
+  function showPlace(at) {
+    if (!codes || !overlay) return;
+    const list = codesAt(codes, at, size);
+    const shown = list.slice(0, MOST_LISTED);
+    board.mark(shown.map(({ atom }) => atom));
+    context(overlay).clearRect(0, 0, overlay.width, overlay.height);
+    foundTitle.textContent = `${list.length} ${list.length === 1 ? "code covers" : "codes cover"} column ${Math.floor(at.x)}, row ${Math.floor(at.y)}${list.length > MOST_LISTED ? `; the ${MOST_LISTED} largest:` : ":"}`;
+    found.replaceChildren(...shown.map(({ atom, value }) => h("li", {}, board.picture(atom), h("span", {}, `atom ${atom + 1}`), h("output", { class: "field-value" }, value.toPrecision(3)))));
+    stage.decorate = (pen, scale) => {
+      pen.strokeStyle = "#00e0c8";
+      pen.lineWidth = 1.5 / scale;
+      for (const { x, y } of shown) pen.strokeRect(x, y, size[1], size[0]);
+    };
+    stage.redraw();
+  }
+
+  const inspector = { down: showPlace, move: showPlace, up() {}, cancel() {} };
+
+  /** Forgets what was learnt. */
+  function forget() {
+    codes = file = null;
+    curves = { objective: [], gap: [] };
+    objective.show([]);
+    gap.show([]);
+    save.hidden = true;
+    stage.tool = null;
+    stage.element.classList.remove("painting");
+    stage.decorate = null;
+    found.replaceChildren();
+    foundTitle.textContent = "";
+    if (overlay) context(overlay).clearRect(0, 0, overlay.width, overlay.height);
+    stage.redraw();
+  }
+
+  function opened() {
+    const picture = pictures.current;
+    shownPicture = picture;
+    runner.stop();
+    forget();
+    board.clear();
+    cover.hidden = picture !== null;
+    bench.side.hidden = picture === null;
+    atoms.hidden = picture === null;
+    problem.textContent = "";
+    runner.say("");
+    if (picture) {
+      overlay = newCanvas(picture.image.width, picture.image.height);
+      stage.layers = [{ source: toCanvas(picture.image) }, { source: overlay, alpha: 0.75, smooth: false }];
+    }
+    stage.show(picture?.image ?? null);
+    describe();
+  }
+
+  pictures.addEventListener("change", () => bench.element.offsetParent !== null && opened());
+  opened();
+  return {
+    element: bench.element,
+    receive: (/** @type {File[]} */ files) => void pictures.open(files).catch(fail),
+    shown: () => shownPicture !== pictures.current && opened(),
+  };
+}
+
+/** The penalty of a slider position, as a fraction of the largest useful one. @param {number} exponent */
+const relative = (exponent) => Number((10 ** exponent).toPrecision(2));
+
+/** @param {ImageData} image */
+function isGrey({ data }) {
+  for (let i = 0; i < data.length; i += 4) if (data[i] !== data[i + 1] || data[i] !== data[i + 2]) return false;
+  return true;
+}

@@ -1,0 +1,64 @@
+// What the tabs of one image share: the empty stage, and the head of the side panel.
+
+import { button, h } from "../dom.js";
+import { pickFiles } from "../image/load.js";
+import { sizeText } from "../image/raster.js";
+import { SAMPLES } from "../image/samples.js";
+import { welcome } from "./welcome.js";
+
+const ACCEPT = "image/*";
+
+/**
+ * The welcome of a tab whose images come from the shared store.
+ * @param {import("../pictures.js").Pictures} pictures
+ * @param {{ title: string, text: string, fail: (error: unknown) => void }} options
+ */
+export function pictureWelcome(pictures, { title, text, fail }) {
+  return welcome({
+    title,
+    text,
+    accept: ACCEPT,
+    camera: true,
+    open: (files) => pictures.open(files).catch(fail),
+    samples: SAMPLES.map((sample) => ({
+      ...sample,
+      picture: async () => (await sample.open()).image,
+      choose: () => sample.open().then((picture) => pictures.set(picture), fail),
+    })),
+  });
+}
+
+/**
+ * Name and size of the image, with buttons to open another one and to close it.
+ * @param {import("../pictures.js").Pictures} pictures
+ * @param {(error: unknown) => void} fail
+ */
+export function pictureHead(pictures, fail) {
+  const name = h("strong", {});
+  const size = h("span", { class: "quiet" });
+  const element = h(
+    "div",
+    { class: "picture-head" },
+    h("div", { class: "picture-name" }, name, size),
+    button({ icon: "open", label: "Open another image", press: async () => pictures.open(await pickFiles({ accept: ACCEPT })).catch(fail) }),
+    button({ icon: "close", label: "Close the image", press: () => pictures.set(null) }),
+  );
+  const refresh = () => {
+    const picture = pictures.current;
+    name.textContent = picture?.name ?? "";
+    size.textContent = picture ? sizeText(picture.image) : "";
+  };
+  pictures.addEventListener("change", refresh);
+  refresh();
+  return element;
+}
+
+/**
+ * Lays out a tab: the stage, and the panel at its side. The panel is hidden while there is no image.
+ * @param {HTMLElement} stage
+ * @param {...HTMLElement} panel
+ */
+export function workbench(stage, ...panel) {
+  const side = h("aside", { class: "panel", "aria-label": "Settings" }, ...panel);
+  return { element: h("div", { class: "workbench" }, h("div", { class: "stage-area" }, stage), side), side };
+}
