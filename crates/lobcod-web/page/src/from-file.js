@@ -1,6 +1,6 @@
 // Browsers start neither modules nor workers from file:// addresses. This script can still say so.
 if (location.protocol === "file:") {
-  const notice = document.getElementById("notice");
+  const notice = /** @type {HTMLElement} */ (document.getElementById("notice"));
   const code = document.createElement("code");
   code.textContent = "lobcod studio";
   notice.append(

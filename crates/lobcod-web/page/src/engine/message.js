@@ -4,7 +4,8 @@
 /** Version of the messages. */
 export const PROTOCOL = 1;
 
-/** @typedef {{ type: "u8" | "i32" | "f32", shape: number[], data: Uint8Array | Uint8ClampedArray | Int32Array | Float32Array }} Buffer */
+/** @typedef {Uint8Array<ArrayBuffer> | Uint8ClampedArray<ArrayBuffer> | Int32Array<ArrayBuffer> | Float32Array<ArrayBuffer>} Samples */
+/** @typedef {{ type: "u8" | "i32" | "f32", shape: number[], data: Samples }} Buffer */
 /** @typedef {Record<string, any> & { buffers: Record<string, Buffer> }} Message */
 
 const ARRAYS = { u8: Uint8Array, i32: Int32Array, f32: Float32Array };
@@ -36,7 +37,7 @@ export function encode(fields, buffers) {
 
 /**
  * Reads a message. Buffers are views of its bytes, which must start at a multiple of eight.
- * @param {Uint8Array} bytes
+ * @param {Uint8Array<ArrayBuffer>} bytes
  * @returns {Message}
  */
 export function decode(bytes) {

@@ -59,7 +59,7 @@ async function* messages(reader) {
   /** @type {Uint8Array[]} */
   let chunks = [];
   let available = 0;
-  /** @type {(count: number) => Promise<Uint8Array | null>} */
+  /** @type {(count: number) => Promise<Uint8Array<ArrayBuffer> | null>} */
   const take = async (count) => {
     while (available < count) {
       const { done, value } = await reader.read();

@@ -19,7 +19,7 @@ export class WasmEngine {
   /** Compiles the module next to the page. */
   static async open() {
     const response = await fetch("lobcod_web.wasm");
-    if (!response.ok) throw new Error("lobcod_web.wasm is missing next to this page. Build it with `cargo xtask web`.");
+    if (!response.ok) throw new Error("lobcod_web.wasm is missing next to this page. Build it with `cargo xtask studio`.");
     const type = response.headers.get("content-type");
     // Simple servers do not know the type that streaming needs.
     const module = type === "application/wasm" ? await WebAssembly.compileStreaming(response) : await WebAssembly.compile(await response.arrayBuffer());

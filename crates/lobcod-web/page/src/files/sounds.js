@@ -33,7 +33,7 @@ export function drums() {
     if (step % 8 === 4) add(samples, at, 0.55, 0.09, snare);
     if (step % 2 === 0 || step % 16 === 15) add(samples, at + 0.004, step % 4 === 0 ? 0.3 : 0.22, 0.04, hat);
   }
-  return { name: "drums.wav", rate: RATE, samples };
+  return { name: "drums.wav", rate: RATE, channels: 1, samples };
 }
 
 /** A melody on three bells. @returns {Sound} */
@@ -43,5 +43,5 @@ export function bells() {
     [[1, 1], [2.76, 0.4], [5.4, 0.2]].reduce((sum, [ratio, part]) => sum + part * Math.sin(2 * Math.PI * pitch * ratio * t) * Math.exp((-t * ratio) / 0.05), 0) * Math.min(1, t / 0.001);
   const melody = [0, 1, 2, 1, 0, 2, 1, 0, 2, 2, 1, 0, 1, 1, 0];
   melody.forEach((note, i) => add(samples, 0.1 + 0.25 * i, 0.35 + 0.1 * (i % 2), 0.24, bell([392, 494, 587][note])));
-  return { name: "bells.wav", rate: RATE, samples };
+  return { name: "bells.wav", rate: RATE, channels: 1, samples };
 }

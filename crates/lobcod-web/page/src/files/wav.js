@@ -1,6 +1,6 @@
 // WAV sound: PCM and float samples.
 
-/** @typedef {{ name: string, rate: number, samples: Float32Array }} Sound mono, full scale is 1 */
+/** @typedef {{ name: string, rate: number, channels: number, samples: Float32Array<ArrayBuffer> }} Sound channels are averaged; full scale is 1 */
 
 /**
  * Reads a WAV file; channels are averaged.
@@ -13,6 +13,7 @@ export function readWav(file, name) {
   const tag = (/** @type {number} */ at) => (at + 4 <= bytes.byteLength ? String.fromCharCode(...new Uint8Array(file, at, 4)) : "");
   const refuse = (/** @type {string} */ why) => new Error(`${name} ${why}`);
   if (tag(0) !== "RIFF" || tag(8) !== "WAVE") throw refuse("is not a WAV file. Convert the sound to WAV first.");
+  /** @type {{ kind: number, channels: number, rate: number, bits: number } | null} */
   let format = null;
   for (let at = 12; at + 8 <= bytes.byteLength; ) {
     const size = bytes.getUint32(at + 4, true);
@@ -28,7 +29,7 @@ export function readWav(file, name) {
     } else if (tag(at) === "data") {
       if (!format || format.channels === 0) throw refuse("is damaged: it has no format. Copy or recreate the file.");
       const end = Math.min(bytes.byteLength, at + 8 + size);
-      return { name, rate: format.rate, samples: mono(bytes, at + 8, end, format, refuse) };
+      return { name, rate: format.rate, channels: format.channels, samples: mono(bytes, at + 8, end, format, refuse) };
     }
     at += 8 + size + (size % 2);
   }

@@ -26,6 +26,7 @@ export class Stage extends EventTarget {
     /** Draws on top, in image coordinates. @type {((pen: CanvasRenderingContext2D, scale: number) => void) | null} */
     this.decorate = null;
     this.redraw = oncePerFrame(() => this.draw());
+    /** @type {HTMLCanvasElement} */
     this.canvas = h("canvas", { class: "stage-canvas", tabindex: 0, role: "img", "aria-label": label });
     this.divider = divider(() => this.redraw());
     this.zoomText = h("output", { class: "zoom-text", "aria-label": "zoom" });

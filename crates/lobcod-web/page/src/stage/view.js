@@ -23,8 +23,10 @@ export class View {
 
   /** The scale at which the whole image is visible. */
   get fitScale() {
-    const margin = this.width < 600 ? 8 : 24;
-    const scale = Math.min((this.width - 2 * margin) / this.imageWidth, (this.height - 2 * margin) / this.imageHeight);
+    // Room for the tools that float on the window, where there is some.
+    const across = this.width < 700 ? 12 : 76;
+    const down = this.height < 420 ? 12 : 64;
+    const scale = Math.min((this.width - 2 * across) / this.imageWidth, (this.height - 2 * down) / this.imageHeight);
     return Math.max(scale, 0.01);
   }
 

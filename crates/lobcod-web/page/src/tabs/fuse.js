@@ -64,7 +64,7 @@ export function fuseTab({ engine }) {
     hints: { none: "From a tripod", shift: "Move only", similarity: "Move, rotate and scale" },
     change: () => describe(),
   });
-  const window = slider({ label: "Window", min: 3, max: 31, step: 2, value: 9, show: (n) => `${n} px`, hint: "Over which activity is averaged", change: () => describe() });
+  const activityWindow = slider({ label: "Window", min: 3, max: 31, step: 2, value: 9, show: (n) => `${n} px`, hint: "Over which activity is averaged", change: () => describe() });
   const fast = toggle({ label: "Half resolution, four times faster", change: () => describe() });
   const list = h("ul", { class: "frames" });
   const title = h("strong", {});
@@ -97,7 +97,7 @@ export function fuseTab({ engine }) {
       button({ icon: "close", label: "Close all frames", press: () => changeFrames([]) }),
     ),
     list,
-    section("Fusion", mode.element, align.element, window.element, fast.element),
+    section("Fusion", mode.element, align.element, activityWindow.element, fast.element),
     runner.element,
     painting,
     finished,
@@ -170,7 +170,7 @@ export function fuseTab({ engine }) {
     swatch.style.background = css(ramp(frames.length > 1 ? index / (frames.length - 1) : 0));
     const choose = h(
       "button",
-      { type: "button", class: "frame", "aria-pressed": index === chosen, title: frame.name, "aria-label": `Frame ${index + 1}, ${frame.name}`, on: { click: () => pick(index) } },
+      { type: "button", class: "frame", "aria-pressed": String(index === chosen), title: frame.name, "aria-label": `Frame ${index + 1}, ${frame.name}`, on: { click: () => pick(index) } },
       picture,
       swatch,
       h("span", { class: "frame-number" }, String(index + 1)),
@@ -209,7 +209,7 @@ export function fuseTab({ engine }) {
     const given = frames;
     const message = await runner.run({
       task: "fuse",
-      options: { mode: mode.value, align: align.value, window: window.value, fast: fast.value },
+      options: { mode: mode.value, align: align.value, window: activityWindow.value, fast: fast.value },
       buffers: frameBuffers(),
     });
     if (!message || given !== frames) return;
@@ -261,7 +261,7 @@ export function fuseTab({ engine }) {
     const options = /** @type {[string, string | number | boolean, string | number | boolean][]} */ ([
       ["mode", mode.value, "auto"],
       ["align", align.value, "auto"],
-      ["window", window.value, 9],
+      ["window", activityWindow.value, 9],
       ["fast", fast.value, false],
     ]);
     const names = frames.map(({ name }) => name);

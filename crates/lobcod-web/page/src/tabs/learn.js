@@ -26,7 +26,7 @@ export function learnTab({ engine, pictures }) {
   let codes = null;
   /** Height and width of the atoms. @type {[number, number]} */
   let size = [8, 8];
-  /** @type {Uint8Array | null} */
+  /** @type {Uint8Array<ArrayBuffer> | null} */
   let file = null;
   /** @type {HTMLCanvasElement | null} */
   let overlay = null;

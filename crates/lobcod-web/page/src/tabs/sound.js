@@ -22,7 +22,7 @@ import { refuseLong } from "./limits.js";
 export function soundTab({ engine }) {
   /** @type {Sound | null} */
   let sound = null;
-  /** @type {Uint8Array | null} */
+  /** @type {Uint8Array<ArrayBuffer> | null} */
   let file = null;
   /** @type {Float32Array | null} */
   let rebuilt = null;
@@ -142,9 +142,11 @@ export function soundTab({ engine }) {
     const name = sound?.name ?? "sound.wav";
     const length = samplesOf(duration.value);
     const values = `${relative(penalty.value)}`;
+    const several = (sound?.channels ?? 1) > 1;
+    const note = several ? "# Average the channels first: the page works on mono sound.\n" : "";
     listing.show(
-      `lobcod learn ${quoted(name)} -o ${quoted(outputName())} --axes t --atoms ${count.value} --size ${length} --relative-penalty ${values} --passes ${passes.value}`,
-      `import lobcod\nfrom scipy.io import wavfile\n\nrate, samples = wavfile.read(${JSON.stringify(name)})\nlearnt = lobcod.learn(samples.astype("float32"), atoms=${count.value}, size=(${length},), relative_penalty=${values}, passes=${passes.value})\nlearnt.dictionary`,
+      `${note}lobcod learn ${quoted(name)} -o ${quoted(outputName())} --axes t --atoms ${count.value} --size ${length} --relative-penalty ${values} --passes ${passes.value}`,
+      `import lobcod\nfrom scipy.io import wavfile\n\nrate, samples = wavfile.read(${JSON.stringify(name)})\nlearnt = lobcod.learn(samples.astype("float32")${several ? ".mean(axis=1)" : ""}, atoms=${count.value}, size=(${length},), relative_penalty=${values}, passes=${passes.value})\nlearnt.dictionary`,
     );
   }
 

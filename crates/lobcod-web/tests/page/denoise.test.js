@@ -1,0 +1,39 @@
+// Denoise: the noise is measured, previews follow the slider, and the result is that of the command line.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { PAGE } from "./support/server.js";
+import { difference, lobcod, missing, noProgram, scratchFolder, Studio } from "./support/studio.js";
+
+const folder = scratchFolder();
+let studio;
+
+before(async () => {
+  if (!missing) studio = await Studio.open("denoise");
+});
+after(() => studio?.close());
+
+test("the noise is measured and a preview follows the strength", { skip: missing }, async () => {
+  await studio.sample("Noisy micrograph");
+  await studio.find(".measure:has-text('noise')").waitFor({ timeout: 60_000 });
+  await studio.find(".quiet:has-text('Preview of')").waitFor({ timeout: 60_000 });
+  await studio.page.getByLabel("Strength").focus();
+  await studio.page.keyboard.press("ArrowLeft");
+  await studio.find(".quiet:has-text('Preview…')").waitFor();
+  await studio.find(".quiet:has-text('Preview of')").waitFor({ timeout: 60_000 });
+  await studio.page.keyboard.press("ArrowRight");
+});
+
+test("the result is that of the command line", { skip: noProgram }, async () => {
+  await studio.find(".segment:has-text('Fast')").click();
+  assert.match(await studio.run("Denoise the whole image"), /^Denoised in/);
+  await studio.download("Download PNG", join(folder, "page.png"));
+  assert.equal(await studio.find(".commands pre").first().textContent(), "lobcod denoise micrograph.png -o micrograph-denoised.png --preset fast");
+  lobcod("denoise", join(PAGE, "samples/micrograph.png"), "-o", join(folder, "cli.png"), "--preset", "fast", "--quiet");
+  const { largest, mean } = difference(await studio.pixels(join(folder, "page.png")), await studio.pixels(join(folder, "cli.png")));
+  console.log(`Denoise: page and command line differ by at most ${largest} of 255, ${mean.toExponential(1)} on average`);
+  assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
+});
+
+test("no errors on the console", { skip: missing }, () => assert.deepEqual(studio.faults, []));

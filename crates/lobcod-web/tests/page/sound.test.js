@@ -1,0 +1,72 @@
+// Sound: the drums of a loop are learnt and can be played; files that are not WAV are refused.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { lobcod, missing, noProgram, scratchFolder, Studio } from "./support/studio.js";
+
+const folder = scratchFolder();
+let studio;
+
+before(async () => {
+  if (!missing) studio = await Studio.open("sound");
+});
+after(() => studio?.close());
+
+/** A WAV file of 16-bit samples. */
+function wav(samples, rate) {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + 2 * samples.length, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(2 * rate, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36);
+  head.writeUInt32LE(2 * samples.length, 40);
+  return Buffer.concat([head, Buffer.from(Int16Array.from(samples).buffer)]);
+}
+
+test("a file that is not a sound is refused", { skip: missing }, async () => {
+  writeFileSync(join(folder, "text.wav"), "no sound");
+  await studio.drop(join(folder, "text.wav"));
+  await studio.find(".failed:has-text('is not a WAV file')").waitFor();
+});
+
+test("the waveforms of a loop are learnt", { skip: missing }, async () => {
+  await studio.sample("Drum loop");
+  assert.match(await studio.run("Learn"), /^Learnt 3 waveforms in .* events\.$/);
+  assert.equal(await studio.find(".wave").count(), 3);
+  await studio.find(".wave").first().click();
+  assert.equal(await studio.find(".wave").first().getAttribute("aria-pressed"), "true");
+  await studio.button("Play the sum").click();
+});
+
+test("a click of known shape is found, as by the command line", { skip: noProgram }, async () => {
+  const click = Array.from({ length: 40 }, (_, i) => Math.round(12000 * Math.sin(i / 2) * Math.exp(-i / 10)));
+  const samples = new Array(4000).fill(0);
+  for (const at of [200, 900, 1700, 2600, 3300]) click.forEach((value, i) => (samples[at + i] += value));
+  writeFileSync(join(folder, "clicks.wav"), wav(samples, 8000));
+  await studio.drop(join(folder, "clicks.wav"));
+  await studio.find(".picture-name:has-text('clicks.wav')").waitFor();
+  await studio.page.getByLabel("Number of waveforms").focus();
+  for (let i = 0; i < 2; i++) await studio.page.keyboard.press("ArrowLeft");
+  await studio.page.getByLabel("Length of a waveform").focus();
+  for (let i = 0; i < 11; i++) await studio.page.keyboard.press("ArrowLeft");
+  assert.match(await studio.run("Learn"), /^Learnt 1 waveforms/);
+  await studio.download("Dictionary (npz)", join(folder, "page.npz"));
+  const command = await studio.find(".commands pre").first().textContent();
+  const options = command.split(" ").slice(command.split(" ").indexOf("--axes"));
+  lobcod("learn", join(folder, "clicks.wav"), "-o", join(folder, "cli.npz"), ...options, "--quiet");
+  const report = (name) => JSON.parse(lobcod("encode", join(folder, "clicks.wav"), "--dictionary", join(folder, `${name}.npz`), "--relative-penalty", "0.1", "--json").toString());
+  const [page, cli] = [report("page"), report("cli")];
+  console.log(`Sound: objectives with the dictionaries of page and command line: ${page.objective}, ${cli.objective}`);
+  assert.ok(Math.abs(page.objective - cli.objective) < 1e-3 * cli.objective);
+});
+
+test("no errors on the console", { skip: missing }, () => assert.deepEqual(studio.faults, []));
