@@ -14,7 +14,8 @@ export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+      for (const [event, listener] of Object.entries(value))
+        element.addEventListener(event, listener);
     } else if (value !== false && value !== null && value !== undefined) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
@@ -46,7 +47,13 @@ export function icon(name) {
 export function button({ icon: name, text, label, kind = "plain", hint, press }) {
   return h(
     "button",
-    { type: "button", class: `button ${kind}${text ? "" : " square"}`, "aria-label": text ? null : label, title: hint ?? label, on: { click: press } },
+    {
+      type: "button",
+      class: `button ${kind}${text ? "" : " square"}`,
+      "aria-label": text ? null : label,
+      title: hint ?? label,
+      on: { click: press },
+    },
     name ? icon(name) : null,
     text ? h("span", {}, text) : null,
   );

@@ -63,9 +63,19 @@ function buildTabs(context) {
   };
   for (const [key, title, make] of TABS) {
     const [buttonId, panelId] = [newId(), newId()];
-    const button = h("button", { type: "button", role: "tab", id: buttonId, "aria-controls": panelId, class: "tab" }, title);
+    const button = h(
+      "button",
+      { type: "button", role: "tab", id: buttonId, "aria-controls": panelId, class: "tab" },
+      title,
+    );
     button.addEventListener("click", () => show(key));
-    const panel = h("section", { role: "tabpanel", id: panelId, "aria-labelledby": buttonId, class: "tab-panel", hidden: true });
+    const panel = h("section", {
+      role: "tabpanel",
+      id: panelId,
+      "aria-labelledby": buttonId,
+      class: "tab-panel",
+      hidden: true,
+    });
     all.set(key, { button, panel, tab: null, make });
     byId("tabs").append(button);
     byId("main").append(panel);

@@ -7,7 +7,13 @@ import { join } from "node:path";
 import { PAGE } from "./support/server.js";
 import { missing, Studio } from "./support/studio.js";
 
-const TABS = { restore: "Scratched cat", fuse: "Focus stack", denoise: "Noisy micrograph", learn: "Herringbone", sound: "Drum loop" };
+const TABS = {
+  restore: "Scratched cat",
+  fuse: "Focus stack",
+  denoise: "Noisy micrograph",
+  learn: "Herringbone",
+  sound: "Drum loop",
+};
 let studio;
 
 before(async () => {
@@ -17,21 +23,25 @@ after(() => studio?.close());
 
 for (const scheme of ["light", "dark"]) {
   for (const width of [400, 1400, 2560]) {
-    test(`every tab fits ${width} pixels in ${scheme} mode, readable and labelled`, { skip: missing }, async () => {
-      await studio.page.emulateMedia({ colorScheme: scheme });
-      await studio.page.setViewportSize({ width, height: 900 });
-      for (const [tab, sample] of Object.entries(TABS)) {
-        await studio.show(tab);
-        for (const state of ["empty", "opened"]) {
-          if (state === "opened") await studio.sample(sample);
-          const found = await studio.page.evaluate(inspect);
-          assert.ok(found.width <= width, `${tab}, ${state}: ${found.width} pixels wide`);
-          assert.deepEqual(found.unreadable, [], `${tab}, ${state}`);
-          assert.deepEqual(found.unlabelled, [], `${tab}, ${state}`);
+    test(
+      `every tab fits ${width} pixels in ${scheme} mode, readable and labelled`,
+      { skip: missing },
+      async () => {
+        await studio.page.emulateMedia({ colorScheme: scheme });
+        await studio.page.setViewportSize({ width, height: 900 });
+        for (const [tab, sample] of Object.entries(TABS)) {
+          await studio.show(tab);
+          for (const state of ["empty", "opened"]) {
+            if (state === "opened") await studio.sample(sample);
+            const found = await studio.page.evaluate(inspect);
+            assert.ok(found.width <= width, `${tab}, ${state}: ${found.width} pixels wide`);
+            assert.deepEqual(found.unreadable, [], `${tab}, ${state}`);
+            assert.deepEqual(found.unlabelled, [], `${tab}, ${state}`);
+          }
         }
-      }
-      assert.deepEqual(studio.faults, []);
-    });
+        assert.deepEqual(studio.faults, []);
+      },
+    );
   }
 }
 
@@ -41,7 +51,10 @@ function inspect() {
     const [r, g, b, a = 1] = colour.match(/[\d.]+/g).map(Number);
     return { rgb: [r, g, b], alpha: a };
   };
-  const light = (rgb) => rgb.map((c) => ((c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const light = (rgb) =>
+    rgb
+      .map((c) => ((c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const behind = (element) => {
     const layers = [];
     for (let at = element; at; at = at.parentElement) {
@@ -49,29 +62,59 @@ function inspect() {
       if (layer.alpha > 0) layers.push(layer);
       if (layer.alpha === 1) break;
     }
-    return layers.reverse().reduce((under, { rgb, alpha }) => rgb.map((c, i) => alpha * c + (1 - alpha) * under[i]), [255, 255, 255]);
+    return layers
+      .reverse()
+      .reduce(
+        (under, { rgb, alpha }) => rgb.map((c, i) => alpha * c + (1 - alpha) * under[i]),
+        [255, 255, 255],
+      );
   };
-  const visible = (element) => element.checkVisibility() && element.getBoundingClientRect().width > 1;
+  const visible = (element) =>
+    element.checkVisibility() && element.getBoundingClientRect().width > 1;
   const unreadable = [];
   for (const element of document.querySelectorAll("body *")) {
-    const text = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data.trim()).join("");
-    if (!text || !visible(element) || element.closest("button:disabled, noscript") || element.previousElementSibling?.disabled) continue;
+    const text = [...element.childNodes]
+      .filter((node) => node.nodeType === 3)
+      .map((node) => node.data.trim())
+      .join("");
+    if (
+      !text ||
+      !visible(element) ||
+      element.closest("button:disabled, noscript") ||
+      element.previousElementSibling?.disabled
+    )
+      continue;
     const [a, b] = [light(parse(getComputedStyle(element).color).rgb), light(behind(element))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < 4.5) unreadable.push(`${text.slice(0, 40)}: ${ratio.toFixed(2)}`);
   }
-  const unlabelled = [...document.querySelectorAll("button, input, canvas[tabindex], [role=slider]")]
-    .filter((element) => element.checkVisibility() && !element.getAttribute("aria-label") && !element.labels?.length && !element.textContent.trim())
+  const unlabelled = [
+    ...document.querySelectorAll("button, input, canvas[tabindex], [role=slider]"),
+  ]
+    .filter(
+      (element) =>
+        element.checkVisibility() &&
+        !element.getAttribute("aria-label") &&
+        !element.labels?.length &&
+        !element.textContent.trim(),
+    )
     .map((element) => element.outerHTML.slice(0, 80));
   return { width: document.documentElement.scrollWidth, unreadable, unlabelled };
 }
 
-test("from a file it says why it cannot work, and names lobcod studio", { skip: missing }, async () => {
-  const page = await studio.browser.newPage();
-  await page.goto(pathToFileURL(join(PAGE, "index.html")).href);
-  assert.match(await page.locator("#notice").innerText(), /opened from a file.*workers.*lobcod studio/s);
-  await page.close();
-});
+test(
+  "from a file it says why it cannot work, and names lobcod studio",
+  { skip: missing },
+  async () => {
+    const page = await studio.browser.newPage();
+    await page.goto(pathToFileURL(join(PAGE, "index.html")).href);
+    assert.match(
+      await page.locator("#notice").innerText(),
+      /opened from a file.*workers.*lobcod studio/s,
+    );
+    await page.close();
+  },
+);
 
 test("all eight orientations of EXIF are turned upright", { skip: missing }, async () => {
   await studio.show("restore");
@@ -80,7 +123,16 @@ test("all eight orientations of EXIF are turned upright", { skip: missing }, asy
     // Red, green, blue and white quarters of an upright image of 64 x 48 pixels.
     const upright = (x, y) => (y < 24 ? (x < 32 ? "#f00" : "#0f0") : x < 32 ? "#00f" : "#fff");
     // Where a stored pixel belongs, for each orientation.
-    const place = { 1: (x, y) => [x, y], 2: (x, y) => [63 - x, y], 3: (x, y) => [63 - x, 47 - y], 4: (x, y) => [x, 47 - y], 5: (x, y) => [y, x], 6: (x, y) => [63 - y, x], 7: (x, y) => [63 - y, 47 - x], 8: (x, y) => [y, 47 - x] };
+    const place = {
+      1: (x, y) => [x, y],
+      2: (x, y) => [63 - x, y],
+      3: (x, y) => [63 - x, 47 - y],
+      4: (x, y) => [x, 47 - y],
+      5: (x, y) => [y, x],
+      6: (x, y) => [63 - y, x],
+      7: (x, y) => [63 - y, 47 - x],
+      8: (x, y) => [y, 47 - x],
+    };
     const results = [];
     for (let orientation = 1; orientation <= 8; orientation++) {
       const [width, height] = orientation < 5 ? [64, 48] : [48, 64];
@@ -92,11 +144,60 @@ test("all eight orientations of EXIF are turned upright", { skip: missing }, asy
           pen.fillRect(x, y, 1, 1);
         }
       }
-      const jpeg = new Uint8Array(await (await canvas.convertToBlob({ type: "image/jpeg", quality: 1 })).arrayBuffer());
-      const exif = [0xff, 0xe1, 0, 34, 0x45, 0x78, 0x69, 0x66, 0, 0, 0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0];
-      const { image } = await decode(new Blob([jpeg.subarray(0, 2), new Uint8Array(exif), jpeg.subarray(2)], { type: "image/jpeg" }), "turned.jpg");
-      const at = (x, y) => [...image.data.subarray(4 * (y * image.width + x)).subarray(0, 3)].map((c) => Number(c > 127)).join("");
-      results.push(`${image.width}x${image.height} ${at(8, 8)} ${at(56, 8)} ${at(8, 40)} ${at(56, 40)}`);
+      const jpeg = new Uint8Array(
+        await (await canvas.convertToBlob({ type: "image/jpeg", quality: 1 })).arrayBuffer(),
+      );
+      const exif = [
+        0xff,
+        0xe1,
+        0,
+        34,
+        0x45,
+        0x78,
+        0x69,
+        0x66,
+        0,
+        0,
+        0x4d,
+        0x4d,
+        0,
+        42,
+        0,
+        0,
+        0,
+        8,
+        0,
+        1,
+        0x01,
+        0x12,
+        0,
+        3,
+        0,
+        0,
+        0,
+        1,
+        0,
+        orientation,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+      ];
+      const { image } = await decode(
+        new Blob([jpeg.subarray(0, 2), new Uint8Array(exif), jpeg.subarray(2)], {
+          type: "image/jpeg",
+        }),
+        "turned.jpg",
+      );
+      const at = (x, y) =>
+        [...image.data.subarray(4 * (y * image.width + x)).subarray(0, 3)]
+          .map((c) => Number(c > 127))
+          .join("");
+      results.push(
+        `${image.width}x${image.height} ${at(8, 8)} ${at(56, 8)} ${at(8, 40)} ${at(56, 40)}`,
+      );
     }
     return results;
   });
@@ -115,27 +216,56 @@ async function openLarge(tab) {
     pen.fillStyle = fade;
     pen.fillRect(0, 0, 4000, 3000);
     const transfer = new DataTransfer();
-    transfer.items.add(new File([await canvas.convertToBlob({ type: "image/jpeg" })], "large.jpg", { type: "image/jpeg" }));
-    document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    transfer.items.add(
+      new File([await canvas.convertToBlob({ type: "image/jpeg" })], "large.jpg", {
+        type: "image/jpeg",
+      }),
+    );
+    document.dispatchEvent(
+      new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }),
+    );
   });
   await studio.find(".picture-name:has-text('4000 × 3000')").waitFor({ timeout: 60_000 });
 }
 
-test("of a photo of 12 megapixels the surroundings of the damage are restored", { skip: missing }, async () => {
-  await studio.page.setViewportSize({ width: 1400, height: 900 });
-  await openLarge("restore");
-  await studio.draw([[1000, 1000], [1100, 1040]], [4000, 3000]);
-  await studio.find(".segment:has-text('Fast')").click();
-  assert.match(await studio.run("Restore"), /Worked on the \d+ × \d+ pixels around the damage/);
-});
+test(
+  "of a photo of 12 megapixels the surroundings of the damage are restored",
+  { skip: missing },
+  async () => {
+    await studio.page.setViewportSize({ width: 1400, height: 900 });
+    await openLarge("restore");
+    await studio.draw(
+      [
+        [1000, 1000],
+        [1100, 1040],
+      ],
+      [4000, 3000],
+    );
+    await studio.find(".segment:has-text('Fast')").click();
+    assert.match(await studio.run("Restore"), /Worked on the \d+ × \d+ pixels around the damage/);
+  },
+);
 
-test("a photo of 12 megapixels that is damaged everywhere is refused in a sentence", { skip: missing }, async () => {
-  await studio.find(".segment:has-text('Damage')").click();
-  await studio.draw([[100, 100], [3900, 2900]], [4000, 3000]);
-  assert.match(await studio.run("Restore"), /megapixels are more than the .* that a browser tab handles/);
-  await openLarge("denoise");
-  await studio.find(".status.failed:has-text('megapixels are more than')").waitFor();
-});
+test(
+  "a photo of 12 megapixels that is damaged everywhere is refused in a sentence",
+  { skip: missing },
+  async () => {
+    await studio.find(".segment:has-text('Damage')").click();
+    await studio.draw(
+      [
+        [100, 100],
+        [3900, 2900],
+      ],
+      [4000, 3000],
+    );
+    assert.match(
+      await studio.run("Restore"),
+      /megapixels are more than the .* that a browser tab handles/,
+    );
+    await openLarge("denoise");
+    await studio.find(".status.failed:has-text('megapixels are more than')").waitFor();
+  },
+);
 
 test("memory is freed after ten runs", { skip: missing }, async () => {
   await studio.show("restore");
@@ -151,7 +281,9 @@ test("memory is freed after ten runs", { skip: missing }, async () => {
   const before = await used();
   for (let i = 0; i < 10; i++) assert.match(await studio.run("Restore"), /^Filled/);
   const now = await used();
-  console.log(`Memory: ${before.toFixed(1)} MiB after the first run, ${now.toFixed(1)} MiB after ten more`);
+  console.log(
+    `Memory: ${before.toFixed(1)} MiB after the first run, ${now.toFixed(1)} MiB after ten more`,
+  );
   assert.equal(studio.page.workers().length, 0);
   assert.ok(now < before + 4, `${before} ${now}`);
 });

@@ -11,15 +11,29 @@ test("a scratch is painted and healed", { skip: missing }, async () => {
   try {
     await studio.sample("Scratched cat");
     await studio.button("Clear").click();
-    await studio.draw([[60, 200], [120, 210], [200, 190]], [340, 256]);
+    await studio.draw(
+      [
+        [60, 200],
+        [120, 210],
+        [200, 190],
+      ],
+      [340, 256],
+    );
     assert.match(await studio.find(".section .quiet").first().innerText(), /pixels marked/);
     await studio.find(".segment:has-text('Fast')").click();
     assert.match(await studio.run("Restore"), /^Filled [\d,]+ pixels in/);
     const folder = scratchFolder();
     await studio.download("Download PNG", join(folder, "restored.png"));
-    const [result, given] = [await studio.pixels(join(folder, "restored.png")), await studio.pixels(join(PAGE, "samples/cat.png"))];
+    const [result, given] = [
+      await studio.pixels(join(folder, "restored.png")),
+      await studio.pixels(join(PAGE, "samples/cat.png")),
+    ];
     assert.ok(difference(result, given).largest > 0, "something was filled");
-    assert.deepEqual(result.data.subarray(0, 340 * 4 * 100), given.data.subarray(0, 340 * 4 * 100), "known pixels are kept");
+    assert.deepEqual(
+      result.data.subarray(0, 340 * 4 * 100),
+      given.data.subarray(0, 340 * 4 * 100),
+      "known pixels are kept",
+    );
     assert.deepEqual(studio.faults, []);
   } finally {
     await studio.close();

@@ -47,8 +47,19 @@ export function decode(bytes) {
   /** @type {Record<string, Buffer>} */
   const buffers = {};
   for (const { name, type, shape, offset } of fields.buffers ?? []) {
-    const size = shape.reduce((/** @type {number} */ product, /** @type {number} */ n) => product * n, 1);
-    buffers[name] = { type, shape, data: new ARRAYS[/** @type {keyof typeof ARRAYS} */ (type)](bytes.buffer, start + offset, size) };
+    const size = shape.reduce(
+      (/** @type {number} */ product, /** @type {number} */ n) => product * n,
+      1,
+    );
+    buffers[name] = {
+      type,
+      shape,
+      data: new ARRAYS[/** @type {keyof typeof ARRAYS} */ (type)](
+        bytes.buffer,
+        start + offset,
+        size,
+      ),
+    };
   }
   return { ...fields, buffers };
 }
@@ -58,12 +69,20 @@ export function decode(bytes) {
  * @param {ImageData} image
  * @returns {Buffer}
  */
-export const imageBuffer = (image) => ({ type: "u8", shape: [image.height, image.width, 4], data: image.data });
+export const imageBuffer = (image) => ({
+  type: "u8",
+  shape: [image.height, image.width, 4],
+  data: image.data,
+});
 
 /**
  * The image in a buffer.
  * @param {Buffer} buffer
  */
 export function bufferImage({ shape: [height, width], data }) {
-  return new ImageData(new Uint8ClampedArray(data.buffer, data.byteOffset, data.byteLength), width, height);
+  return new ImageData(
+    new Uint8ClampedArray(data.buffer, data.byteOffset, data.byteLength),
+    width,
+    height,
+  );
 }

@@ -21,7 +21,9 @@ export class NativeEngine {
    * @param {string} token
    */
   static async open(token) {
-    const response = await fetch("api/v1/status", { headers: { "X-Lobcod-Token": token } }).catch(() => null);
+    const response = await fetch("api/v1/status", { headers: { "X-Lobcod-Token": token } }).catch(
+      () => null,
+    );
     if (!response?.ok) return null;
     const status = await response.json();
     return status.protocol === PROTOCOL ? new NativeEngine(token, status) : null;
@@ -37,7 +39,8 @@ export class NativeEngine {
       const body = encode({ protocol: PROTOCOL, task, options }, buffers);
       const headers = { "X-Lobcod-Token": this.token, "Content-Type": "application/octet-stream" };
       const response = await fetch("api/v1/run", { method: "POST", headers, body, signal });
-      if (!response.ok || !response.body) throw new Error((await response.json().catch(() => null))?.error ?? GONE);
+      if (!response.ok || !response.body)
+        throw new Error((await response.json().catch(() => null))?.error ?? GONE);
       for await (const message of messages(response.body.getReader())) {
         if (message.event === "result") return message;
         if (message.event === "error") throw new Error(message.message);

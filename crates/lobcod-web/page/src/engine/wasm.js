@@ -2,7 +2,8 @@
 
 import { decode, encode, PROTOCOL } from "./message.js";
 
-const OUT_OF_MEMORY = "The browser has not enough memory for this. Use a smaller image, or `lobcod studio` on your computer.";
+const OUT_OF_MEMORY =
+  "The browser has not enough memory for this. Use a smaller image, or `lobcod studio` on your computer.";
 
 /** @typedef {import("./message.js").Message} Message */
 /** @typedef {{ task: string, options: Record<string, any>, buffers: Record<string, import("./message.js").Buffer>, signal: AbortSignal, event: (message: Message) => void }} Job */
@@ -19,10 +20,16 @@ export class WasmEngine {
   /** Compiles the module next to the page. */
   static async open() {
     const response = await fetch("lobcod_web.wasm");
-    if (!response.ok) throw new Error("lobcod_web.wasm is missing next to this page. Build it with `cargo xtask studio`.");
+    if (!response.ok)
+      throw new Error(
+        "lobcod_web.wasm is missing next to this page. Build it with `cargo xtask studio`.",
+      );
     const type = response.headers.get("content-type");
     // Simple servers do not know the type that streaming needs.
-    const module = type === "application/wasm" ? await WebAssembly.compileStreaming(response) : await WebAssembly.compile(await response.arrayBuffer());
+    const module =
+      type === "application/wasm"
+        ? await WebAssembly.compileStreaming(response)
+        : await WebAssembly.compile(await response.arrayBuffer());
     return new WasmEngine(module);
   }
 
@@ -42,7 +49,9 @@ export class WasmEngine {
       const stop = () => end(() => resolve(null));
       if (signal.aborted) return stop();
       signal.addEventListener("abort", stop);
-      worker.addEventListener("error", (fault) => end(() => reject(new Error(fault.message || "The worker could not start."))));
+      worker.addEventListener("error", (fault) =>
+        end(() => reject(new Error(fault.message || "The worker could not start."))),
+      );
       worker.addEventListener("message", ({ data }) => {
         if (data.ended) return end(() => reject(new Error(OUT_OF_MEMORY)));
         const message = decode(data.bytes);

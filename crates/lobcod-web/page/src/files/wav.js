@@ -10,12 +10,14 @@
  */
 export function readWav(file, name) {
   const bytes = new DataView(file);
-  const tag = (/** @type {number} */ at) => (at + 4 <= bytes.byteLength ? String.fromCharCode(...new Uint8Array(file, at, 4)) : "");
+  const tag = (/** @type {number} */ at) =>
+    at + 4 <= bytes.byteLength ? String.fromCharCode(...new Uint8Array(file, at, 4)) : "";
   const refuse = (/** @type {string} */ why) => new Error(`${name} ${why}`);
-  if (tag(0) !== "RIFF" || tag(8) !== "WAVE") throw refuse("is not a WAV file. Convert the sound to WAV first.");
+  if (tag(0) !== "RIFF" || tag(8) !== "WAVE")
+    throw refuse("is not a WAV file. Convert the sound to WAV first.");
   /** @type {{ kind: number, channels: number, rate: number, bits: number } | null} */
   let format = null;
-  for (let at = 12; at + 8 <= bytes.byteLength; ) {
+  for (let at = 12; at + 8 <= bytes.byteLength;) {
     const size = bytes.getUint32(at + 4, true);
     if (tag(at) === "fmt ") {
       const kind = bytes.getUint16(at + 8, true);
@@ -27,9 +29,15 @@ export function readWav(file, name) {
         bits: bytes.getUint16(at + 22, true),
       };
     } else if (tag(at) === "data") {
-      if (!format || format.channels === 0) throw refuse("is damaged: it has no format. Copy or recreate the file.");
+      if (!format || format.channels === 0)
+        throw refuse("is damaged: it has no format. Copy or recreate the file.");
       const end = Math.min(bytes.byteLength, at + 8 + size);
-      return { name, rate: format.rate, channels: format.channels, samples: mono(bytes, at + 8, end, format, refuse) };
+      return {
+        name,
+        rate: format.rate,
+        channels: format.channels,
+        samples: mono(bytes, at + 8, end, format, refuse),
+      };
     }
     at += 8 + size + (size % 2);
   }
@@ -48,7 +56,9 @@ function mono(bytes, start, end, { kind, channels, bits }, refuse) {
   const readers = {
     "1/8": (at) => (bytes.getUint8(at) - 128) / 128,
     "1/16": (at) => bytes.getInt16(at, true) / 32768,
-    "1/24": (at) => ((bytes.getUint8(at) | (bytes.getUint8(at + 1) << 8) | (bytes.getInt8(at + 2) << 16)) / 8388608),
+    "1/24": (at) =>
+      (bytes.getUint8(at) | (bytes.getUint8(at + 1) << 8) | (bytes.getInt8(at + 2) << 16)) /
+      8388608,
     "1/32": (at) => bytes.getInt32(at, true) / 2147483648,
     "3/32": (at) => bytes.getFloat32(at, true),
     "3/64": (at) => bytes.getFloat64(at, true),

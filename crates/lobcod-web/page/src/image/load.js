@@ -17,12 +17,17 @@ const MOST_PIXELS = 40e6;
  * @returns {Promise<Picture>}
  */
 export async function decode(file, name) {
-  const bitmap = await createImageBitmap(file, { imageOrientation: "from-image", premultiplyAlpha: "none" }).catch(() => {
+  const bitmap = await createImageBitmap(file, {
+    imageOrientation: "from-image",
+    premultiplyAlpha: "none",
+  }).catch(() => {
     throw new Error(`${name} is not an image this browser can read. Use PNG, JPEG or WebP.`);
   });
   try {
     if (bitmap.width * bitmap.height > MOST_PIXELS) {
-      throw new Error(`${name} has ${Math.round((bitmap.width * bitmap.height) / 1e6)} megapixels, more than the ${MOST_PIXELS / 1e6} a browser tab can hold. Use the command line for it.`);
+      throw new Error(
+        `${name} has ${Math.round((bitmap.width * bitmap.height) / 1e6)} megapixels, more than the ${MOST_PIXELS / 1e6} a browser tab can hold. Use the command line for it.`,
+      );
     }
     const canvas = newCanvas(bitmap.width, bitmap.height);
     const pen = context(canvas);

@@ -17,14 +17,17 @@ const STOPS = [
 export function ramp(at) {
   const place = Math.min(1, Math.max(0, at)) * (STOPS.length - 1);
   const low = Math.min(STOPS.length - 2, Math.floor(place));
-  return STOPS[low].map((value, c) => Math.round(value + (place - low) * (STOPS[low + 1][c] - value)));
+  return STOPS[low].map((value, c) =>
+    Math.round(value + (place - low) * (STOPS[low + 1][c] - value)),
+  );
 }
 
 /**
  * The colours of `count` frames, as words of ImageData.
  * @param {number} count
  */
-export const frameWords = (count) => Array.from({ length: count }, (_, i) => word(ramp(count > 1 ? i / (count - 1) : 0)));
+export const frameWords = (count) =>
+  Array.from({ length: count }, (_, i) => word(ramp(count > 1 ? i / (count - 1) : 0)));
 
 /** @param {number[]} colour */
 const word = ([red, green, blue]) => (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;

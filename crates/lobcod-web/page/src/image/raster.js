@@ -22,7 +22,8 @@ export function newCanvas(width, height) {
  * The context of a canvas whose pixels are read and written directly.
  * @param {HTMLCanvasElement} canvas
  */
-export const context = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
+export const context = (canvas) =>
+  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
 
 /**
  * Draws an image onto a canvas of its size, which is made if none is given.
@@ -71,7 +72,13 @@ export function paste(image, part, { left, top }) {
 export function toPng(image) {
   const canvas = toCanvas(image);
   return new Promise((resolve, reject) =>
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("The image is too large for a PNG in this browser."))), "image/png"),
+    canvas.toBlob(
+      (blob) =>
+        blob
+          ? resolve(blob)
+          : reject(new Error("The image is too large for a PNG in this browser.")),
+      "image/png",
+    ),
   );
 }
 

@@ -27,7 +27,14 @@ export const SAMPLES = [
     file: "cat.png",
     open: async () => {
       const picture = await fetchPicture("cat.png");
-      return { ...picture, missing: await readMask(await fetched("cat-scratches.png"), "cat-scratches.png", picture.image) };
+      return {
+        ...picture,
+        missing: await readMask(
+          await fetched("cat-scratches.png"),
+          "cat-scratches.png",
+          picture.image,
+        ),
+      };
     },
   },
   {
@@ -56,7 +63,8 @@ export const SAMPLES = [
     key: "micrograph",
     title: "Noisy micrograph",
     hint: "Made for Denoise",
-    credit: "Center for Microscopy and Molecular Imaging, no known copyright restrictions; the noise is simulated",
+    credit:
+      "Center for Microscopy and Molecular Imaging, no known copyright restrictions; the noise is simulated",
     file: "micrograph.png",
     open: () => fetchPicture("micrograph.png"),
   },

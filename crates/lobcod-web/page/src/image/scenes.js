@@ -33,7 +33,11 @@ function drawn(width, height, draw) {
  * @param {number} x
  * @param {number} phase
  */
-const ridge = (x, phase) => Math.sin(x * 2.1 + phase) + 0.5 * Math.sin(x * 5.3 + 2 * phase) + 0.25 * Math.sin(x * 11.7 + 3 * phase) + 0.12 * Math.sin(x * 27 + phase);
+const ridge = (x, phase) =>
+  Math.sin(x * 2.1 + phase) +
+  0.5 * Math.sin(x * 5.3 + 2 * phase) +
+  0.25 * Math.sin(x * 11.7 + 3 * phase) +
+  0.12 * Math.sin(x * 27 + phase);
 
 /**
  * Fills a background with a gradient from top to bottom.
@@ -51,7 +55,13 @@ function backdrop(pen, stops) {
 /** Layers of hills at dusk, a field in front, and the wires of a power line to paint away. */
 export const hills = () =>
   drawn(512, 384, (pen, random) => {
-    backdrop(pen, [[0, "#27406b"], [0.35, "#8c7aa0"], [0.58, "#f0a878"], [0.7, "#fbd9a0"], [1, "#fbd9a0"]]);
+    backdrop(pen, [
+      [0, "#27406b"],
+      [0.35, "#8c7aa0"],
+      [0.58, "#f0a878"],
+      [0.7, "#fbd9a0"],
+      [1, "#fbd9a0"],
+    ]);
     const sun = pen.createRadialGradient(350, 232, 4, 350, 232, 110);
     sun.addColorStop(0, "#fff6d8");
     sun.addColorStop(0.12, "#ffe9b0cc");
@@ -63,7 +73,11 @@ export const hills = () =>
       pen.fillStyle = colour;
       pen.beginPath();
       pen.moveTo(0, 384);
-      for (let x = 0; x <= 512; x++) pen.lineTo(x, 226 + 28 * layer - (22 - 3 * layer) * ridge(x / 130 + layer, 1.7 * layer + 0.4));
+      for (let x = 0; x <= 512; x++)
+        pen.lineTo(
+          x,
+          226 + 28 * layer - (22 - 3 * layer) * ridge(x / 130 + layer, 1.7 * layer + 0.4),
+        );
       pen.lineTo(512, 384);
       pen.fill();
     });
@@ -75,7 +89,12 @@ export const hills = () =>
       pen.lineWidth = 0.6 + 1.1 * depth;
       pen.beginPath();
       pen.moveTo(x, y);
-      pen.quadraticCurveTo(x + 2, y - 8 * depth, x + 7 * (random() - 0.3), y - (7 + 15 * depth) * (0.4 + random()));
+      pen.quadraticCurveTo(
+        x + 2,
+        y - 8 * depth,
+        x + 7 * (random() - 0.3),
+        y - (7 + 15 * depth) * (0.4 + random()),
+      );
       pen.stroke();
     }
     pen.strokeStyle = "#14181f";
@@ -90,7 +109,11 @@ export const hills = () =>
 
 /** A still life on a striped cloth. @param {Pen} pen @param {() => number} random */
 function table(pen, random) {
-  backdrop(pen, [[0, "#e9dfc8"], [0.45, "#cfc0a2"], [1, "#b8a684"]]);
+  backdrop(pen, [
+    [0, "#e9dfc8"],
+    [0.45, "#cfc0a2"],
+    [1, "#b8a684"],
+  ]);
   for (let i = -12; i < 60; i++) {
     pen.fillStyle = i % 3 === 0 ? "#5d7f8e" : i % 3 === 1 ? "#f1ead9" : "#dcd2bd";
     pen.beginPath();
@@ -100,7 +123,12 @@ function table(pen, random) {
     pen.lineTo(18 * i - 60, 384);
     pen.fill();
   }
-  const fruit = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ r, /** @type {string[]} */ [light, middle, dark]) => {
+  const fruit = (
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    /** @type {number} */ r,
+    /** @type {string[]} */ [light, middle, dark],
+  ) => {
     pen.fillStyle = "#00000040";
     pen.beginPath();
     pen.ellipse(x + 0.35 * r, y + 0.86 * r, 1.05 * r, 0.26 * r, 0, 0, 7);
@@ -131,15 +159,18 @@ export function letter() {
     table(pen, random);
     pen.fillStyle = "#1b2a6b";
     pen.font = "italic 600 33px 'URW Chancery L', 'Apple Chancery', 'Segoe Script', cursive, serif";
-    ["With love from the sea,", "back on Sunday evening.", "Keep some of the fruit!"].forEach((line, i) => {
-      pen.setTransform(1, -0.06, 0, 1, 40, 110 + 92 * i);
-      pen.fillText(line, 0, 0);
-    });
+    ["With love from the sea,", "back on Sunday evening.", "Keep some of the fruit!"].forEach(
+      (line, i) => {
+        pen.setTransform(1, -0.06, 0, 1, 40, 110 + 92 * i);
+        pen.fillText(line, 0, 0);
+      },
+    );
   });
   const missing = new Uint8Array(512 * 384);
   for (let i = 0; i < missing.length; i++) {
     let difference = 0;
-    for (let c = 0; c < 3; c++) difference = Math.max(difference, Math.abs(clean.data[4 * i + c] - written.data[4 * i + c]));
+    for (let c = 0; c < 3; c++)
+      difference = Math.max(difference, Math.abs(clean.data[4 * i + c] - written.data[4 * i + c]));
     missing[i] = Number(difference > 0);
   }
   return { image: written, missing };
@@ -155,9 +186,12 @@ export const cloth = () =>
         const across = x % 48;
         const along = panel % 2 === 0 ? across + y : 48 - across + y;
         const yarn = Math.sin((2 * Math.PI * along) / 12);
-        const twist = Math.sin((2 * Math.PI * (along / 3 + (panel % 2 === 0 ? -1 : 1) * across)) / 6);
+        const twist = Math.sin(
+          (2 * Math.PI * (along / 3 + (panel % 2 === 0 ? -1 : 1) * across)) / 6,
+        );
         const seam = Math.exp(-((Math.min(across, 47 - across) / 1.6) ** 2));
-        const light = 128 + 66 * Math.tanh(1.6 * yarn) + 16 * twist - 34 * seam + 10 * (random() - 0.5);
+        const light =
+          128 + 66 * Math.tanh(1.6 * yarn) + 16 * twist - 34 * seam + 10 * (random() - 0.5);
         pixels.data.set([light, light, light, 255], 4 * (y * 384 + x));
       }
     }

@@ -16,7 +16,9 @@ const BLACK = 16;
 export async function readMask(file, name, { width, height }) {
   const { image, missing } = await decode(file, name);
   if (image.width !== width || image.height !== height) {
-    throw new Error(`The mask has ${image.width} × ${image.height} pixels, but the image has ${width} × ${height}. Use a mask of the size of the image.`);
+    throw new Error(
+      `The mask has ${image.width} × ${image.height} pixels, but the image has ${width} × ${height}. Use a mask of the size of the image.`,
+    );
   }
   const mask = new Uint8Array(width * height);
   const constant = isConstant(image);

@@ -111,7 +111,12 @@ export class Mask extends EventTarget {
   clip({ left, top, width, height }) {
     const x = Math.max(0, Math.floor(left));
     const y = Math.max(0, Math.floor(top));
-    return { left: x, top: y, width: Math.min(this.width, Math.ceil(left + width)) - x, height: Math.min(this.height, Math.ceil(top + height)) - y };
+    return {
+      left: x,
+      top: y,
+      width: Math.min(this.width, Math.ceil(left + width)) - x,
+      height: Math.min(this.height, Math.ceil(top + height)) - y,
+    };
   }
 
   /**
@@ -153,7 +158,10 @@ export class Mask extends EventTarget {
    */
   put(part, box) {
     for (let y = 0; y < box.height; y++) {
-      this.data.set(part.subarray(y * box.width, (y + 1) * box.width), (box.top + y) * this.width + box.left);
+      this.data.set(
+        part.subarray(y * box.width, (y + 1) * box.width),
+        (box.top + y) * this.width + box.left,
+      );
     }
     this.touched(box);
     this.dispatchEvent(new Event("change"));

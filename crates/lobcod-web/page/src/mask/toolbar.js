@@ -29,12 +29,28 @@ export function toolbar({ tools, stage, erase, undo, redo, changed = () => {} })
     stage.redraw();
   };
   const parts = tools.map((tool, i) => {
-    const input = h("input", { type: "radio", name, value: tool.key, checked: i === 0, class: "visually-hidden", "aria-label": tool.label });
+    const input = h("input", {
+      type: "radio",
+      name,
+      value: tool.key,
+      checked: i === 0,
+      class: "visually-hidden",
+      "aria-label": tool.label,
+    });
     input.addEventListener("change", () => choose(tool.key));
     inputs.set(tool.key, input);
-    return h("label", { class: "tool", title: `${tool.label} (${tool.key.toUpperCase()})` }, input, icon(tool.icon));
+    return h(
+      "label",
+      { class: "tool", title: `${tool.label} (${tool.key.toUpperCase()})` },
+      input,
+      icon(tool.icon),
+    );
   });
-  const eraser = h("input", { type: "checkbox", class: "visually-hidden", "aria-label": "Erase instead of mark" });
+  const eraser = h("input", {
+    type: "checkbox",
+    class: "visually-hidden",
+    "aria-label": "Erase instead of mark",
+  });
   eraser.addEventListener("change", () => erase?.(eraser.checked));
   const undoButton = button({ icon: "undo", label: "Undo (Ctrl+Z)", press: undo });
   const redoButton = button({ icon: "redo", label: "Redo (Ctrl+Shift+Z)", press: redo });
@@ -43,7 +59,9 @@ export function toolbar({ tools, stage, erase, undo, redo, changed = () => {} })
     "div",
     { class: "toolbar" },
     group,
-    erase ? h("label", { class: "tool", title: "Erase instead of mark (E)" }, eraser, icon("eraser")) : null,
+    erase
+      ? h("label", { class: "tool", title: "Erase instead of mark (E)" }, eraser, icon("eraser"))
+      : null,
     h("div", { class: "tools" }, undoButton, redoButton),
   );
   stage.element.append(element);

@@ -60,8 +60,13 @@ export function lasso(mask, settings, stage) {
   let points = [];
   const outline = (/** @type {CanvasRenderingContext2D} */ pen, /** @type {number} */ scale) => {
     const path = new Path2D();
-    points.forEach((point, i) => (i === 0 ? path.moveTo(point.x, point.y) : path.lineTo(point.x, point.y)));
-    for (const [colour, width] of /** @type {[string, number][]} */ ([["#000a", 3], ["#fff", 1.25]])) {
+    points.forEach((point, i) =>
+      i === 0 ? path.moveTo(point.x, point.y) : path.lineTo(point.x, point.y),
+    );
+    for (const [colour, width] of /** @type {[string, number][]} */ ([
+      ["#000a", 3],
+      ["#fff", 1.25],
+    ])) {
       pen.strokeStyle = colour;
       pen.lineWidth = width / scale;
       pen.stroke(path);

@@ -20,7 +20,13 @@ export function divider(changed) {
     },
     icon("split"),
   );
-  const element = h("div", { class: "divider", hidden: true }, h("span", { class: "divider-tag before" }, "before"), h("span", { class: "divider-tag after" }, "after"), knob);
+  const element = h(
+    "div",
+    { class: "divider", hidden: true },
+    h("span", { class: "divider-tag before" }, "before"),
+    h("span", { class: "divider-tag after" }, "after"),
+    knob,
+  );
   const set = (/** @type {number} */ next) => {
     value = Math.min(1, Math.max(0, next));
     element.style.left = `${100 * value}%`;
@@ -42,7 +48,14 @@ export function divider(changed) {
     if (element.hasPointerCapture(event.pointerId)) follow(event);
   });
   knob.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const steps = { ArrowLeft: -0.02, ArrowRight: 0.02, PageDown: -0.1, PageUp: 0.1, Home: -1, End: 1 };
+    const steps = {
+      ArrowLeft: -0.02,
+      ArrowRight: 0.02,
+      PageDown: -0.1,
+      PageUp: 0.1,
+      Home: -1,
+      End: 1,
+    };
     const step = steps[/** @type {keyof typeof steps} */ (event.key)];
     if (step === undefined) return;
     event.preventDefault();

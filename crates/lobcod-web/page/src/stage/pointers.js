@@ -42,7 +42,12 @@ export function listen(stage) {
       if (mode === "tool") stage.tool?.cancel();
       mode = "pinch";
     } else if (fingers.size === 1) {
-      mode = event.button === 1 || spaceHeld || !stage.tool ? "pan" : event.button === 0 ? "tool" : "none";
+      mode =
+        event.button === 1 || spaceHeld || !stage.tool
+          ? "pan"
+          : event.button === 0
+            ? "tool"
+            : "none";
       if (mode === "tool") stage.tool?.down(view.toImage(at));
     }
     stage.redraw();
@@ -57,7 +62,8 @@ export function listen(stage) {
       else if (mode === "pan") view.pan(at.x - before.x, at.y - before.y);
       else if (mode === "tool") {
         const moves = event.getCoalescedEvents?.() ?? [];
-        for (const step of moves.length > 0 ? moves : [event]) stage.tool?.move(view.toImage(place(step)));
+        for (const step of moves.length > 0 ? moves : [event])
+          stage.tool?.move(view.toImage(place(step)));
       }
       fingers.set(event.pointerId, at);
       if (mode !== "tool") stage.moved();
@@ -133,7 +139,10 @@ function press(stage, event) {
     const from = stage.cursor ?? view.toImage({ x: view.width / 2, y: view.height / 2 });
     stage.cursor = {
       x: Math.min(view.imageWidth - 0.5, Math.max(0.5, Math.floor(from.x) + 0.5 + step * arrow[0])),
-      y: Math.min(view.imageHeight - 0.5, Math.max(0.5, Math.floor(from.y) + 0.5 + step * arrow[1])),
+      y: Math.min(
+        view.imageHeight - 0.5,
+        Math.max(0.5, Math.floor(from.y) + 0.5 + step * arrow[1]),
+      ),
     };
     stage.redraw();
   } else if (arrow) {

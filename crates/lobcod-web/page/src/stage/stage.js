@@ -27,7 +27,12 @@ export class Stage extends EventTarget {
     this.decorate = null;
     this.redraw = oncePerFrame(() => this.draw());
     /** @type {HTMLCanvasElement} */
-    this.canvas = h("canvas", { class: "stage-canvas", tabindex: 0, role: "img", "aria-label": label });
+    this.canvas = h("canvas", {
+      class: "stage-canvas",
+      tabindex: 0,
+      role: "img",
+      "aria-label": label,
+    });
     this.divider = divider(() => this.redraw());
     this.zoomText = h("output", { class: "zoom-text", "aria-label": "zoom" });
     this.bar = h(
@@ -122,12 +127,19 @@ export class Stage extends EventTarget {
       pen.scale(view.scale, view.scale);
       pen.globalAlpha = layer.alpha ?? 1;
       // Enlarged pixels stay pixels: that is what one zooms in for.
-      pen.imageSmoothingEnabled = layer.smooth ?? view.scale * ratio < 2;
+      pen.imageSmoothingEnabled = layer.smooth ?? view.scale * ratio < 4;
       pen.imageSmoothingQuality = "high";
       pen.drawImage(layer.source, 0, 0, view.imageWidth, view.imageHeight);
       pen.restore();
     }
-    pen.setTransform(ratio * view.scale, 0, 0, ratio * view.scale, ratio * view.left, ratio * view.top);
+    pen.setTransform(
+      ratio * view.scale,
+      0,
+      0,
+      ratio * view.scale,
+      ratio * view.left,
+      ratio * view.top,
+    );
     this.decorate?.(pen, view.scale);
     if (this.tool && this.cursor) drawCursor(pen, this.cursor, this.tool.radius ?? 0, view.scale);
   }
@@ -150,7 +162,10 @@ function drawCursor(pen, at, radius, scale) {
     path.moveTo(at.x, at.y - arm);
     path.lineTo(at.x, at.y + arm);
   }
-  for (const [colour, width] of /** @type {[string, number][]} */ ([["#000a", 3], ["#fff", 1.25]])) {
+  for (const [colour, width] of /** @type {[string, number][]} */ ([
+    ["#000a", 3],
+    ["#fff", 1.25],
+  ])) {
     pen.strokeStyle = colour;
     pen.lineWidth = width / scale;
     pen.stroke(path);

@@ -26,7 +26,10 @@ export class View {
     // Room for the tools that float on the window, where there is some.
     const across = this.width < 700 ? 12 : 76;
     const down = this.height < 420 ? 12 : 64;
-    const scale = Math.min((this.width - 2 * across) / this.imageWidth, (this.height - 2 * down) / this.imageHeight);
+    const scale = Math.min(
+      (this.width - 2 * across) / this.imageWidth,
+      (this.height - 2 * down) / this.imageHeight,
+    );
     return Math.max(scale, 0.01);
   }
 
@@ -67,8 +70,14 @@ export class View {
   /** Keeps a part of the image in the window. */
   keepInside() {
     const keep = 48;
-    this.left = Math.min(this.width - keep, Math.max(keep - this.imageWidth * this.scale, this.left));
-    this.top = Math.min(this.height - keep, Math.max(keep - this.imageHeight * this.scale, this.top));
+    this.left = Math.min(
+      this.width - keep,
+      Math.max(keep - this.imageWidth * this.scale, this.left),
+    );
+    this.top = Math.min(
+      this.height - keep,
+      Math.max(keep - this.imageHeight * this.scale, this.top),
+    );
   }
 
   /**

@@ -41,7 +41,8 @@ export function usesOf({ atom }, count) {
 export function drawUses(pen, { position, atom, value }, chosen, [height, width], colour) {
   pen.clearRect(0, 0, pen.canvas.width, pen.canvas.height);
   let largest = 1e-12;
-  for (let k = 0; k < atom.length; k++) if (atom[k] === chosen) largest = Math.max(largest, Math.abs(value[k]));
+  for (let k = 0; k < atom.length; k++)
+    if (atom[k] === chosen) largest = Math.max(largest, Math.abs(value[k]));
   pen.fillStyle = colour;
   for (let k = 0; k < atom.length; k++) {
     if (atom[k] !== chosen) continue;
@@ -62,7 +63,8 @@ export function codesAt({ position, atom, value }, at, [height, width]) {
   const found = [];
   for (let k = 0; k < atom.length; k++) {
     const [y, x] = [position[2 * k], position[2 * k + 1]];
-    if (y <= row && row < y + height && x <= column && column < x + width) found.push({ atom: atom[k], value: value[k], x, y });
+    if (y <= row && row < y + height && x <= column && column < x + width)
+      found.push({ atom: atom[k], value: value[k], x, y });
   }
   return found.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
 }

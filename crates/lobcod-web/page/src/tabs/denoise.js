@@ -4,8 +4,9 @@ import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
 import { context, newCanvas, toCanvas, toPng } from "../image/raster.js";
+import { denoiseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
-import { commands, pythonOptions, quoted, shellOptions } from "../widgets/commands.js";
+import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
 import { Runner, secondsText } from "../widgets/runner.js";
@@ -32,28 +33,74 @@ export function denoiseTab({ engine, pictures }) {
 
   const runner = new Runner(engine, { label: "Denoise the whole image", start: () => void run() });
   const previewer = new Runner(engine, { label: "Preview", start: () => {} });
-  const strength = slider({ label: "Strength", min: 0.2, max: 2, step: 0.05, value: 1, show: (n) => n.toFixed(2), hint: "Below 1 keeps more detail and noise, above 1 smooths more", change: () => changed() });
+  const measurer = new Runner(engine, { label: "Measure", start: () => {} });
+  const strength = slider({
+    label: "Strength",
+    min: 0.2,
+    max: 2,
+    step: 0.05,
+    value: 1,
+    show: (n) => n.toFixed(2),
+    hint: "Below 1 keeps more detail and noise, above 1 smooths more",
+    change: () => changed(),
+  });
   const kind = choice({
     label: "Kind",
     value: "auto",
-    options: [["auto", "Auto"], ["gaussian", "White"], ["poisson", "Photon"], ["correlated", "Grain"], ["impulse", "Specks"]],
+    options: [
+      ["auto", "Auto"],
+      ["gaussian", "White"],
+      ["poisson", "Photon"],
+      ["correlated", "Grain"],
+      ["impulse", "Specks"],
+    ],
     change: () => changed(),
   });
   kind.element.classList.add("dense");
-  const preset = choice({ label: "Quality", value: "standard", options: [["fast", "Fast"], ["standard", "Standard"], ["best", "Best"]], change: () => changed() });
+  const preset = choice({
+    label: "Quality",
+    value: "standard",
+    options: [
+      ["fast", "Fast"],
+      ["standard", "Standard"],
+      ["best", "Best"],
+    ],
+    change: () => changed(),
+  });
   const level = h("p", { class: "measure", role: "status" });
   const previewState = h("p", { class: "quiet" });
   const listing = commands();
   const problem = h("p", { class: "failed", role: "alert" });
-  const fail = (/** @type {unknown} */ error) => (pictures.current ? runner.fail(error) : (problem.textContent = error instanceof Error ? error.message : String(error)));
+  const fail = (/** @type {unknown} */ error) =>
+    pictures.current
+      ? runner.fail(error)
+      : (problem.textContent = error instanceof Error ? error.message : String(error));
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-denoised.png`;
   const finished = h(
     "div",
     { class: "row", hidden: true },
-    button({ icon: "download", text: "Download PNG", press: async () => result && download(await toPng(result), outputName()) }),
-    button({ icon: "forward", text: "Continue from it", hint: "Use the result as the image", press: () => result && pictures.set({ name: outputName(), image: result, missing: null }) }),
+    button({
+      icon: "download",
+      text: "Download PNG",
+      press: async () => result && download(await toPng(result), outputName()),
+    }),
+    button({
+      icon: "forward",
+      text: "Continue",
+      hint: "Use the result as the image",
+      press: () => result && pictures.set({ name: outputName(), image: result, missing: null }),
+    }),
   );
-  const cover = h("div", { class: "stage-cover" }, pictureWelcome(pictures, { title: "Remove noise", text: "Drop or paste a noisy photo or micrograph. The noise is measured, and removed as strongly as you like.", fail }), problem);
+  const cover = h(
+    "div",
+    { class: "stage-cover" },
+    pictureWelcome(pictures, {
+      title: "Remove noise",
+      text: "Drop or paste a noisy photo or micrograph. The noise is measured, and removed as strongly as you like.",
+      fail,
+    }),
+    problem,
+  );
   stage.element.append(cover);
   const { element, side } = workbench(
     stage.element,
@@ -65,22 +112,18 @@ export function denoiseTab({ engine, pictures }) {
     listing.element,
   );
 
-  /** What the command line's --noise is given. */
-  const noiseOption = () => (kind.value === "auto" ? "auto" : kind.value);
-
   /** The noise for a part of the image: that of the whole image, if it was measured. */
   const noiseOfPart = () => (kind.value === "auto" ? (measured?.noise ?? "auto") : kind.value);
 
   function describe() {
-    const image = pictures.current?.name ?? "photo.png";
-    const options = /** @type {[string, string | number, string | number][]} */ ([
-      ["noise", noiseOption(), "auto"],
-      ["strength", strength.value, 1],
-      ["preset", preset.value, "standard"],
-    ]);
     listing.show(
-      `lobcod denoise ${quoted(image)} -o ${quoted(outputName())}${shellOptions(options)}`,
-      `import lobcod, numpy as np\nfrom PIL import Image\n\nimage = np.asarray(Image.open(${JSON.stringify(image)}).convert("RGB"))\nclean = lobcod.denoise(image, channel_axis=-1${pythonOptions(options)})`,
+      denoiseRecipe({
+        image: pictures.current?.name ?? "photo.png",
+        output: outputName(),
+        noise: kind.value,
+        strength: strength.value,
+        preset: preset.value,
+      }),
     );
   }
 
@@ -104,10 +147,20 @@ export function denoiseTab({ engine, pictures }) {
       return;
     }
     const box = previewBox(stage.view.visible(), engine);
-    const options = { noise: noiseOfPart(), strength: strength.value, preset: preset.value, region: [box.left, box.top, box.width, box.height] };
+    const options = {
+      noise: noiseOfPart(),
+      strength: strength.value,
+      preset: preset.value,
+      region: [box.left, box.top, box.width, box.height],
+    };
     previewState.textContent = "Preview…";
-    const message = await previewer.run({ task: "denoise", options, buffers: { image: imageBuffer(picture.image) } });
-    if (previewer.status.classList.contains("failed")) previewState.textContent = previewer.status.textContent;
+    const message = await previewer.run({
+      task: "denoise",
+      options,
+      buffers: { image: imageBuffer(picture.image) },
+    });
+    if (previewer.status.classList.contains("failed"))
+      previewState.textContent = previewer.status.textContent;
     if (!message || pictures.current !== picture || result || !after) return;
     const pen = context(after);
     pen.clearRect(0, 0, after.width, after.height);
@@ -122,16 +175,24 @@ export function denoiseTab({ engine, pictures }) {
     if (!picture) return;
     level.textContent = "Measuring the noise…";
     try {
-      refuseLarge(picture.image, engine, "Reduce the image, or use `lobcod studio` or the command line.");
+      refuseLarge(
+        picture.image,
+        engine,
+        "Reduce the image, or use `lobcod studio` or the command line.",
+      );
     } catch (error) {
       level.textContent = "";
       runner.startButton.disabled = true;
       return fail(error);
     }
-    const message = await previewer.run({ task: "noise", options: {}, buffers: { image: imageBuffer(picture.image) } });
+    const message = await measurer.run({
+      task: "noise",
+      options: {},
+      buffers: { image: imageBuffer(picture.image) },
+    });
     if (pictures.current !== picture) return;
     if (!message) {
-      level.textContent = previewer.status.textContent;
+      level.textContent = measurer.status.textContent;
       return;
     }
     measured = message;
@@ -145,9 +206,10 @@ export function denoiseTab({ engine, pictures }) {
     previewer.stop();
     const message = await runner.run({
       task: "denoise",
-      options: { noise: noiseOption(), strength: strength.value, preset: preset.value },
+      options: { noise: kind.value, strength: strength.value, preset: preset.value },
       buffers: { image: imageBuffer(picture.image) },
-      preview: (part) => after && (toCanvas(bufferImage(part.buffers.image), after), stage.redraw()),
+      preview: (part) =>
+        after && (toCanvas(bufferImage(part.buffers.image), after), stage.redraw()),
     });
     if (!message || pictures.current !== picture || !after) return;
     result = bufferImage(message.buffers.image);
@@ -163,6 +225,7 @@ export function denoiseTab({ engine, pictures }) {
     shownPicture = picture;
     runner.stop();
     previewer.stop();
+    measurer.stop();
     cover.hidden = picture !== null;
     side.hidden = picture === null;
     problem.textContent = "";

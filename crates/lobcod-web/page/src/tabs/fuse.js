@@ -3,15 +3,17 @@
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { decode, pickFiles } from "../image/load.js";
-import { css, frameWords, ramp, rampImage } from "../image/palette.js";
+import { frameWords, rampImage } from "../image/palette.js";
 import { sizeText, toCanvas, toPng } from "../image/raster.js";
 import { fetchPicture, STACKS } from "../image/samples.js";
 import { Mask } from "../mask/mask.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
 import { brush } from "../mask/tools.js";
+import { fuseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
-import { commands, pythonOptions, quoted, shellOptions } from "../widgets/commands.js";
+import { commands } from "../widgets/commands.js";
 import { choice, section, slider, toggle } from "../widgets/fields.js";
+import { frameList } from "../widgets/frames.js";
 import { workbench } from "../widgets/picture-panel.js";
 import { Runner, secondsText } from "../widgets/runner.js";
 import { welcome } from "../widgets/welcome.js";
@@ -19,7 +21,7 @@ import { refuseLarge } from "./limits.js";
 
 const MOST_FRAMES = 20;
 
-/** @typedef {{ name: string, image: ImageData, canvas: HTMLCanvasElement }} Frame */
+/** @typedef {import("../widgets/frames.js").Frame} Frame */
 /** @typedef {{ image: ImageData, canvas: HTMLCanvasElement, depth: HTMLCanvasElement, alignment: any }} Fused */
 
 /** @param {import("../main.js").Context} context */
@@ -38,13 +40,25 @@ export function fuseTab({ engine }) {
     stage,
     tools: [
       { key: "h", icon: "hand", label: "Move the image", tool: null },
-      { key: "b", icon: "brush", label: "Take the chosen frame here", tool: brush(() => decision, settings) },
+      {
+        key: "b",
+        icon: "brush",
+        label: "Take the chosen frame here",
+        tool: brush(() => decision, settings),
+      },
     ],
     undo: () => decision?.undo(),
     redo: () => decision?.redo(),
     changed: (key) => (size.element.hidden = key !== "b"),
   });
-  const size = slider({ label: "Brush size", min: 4, max: 200, value: settings.diameter, show: (n) => `${n} px`, change: (n) => (settings.diameter = n) });
+  const size = slider({
+    label: "Brush size",
+    min: 4,
+    max: 200,
+    value: settings.diameter,
+    show: (n) => `${n} px`,
+    change: (n) => (settings.diameter = n),
+  });
   size.element.hidden = true;
   const runner = new Runner(engine, { label: "Fuse", start: () => void run() });
   const composer = new Runner(engine, { label: "Compose", start: () => void compose() });
@@ -52,26 +66,69 @@ export function fuseTab({ engine }) {
     label: "View",
     hidden: true,
     value: "frame",
-    options: [["frame", "Frame"], ["result", "Result"], ["decision", "Decision"], ["depth", "Depth"]],
+    options: [
+      ["frame", "Frame"],
+      ["result", "Result"],
+      ["decision", "Decision"],
+      ["depth", "Depth"],
+    ],
     change: () => layers(),
   });
   view.element.classList.add("view-choice");
-  const mode = choice({ label: "What differs", value: "auto", options: [["auto", "Auto"], ["focus", "Focus"], ["exposure", "Exposure"]], change: () => describe() });
+  const mode = choice({
+    label: "What differs",
+    value: "auto",
+    options: [
+      ["auto", "Auto"],
+      ["focus", "Focus"],
+      ["exposure", "Exposure"],
+    ],
+    change: () => describe(),
+  });
   const align = choice({
     label: "Align the frames",
     value: "auto",
-    options: [["auto", "Auto"], ["none", "None"], ["shift", "Shift"], ["similarity", "Full"]],
+    options: [
+      ["auto", "Auto"],
+      ["none", "None"],
+      ["shift", "Shift"],
+      ["similarity", "Full"],
+    ],
     hints: { none: "From a tripod", shift: "Move only", similarity: "Move, rotate and scale" },
     change: () => describe(),
   });
-  const activityWindow = slider({ label: "Window", min: 3, max: 31, step: 2, value: 9, show: (n) => `${n} px`, hint: "Over which activity is averaged", change: () => describe() });
+  const activityWindow = slider({
+    label: "Window",
+    min: 3,
+    max: 31,
+    step: 2,
+    value: 9,
+    show: (n) => `${n} px`,
+    hint: "Over which activity is averaged",
+    change: () => describe(),
+  });
   const fast = toggle({ label: "Half resolution, four times faster", change: () => describe() });
-  const list = h("ul", { class: "frames" });
+  const list = frameList({
+    choose: (index) => pick(index),
+    remove: (index) => changeFrames(frames.filter((_, i) => i !== index)),
+  });
   const title = h("strong", {});
   const subtitle = h("span", { class: "quiet" });
   const listing = commands();
-  const painting = section("Paint over the decision", h("p", { class: "quiet" }, "Choose a frame above, take the brush, and paint where this frame should be used."), size.element);
-  const finished = h("div", { class: "row", hidden: true }, button({ icon: "download", text: "Download PNG", press: () => void save() }));
+  const painting = section(
+    "Paint over the decision",
+    h(
+      "p",
+      { class: "quiet" },
+      "Choose a frame above, take the brush, and paint where this frame should be used.",
+    ),
+    size.element,
+  );
+  const finished = h(
+    "div",
+    { class: "row", hidden: true },
+    button({ icon: "download", text: "Download PNG", press: () => void save() }),
+  );
   const problem = h("p", { class: "failed", role: "alert" });
   const cover = h(
     "div",
@@ -82,7 +139,11 @@ export function fuseTab({ engine }) {
       accept: "image/*",
       multiple: true,
       open: (files) => void add(files),
-      samples: STACKS.map((stack) => ({ ...stack, file: stack.files[0], choose: () => void sample(stack.files) })),
+      samples: STACKS.map((stack) => ({
+        ...stack,
+        file: stack.files[0],
+        choose: () => void sample(stack.files),
+      })),
     }),
     problem,
   );
@@ -93,10 +154,14 @@ export function fuseTab({ engine }) {
       "div",
       { class: "picture-head" },
       h("div", { class: "picture-name" }, title, subtitle),
-      button({ icon: "plus", label: "Add frames", press: async () => void add(await pickFiles({ accept: "image/*", multiple: true })) }),
+      button({
+        icon: "plus",
+        label: "Add frames",
+        press: async () => void add(await pickFiles({ accept: "image/*", multiple: true })),
+      }),
       button({ icon: "close", label: "Close all frames", press: () => changeFrames([]) }),
     ),
-    list,
+    list.element,
     section("Fusion", mode.element, align.element, activityWindow.element, fast.element),
     runner.element,
     painting,
@@ -126,9 +191,15 @@ export function fuseTab({ engine }) {
     try {
       const more = await Promise.all(files.map((file) => decode(file, file.name)));
       const all = [...frames, ...more.map(toFrame)];
-      if (all.length > MOST_FRAMES) throw new Error(`${all.length} frames are too many; use at most ${MOST_FRAMES}.`);
-      const odd = all.find(({ image }) => image.width !== all[0].image.width || image.height !== all[0].image.height);
-      if (odd) throw new Error(`${odd.name} has ${sizeText(odd.image)} pixels, but ${all[0].name} has ${sizeText(all[0].image)}. Frames must have the same size.`);
+      if (all.length > MOST_FRAMES)
+        throw new Error(`${all.length} frames are too many; use at most ${MOST_FRAMES}.`);
+      const odd = all.find(
+        ({ image }) => image.width !== all[0].image.width || image.height !== all[0].image.height,
+      );
+      if (odd)
+        throw new Error(
+          `${odd.name} has ${sizeText(odd.image)} pixels, but ${all[0].name} has ${sizeText(all[0].image)}. Frames must have the same size.`,
+        );
       if (all.length > 0) changeFrames(all);
     } catch (error) {
       fail(error);
@@ -158,32 +229,17 @@ export function fuseTab({ engine }) {
     finished.hidden = fused === null;
     title.textContent = `${frames.length} ${frames.length === 1 ? "frame" : "frames"}`;
     subtitle.textContent = empty ? "" : sizeText(frames[0].image);
-    list.replaceChildren(...frames.map(frameCard));
+    list.show(frames);
+    list.mark(chosen);
     layers();
     describe();
-  }
-
-  /** @param {Frame} frame @param {number} index */
-  function frameCard(frame, index) {
-    const picture = toCanvas(frame.image);
-    const swatch = h("span", { class: "swatch" });
-    swatch.style.background = css(ramp(frames.length > 1 ? index / (frames.length - 1) : 0));
-    const choose = h(
-      "button",
-      { type: "button", class: "frame", "aria-pressed": String(index === chosen), title: frame.name, "aria-label": `Frame ${index + 1}, ${frame.name}`, on: { click: () => pick(index) } },
-      picture,
-      swatch,
-      h("span", { class: "frame-number" }, String(index + 1)),
-    );
-    const remove = button({ icon: "close", label: `Remove frame ${index + 1}`, kind: "tiny", press: () => changeFrames(frames.filter((other) => other !== frame)) });
-    return h("li", {}, choose, remove);
   }
 
   /** @param {number} index */
   function pick(index) {
     chosen = index;
     settings.value = index;
-    [...list.querySelectorAll(".frame")].forEach((card, i) => card.setAttribute("aria-pressed", String(i === index)));
+    list.mark(index);
     layers();
   }
 
@@ -194,22 +250,38 @@ export function fuseTab({ engine }) {
     if (frames.length > 0 && shown === "frame") stage.layers = [{ source: frames[chosen].canvas }];
     if (fused && shown === "result") stage.layers = [{ source: fused.canvas }];
     if (fused && shown === "depth") stage.layers = [{ source: fused.depth }];
-    if (fused && decision && shown === "decision") stage.layers = [{ source: fused.canvas }, { source: decision.overlay, alpha: 0.6, smooth: false }];
-    stage.show(frames.length === 0 ? null : shown === "frame" || !fused ? frames[chosen].image : fused.image);
+    if (fused && decision && shown === "decision")
+      stage.layers = [
+        { source: fused.canvas },
+        { source: decision.overlay, alpha: 0.6, smooth: false },
+      ];
+    stage.show(
+      frames.length === 0 ? null : shown === "frame" || !fused ? frames[chosen].image : fused.image,
+    );
   }
 
-  const frameBuffers = () => Object.fromEntries(frames.map(({ image }, i) => [`frame${i}`, imageBuffer(image)]));
+  const frameBuffers = () =>
+    Object.fromEntries(frames.map(({ image }, i) => [`frame${i}`, imageBuffer(image)]));
 
   async function run() {
     try {
-      refuseLarge({ width: frames[0].image.width, height: frames[0].image.height * frames.length }, engine, "Reduce the frames, or use `lobcod studio` or the command line.");
+      refuseLarge(
+        { width: frames[0].image.width, height: frames[0].image.height * frames.length },
+        engine,
+        "Reduce the frames, or use `lobcod studio` or the command line.",
+      );
     } catch (error) {
       return runner.fail(error);
     }
     const given = frames;
     const message = await runner.run({
       task: "fuse",
-      options: { mode: mode.value, align: align.value, window: activityWindow.value, fast: fast.value },
+      options: {
+        mode: mode.value,
+        align: align.value,
+        window: activityWindow.value,
+        fast: fast.value,
+      },
       buffers: frameBuffers(),
     });
     if (!message || given !== frames) return;
@@ -218,7 +290,14 @@ export function fuseTab({ engine }) {
     fused = {
       image,
       canvas: toCanvas(image),
-      depth: toCanvas(rampImage(/** @type {Float32Array} */ (depth.data), image.width, image.height, frames.length - 1)),
+      depth: toCanvas(
+        rampImage(
+          /** @type {Float32Array} */ (depth.data),
+          image.width,
+          image.height,
+          frames.length - 1,
+        ),
+      ),
       alignment: message.alignment,
     };
     const map = (decision = new Mask(image.width, image.height, frameWords(frames.length)));
@@ -232,7 +311,9 @@ export function fuseTab({ engine }) {
     tools.steps(false, false);
     settings.value = chosen;
     view.value = "result";
-    runner.say(`Fused ${frames.length} frames (${message.mode}) in ${secondsText(message.seconds)}.`);
+    runner.say(
+      `Fused ${frames.length} frames (${message.mode}) in ${secondsText(message.seconds)}.`,
+    );
     refresh();
   }
 
@@ -240,8 +321,19 @@ export function fuseTab({ engine }) {
   async function compose() {
     const [target, map] = [fused, decision];
     if (!target || !map) return;
-    const buffers = { ...frameBuffers(), decision: { type: /** @type {const} */ ("u8"), shape: [map.height, map.width], data: map.data.slice() } };
-    const message = await composer.run({ task: "compose", options: { alignment: target.alignment }, buffers });
+    const buffers = {
+      ...frameBuffers(),
+      decision: {
+        type: /** @type {const} */ ("u8"),
+        shape: [map.height, map.width],
+        data: map.data.slice(),
+      },
+    };
+    const message = await composer.run({
+      task: "compose",
+      options: { alignment: target.alignment },
+      buffers,
+    });
     if (composer.status.classList.contains("failed")) runner.fail(composer.status.textContent);
     if (!message || fused !== target) return;
     target.image = bufferImage(message.buffers.image);
@@ -251,23 +343,33 @@ export function fuseTab({ engine }) {
 
   async function save() {
     if (!fused) return;
-    const picture = view.value === "decision" && decision ? decision.overlay : view.value === "depth" ? fused.depth : null;
+    const picture =
+      view.value === "decision" && decision
+        ? decision.overlay
+        : view.value === "depth"
+          ? fused.depth
+          : null;
     const name = picture ? `${view.value}.png` : "fused.png";
-    const image = picture ? /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d")).getImageData(0, 0, picture.width, picture.height) : fused.image;
+    const image = picture
+      ? /** @type {CanvasRenderingContext2D} */ (picture.getContext("2d")).getImageData(
+          0,
+          0,
+          picture.width,
+          picture.height,
+        )
+      : fused.image;
     download(await toPng(image), name);
   }
 
   function describe() {
-    const options = /** @type {[string, string | number | boolean, string | number | boolean][]} */ ([
-      ["mode", mode.value, "auto"],
-      ["align", align.value, "auto"],
-      ["window", activityWindow.value, 9],
-      ["fast", fast.value, false],
-    ]);
-    const names = frames.map(({ name }) => name);
     listing.show(
-      `lobcod fuse ${names.map(quoted).join(" ")} -o fused.png --decision-map decision.png --depth-map depth.png${shellOptions(options)}`,
-      `import lobcod, numpy as np\nfrom PIL import Image\n\nframes = [np.asarray(Image.open(name).convert("RGB")) for name in ${JSON.stringify(names)}]\nfused, report = lobcod.fuse(frames, channel_axis=-1, return_report=True${pythonOptions(options)})\ndecision = report.decision`,
+      fuseRecipe({
+        names: frames.map(({ name }) => name),
+        mode: mode.value,
+        align: align.value,
+        window: activityWindow.value,
+        fast: fast.value,
+      }),
     );
   }
 
@@ -275,6 +377,7 @@ export function fuseTab({ engine }) {
   return {
     element,
     receive: (/** @type {File[]} */ files) => void add(files),
-    key: (/** @type {KeyboardEvent} */ event) => decision && undoKeys(event, { undo: () => decision?.undo(), redo: () => decision?.redo() }),
+    key: (/** @type {KeyboardEvent} */ event) =>
+      decision && undoKeys(event, { undo: () => decision?.undo(), redo: () => decision?.redo() }),
   };
 }

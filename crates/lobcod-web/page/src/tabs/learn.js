@@ -4,12 +4,13 @@ import { button, download, h } from "../dom.js";
 import { imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
 import { context, newCanvas, toCanvas } from "../image/raster.js";
+import { learnRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { atomBoard } from "../widgets/atoms.js";
-import { commands, quoted } from "../widgets/commands.js";
+import { commands } from "../widgets/commands.js";
+import { curves, relativePenalty } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
-import { plot } from "../widgets/plot.js";
 import { Runner, secondsText } from "../widgets/runner.js";
 import { codesAt, codesOf, drawUses, usesOf } from "./codes.js";
 import { refuseLarge } from "./limits.js";
@@ -31,26 +32,71 @@ export function learnTab({ engine, pictures }) {
   /** @type {HTMLCanvasElement | null} */
   let overlay = null;
   let shownPicture = pictures.current;
-  /** @type {{ objective: import("../widgets/plot.js").Sample[], gap: import("../widgets/plot.js").Sample[] }} */
-  let curves = { objective: [], gap: [] };
 
   const board = atomBoard((index) => showUses(index));
   const runner = new Runner(engine, { label: "Learn", start: () => void run() });
-  const count = slider({ label: "Number of atoms", min: 4, max: 128, step: 4, value: 36, change: () => describe() });
-  const side = slider({ label: "Size of an atom", min: 4, max: 16, value: 8, show: (n) => `${n} × ${n}`, change: () => describe() });
-  const penalty = slider({ label: "Penalty", min: -2, max: -0.5, step: 0.05, value: -1.3, show: (n) => `${relative(n)} of the largest`, hint: "Larger penalties use fewer codes", change: () => describe() });
-  const passes = slider({ label: "Passes", min: 2, max: 60, step: 2, value: 20, change: () => describe() });
-  const objective = plot({ label: "Objective", format: (n) => n.toExponential(3) });
-  const gap = plot({ label: "Certified relative gap", logarithmic: true, format: (n) => n.toExponential(1) });
+  const count = slider({
+    label: "Number of atoms",
+    min: 4,
+    max: 128,
+    step: 4,
+    value: 36,
+    change: () => describe(),
+  });
+  const side = slider({
+    label: "Size of an atom",
+    min: 4,
+    max: 16,
+    value: 8,
+    show: (n) => `${n} × ${n}`,
+    change: () => describe(),
+  });
+  const penalty = slider({
+    label: "Penalty",
+    min: -2,
+    max: -0.5,
+    step: 0.05,
+    value: -1.3,
+    show: (n) => `${relativePenalty(n)} of the largest`,
+    hint: "Larger penalties use fewer codes",
+    change: () => describe(),
+  });
+  const passes = slider({
+    label: "Passes",
+    min: 2,
+    max: 60,
+    step: 2,
+    value: 20,
+    change: () => describe(),
+  });
+  const charts = curves();
   const found = h("ol", { class: "found" });
   const foundTitle = h("p", { class: "quiet" });
   const listing = commands();
   const problem = h("p", { class: "failed", role: "alert" });
-  const fail = (/** @type {unknown} */ error) => (pictures.current ? runner.fail(error) : (problem.textContent = error instanceof Error ? error.message : String(error)));
+  const fail = (/** @type {unknown} */ error) =>
+    pictures.current
+      ? runner.fail(error)
+      : (problem.textContent = error instanceof Error ? error.message : String(error));
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-atoms.npz`;
-  const save = button({ icon: "download", text: "Download dictionary (npz)", kind: "wide", hint: "For --dictionary and numpy.load", press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()) });
+  const save = button({
+    icon: "download",
+    text: "Download dictionary (npz)",
+    kind: "wide",
+    hint: "For --dictionary and numpy.load",
+    press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()),
+  });
   save.hidden = true;
-  const cover = h("div", { class: "stage-cover" }, pictureWelcome(pictures, { title: "Learn the atoms of an image", text: "Watch the patterns that an image is made of appear, then click one to see where it is used.", fail }), problem);
+  const cover = h(
+    "div",
+    { class: "stage-cover" },
+    pictureWelcome(pictures, {
+      title: "Learn the atoms of an image",
+      text: "Watch the patterns that an image is made of appear, then click one to see where it is used.",
+      fail,
+    }),
+    problem,
+  );
   stage.element.append(cover);
   const atoms = h("div", { class: "atoms-area" }, board.element);
   const bench = workbench(
@@ -59,35 +105,33 @@ export function learnTab({ engine, pictures }) {
     section("Dictionary", count.element, side.element, penalty.element, passes.element),
     runner.element,
     save,
-    objective.element,
-    gap.element,
+    charts.element,
     h("section", { class: "section", "aria-live": "polite" }, foundTitle, found),
     listing.element,
   );
 
   function describe() {
-    const image = pictures.current?.name ?? "photo.png";
-    const edge = side.value;
-    const grey = pictures.current && isGrey(pictures.current.image);
-    listing.show(
-      `lobcod learn ${quoted(image)} -o ${quoted(outputName())} --atoms ${count.value} --size ${edge}x${edge} --relative-penalty ${relative(penalty.value)} --passes ${passes.value}`,
-      `import lobcod, numpy as np\nfrom PIL import Image\n\nimage = np.asarray(Image.open(${JSON.stringify(image)}).convert("${grey ? "L" : "RGB"}"))\nlearnt = lobcod.learn(image, atoms=${count.value}, size=(${edge}, ${edge}), relative_penalty=${relative(penalty.value)}, passes=${passes.value}${grey ? "" : ", channel_axis=-1"})\nlearnt.dictionary`,
-    );
-  }
-
-  /** @param {Message} message */
-  function follow({ seconds, objective: value, gap: relativeGap }) {
-    if (value !== null && value !== undefined) curves.objective.push({ seconds, value });
-    if (relativeGap !== null && relativeGap !== undefined) curves.gap.push({ seconds, value: relativeGap });
-    objective.show(curves.objective);
-    gap.show(curves.gap);
+    const picture = pictures.current;
+    const given = {
+      name: picture?.name ?? "photo.png",
+      output: outputName(),
+      atoms: count.value,
+      size: side.value,
+      penalty: relativePenalty(penalty.value),
+      passes: passes.value,
+    };
+    listing.show(learnRecipe(given, picture !== null && isGrey(picture.image)));
   }
 
   async function run() {
     const picture = pictures.current;
     if (!picture) return;
     try {
-      refuseLarge(picture.image, engine, "Reduce the image, or use `lobcod studio` or the command line.");
+      refuseLarge(
+        picture.image,
+        engine,
+        "Reduce the image, or use `lobcod studio` or the command line.",
+      );
     } catch (error) {
       return runner.fail(error);
     }
@@ -95,11 +139,17 @@ export function learnTab({ engine, pictures }) {
     const edge = side.value;
     const message = await runner.run({
       task: "learn",
-      options: { atoms: count.value, size: [edge, edge], relative_penalty: relative(penalty.value), passes: passes.value, colour: true },
+      options: {
+        atoms: count.value,
+        size: [edge, edge],
+        relative_penalty: relativePenalty(penalty.value),
+        passes: passes.value,
+        colour: true,
+      },
       buffers: { image: imageBuffer(picture.image) },
       preview: ({ buffers }) => board.show(buffers.atoms),
       progress: (progress) => {
-        follow(progress);
+        charts.follow(progress);
         if (progress.pass) runner.say(`Pass ${progress.pass} of ${passes.value}`);
       },
     });
@@ -109,10 +159,13 @@ export function learnTab({ engine, pictures }) {
     size = [edge, edge];
     file = new Uint8Array(message.buffers.dictionary.data);
     board.label(usesOf(codes, count.value));
-    follow(message);
+    charts.follow(message);
     save.hidden = false;
-    foundTitle.textContent = "Click an atom to see where it is used, or a place of the image to see which atoms make it.";
-    runner.say(`Learnt ${count.value} atoms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} codes.`);
+    foundTitle.textContent =
+      "Click an atom to see where it is used, or a place of the image to see which atoms make it.";
+    runner.say(
+      `Learnt ${count.value} atoms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} codes.`,
+    );
     stage.tool = inspector;
     stage.element.classList.add("painting");
   }
@@ -136,7 +189,17 @@ export function learnTab({ engine, pictures }) {
     board.mark(shown.map(({ atom }) => atom));
     context(overlay).clearRect(0, 0, overlay.width, overlay.height);
     foundTitle.textContent = `${list.length} ${list.length === 1 ? "code covers" : "codes cover"} column ${Math.floor(at.x)}, row ${Math.floor(at.y)}${list.length > MOST_LISTED ? `; the ${MOST_LISTED} largest:` : ":"}`;
-    found.replaceChildren(...shown.map(({ atom, value }) => h("li", {}, board.picture(atom), h("span", {}, `atom ${atom + 1}`), h("output", { class: "field-value" }, value.toPrecision(3)))));
+    found.replaceChildren(
+      ...shown.map(({ atom, value }) =>
+        h(
+          "li",
+          {},
+          board.picture(atom),
+          h("span", {}, `atom ${atom + 1}`),
+          h("output", { class: "field-value" }, value.toPrecision(3)),
+        ),
+      ),
+    );
     stage.decorate = (pen, scale) => {
       pen.strokeStyle = "#00e0c8";
       pen.lineWidth = 1.5 / scale;
@@ -150,9 +213,7 @@ export function learnTab({ engine, pictures }) {
   /** Forgets what was learnt. */
   function forget() {
     codes = file = null;
-    curves = { objective: [], gap: [] };
-    objective.show([]);
-    gap.show([]);
+    charts.clear();
     save.hidden = true;
     stage.tool = null;
     stage.element.classList.remove("painting");
@@ -176,7 +237,10 @@ export function learnTab({ engine, pictures }) {
     runner.say("");
     if (picture) {
       overlay = newCanvas(picture.image.width, picture.image.height);
-      stage.layers = [{ source: toCanvas(picture.image) }, { source: overlay, alpha: 0.75, smooth: false }];
+      stage.layers = [
+        { source: toCanvas(picture.image) },
+        { source: overlay, alpha: 0.75, smooth: false },
+      ];
     }
     stage.show(picture?.image ?? null);
     describe();
@@ -191,11 +255,9 @@ export function learnTab({ engine, pictures }) {
   };
 }
 
-/** The penalty of a slider position, as a fraction of the largest useful one. @param {number} exponent */
-const relative = (exponent) => Number((10 ** exponent).toPrecision(2));
-
 /** @param {ImageData} image */
 function isGrey({ data }) {
-  for (let i = 0; i < data.length; i += 4) if (data[i] !== data[i + 1] || data[i] !== data[i + 2]) return false;
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i] !== data[i + 1] || data[i] !== data[i + 2]) return false;
   return true;
 }

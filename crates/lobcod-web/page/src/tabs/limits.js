@@ -24,7 +24,9 @@ export const mostPixels = (engine) => (engine.native ? MOST_PIXELS.native : MOST
 export function refuseLarge({ width, height }, engine, cure) {
   const most = mostPixels(engine);
   if (width * height > most) {
-    throw new Error(`${((width * height) / 1e6).toFixed(1)} megapixels are more than the ${most / 1e6} that ${engine.native ? "this page" : "a browser tab"} handles. ${cure}`);
+    throw new Error(
+      `${((width * height) / 1e6).toFixed(1)} megapixels are more than the ${most / 1e6} that ${engine.native ? "this page" : "a browser tab"} handles. ${cure}`,
+    );
   }
 }
 
@@ -38,8 +40,19 @@ export function workBox(image, mask, engine) {
   const whole = { left: 0, top: 0, width: image.width, height: image.height };
   if (image.width * image.height <= mostPixels(engine)) return whole;
   const { left, top, width, height } = mask.bounds() ?? whole;
-  const box = mask.clip({ left: left - MARGIN, top: top - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN });
-  refuseLarge(box, engine, engine.native ? "Use the command line." : "Restore one part of the damage after the other, or use `lobcod studio` on your computer.");
+  const box = mask.clip({
+    left: left - MARGIN,
+    top: top - MARGIN,
+    width: width + 2 * MARGIN,
+    height: height + 2 * MARGIN,
+  });
+  refuseLarge(
+    box,
+    engine,
+    engine.native
+      ? "Use the command line."
+      : "Restore one part of the damage after the other, or use `lobcod studio` on your computer.",
+  );
   return box;
 }
 
@@ -54,7 +67,12 @@ const PREVIEW_SIDE = { wasm: 224, native: 640 };
 export function previewBox({ left, top, width, height }, engine) {
   const most = engine.native ? PREVIEW_SIDE.native : PREVIEW_SIDE.wasm;
   const [w, h] = [Math.min(width, most), Math.min(height, most)];
-  return { left: left + Math.floor((width - w) / 2), top: top + Math.floor((height - h) / 2), width: w, height: h };
+  return {
+    left: left + Math.floor((width - w) / 2),
+    top: top + Math.floor((height - h) / 2),
+    width: w,
+    height: h,
+  };
 }
 
 /** The longest sounds, in samples. */
@@ -68,6 +86,8 @@ const MOST_SAMPLES = { wasm: 1e6, native: 20e6 };
 export function refuseLong(samples, engine) {
   const most = engine.native ? MOST_SAMPLES.native : MOST_SAMPLES.wasm;
   if (samples > most) {
-    throw new Error(`${samples.toLocaleString("en")} samples are more than the ${most.toLocaleString("en")} that ${engine.native ? "this page" : "a browser tab"} handles. Cut the sound, lower its sample rate, or use the command line.`);
+    throw new Error(
+      `${samples.toLocaleString("en")} samples are more than the ${most.toLocaleString("en")} that ${engine.native ? "this page" : "a browser tab"} handles. Cut the sound, lower its sample rate, or use the command line.`,
+    );
   }
 }

@@ -8,8 +8,9 @@ import { maskPng, readMask } from "../mask/files.js";
 import { Mask } from "../mask/mask.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
 import { brush, lasso, wand } from "../mask/tools.js";
+import { restoreRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
-import { commands, pythonOptions, quoted, shellOptions } from "../widgets/commands.js";
+import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
 import { Runner, secondsText } from "../widgets/runner.js";
@@ -17,7 +18,9 @@ import { MASK_COLOURS, workBox } from "./limits.js";
 
 /** @param {import("../main.js").Context} context */
 export function restoreTab({ engine, pictures }) {
-  const stage = new Stage("The image; paint the damage with the mouse, or move with the arrow keys and mark with Enter");
+  const stage = new Stage(
+    "The image; paint the damage with the mouse, or move with the arrow keys and mark with Enter",
+  );
   /** @type {Mask | null} */
   let mask = null;
   /** @type {ImageData | null} */
@@ -33,7 +36,16 @@ export function restoreTab({ engine, pictures }) {
     tools: [
       { key: "b", icon: "brush", label: "Brush", tool: brush(() => mask, settings) },
       { key: "l", icon: "lasso", label: "Lasso", tool: lasso(() => mask, settings, stage) },
-      { key: "w", icon: "wand", label: "Wand: mark a region of one colour", tool: wand(() => mask, settings, () => pictures.current?.image ?? null) },
+      {
+        key: "w",
+        icon: "wand",
+        label: "Wand: mark a region of one colour",
+        tool: wand(
+          () => mask,
+          settings,
+          () => pictures.current?.image ?? null,
+        ),
+      },
       { key: "h", icon: "hand", label: "Move the image", tool: null },
     ],
     erase: (erase) => (settings.value = erase ? 0 : 1),
@@ -44,28 +56,72 @@ export function restoreTab({ engine, pictures }) {
       tolerance.element.hidden = grow.element.hidden = key !== "w";
     },
   });
-  const size = slider({ label: "Brush size", min: 1, max: 120, value: settings.diameter, show: (n) => `${n} px`, change: (n) => ((settings.diameter = n), stage.redraw()) });
-  const tolerance = slider({ label: "Colour tolerance", min: 0, max: 128, value: settings.tolerance, change: (n) => (settings.tolerance = n) });
-  const grow = slider({ label: "Grow the region by", min: 0, max: 12, value: settings.grow, show: (n) => `${n} px`, change: (n) => (settings.grow = n) });
+  const size = slider({
+    label: "Brush size",
+    min: 1,
+    max: 120,
+    value: settings.diameter,
+    show: (n) => `${n} px`,
+    change: (n) => ((settings.diameter = n), stage.redraw()),
+  });
+  const tolerance = slider({
+    label: "Colour tolerance",
+    min: 0,
+    max: 128,
+    value: settings.tolerance,
+    change: (n) => (settings.tolerance = n),
+  });
+  const grow = slider({
+    label: "Grow the region by",
+    min: 0,
+    max: 12,
+    value: settings.grow,
+    show: (n) => `${n} px`,
+    change: (n) => (settings.grow = n),
+  });
   tolerance.element.hidden = grow.element.hidden = true;
 
   const runner = new Runner(engine, { label: "Restore", start: () => void run() });
-  const fail = (/** @type {unknown} */ error) => (pictures.current ? runner.fail(error) : (problem.textContent = error instanceof Error ? error.message : String(error)));
+  const fail = (/** @type {unknown} */ error) =>
+    pictures.current
+      ? runner.fail(error)
+      : (problem.textContent = error instanceof Error ? error.message : String(error));
   const problem = h("p", { class: "failed", role: "alert" });
-  const view = choice({ label: "View", hidden: true, value: "damage", options: [["damage", "Damage"], ["result", "Result"]], change: () => layers() });
+  const view = choice({
+    label: "View",
+    hidden: true,
+    value: "damage",
+    options: [
+      ["damage", "Damage"],
+      ["result", "Result"],
+    ],
+    change: () => layers(),
+  });
   view.element.classList.add("view-choice");
   const preset = choice({
     label: "Quality",
     value: "standard",
-    options: [["fast", "Fast"], ["standard", "Standard"], ["best", "Best"]],
+    options: [
+      ["fast", "Fast"],
+      ["standard", "Standard"],
+      ["best", "Best"],
+    ],
     hints: { best: "Also learns atoms from the image; takes many times longer" },
     change: () => describe(),
   });
   const fill = choice({
     label: "Wide holes",
     value: "auto",
-    options: [["auto", "Auto"], ["model", "Smooth"], ["copy", "Copy"]],
-    hints: { auto: "Copies where the surroundings are detailed", model: "Only what the atoms predict", copy: "Copies from elsewhere in the image" },
+    options: [
+      ["auto", "Auto"],
+      ["model", "Smooth"],
+      ["copy", "Copy"],
+    ],
+    hints: {
+      auto: "Copies where the surroundings are detailed",
+      model: "Only what the atoms predict",
+      copy: "Copies from elsewhere in the image",
+    },
     change: () => describe(),
   });
   const marked = h("p", { class: "quiet" });
@@ -73,10 +129,28 @@ export function restoreTab({ engine, pictures }) {
   const finished = h(
     "div",
     { class: "row", hidden: true },
-    button({ icon: "download", text: "Download PNG", press: async () => result && download(await toPng(result), outputName()) }),
-    button({ icon: "forward", text: "Continue from it", hint: "Use the result as the image", press: () => result && pictures.set({ name: outputName(), image: result, missing: null }) }),
+    button({
+      icon: "download",
+      text: "Download PNG",
+      press: async () => result && download(await toPng(result), outputName()),
+    }),
+    button({
+      icon: "forward",
+      text: "Continue",
+      hint: "Use the result as the image",
+      press: () => result && pictures.set({ name: outputName(), image: result, missing: null }),
+    }),
   );
-  const welcoming = h("div", { class: "stage-cover" }, pictureWelcome(pictures, { title: "Restore an image", text: "Drop or paste a photo, then paint over scratches, stains or anything that should go. It never leaves this device.", fail }), problem);
+  const welcoming = h(
+    "div",
+    { class: "stage-cover" },
+    pictureWelcome(pictures, {
+      title: "Restore an image",
+      text: "Drop or paste a photo, then paint over scratches, stains or anything that should go. It never leaves this device.",
+      fail,
+    }),
+    problem,
+  );
   stage.element.append(view.element, welcoming);
   const { element, side } = workbench(
     stage.element,
@@ -91,8 +165,18 @@ export function restoreTab({ engine, pictures }) {
         "div",
         { class: "row" },
         button({ icon: "trash", text: "Clear", press: () => mask?.clear() }),
-        button({ icon: "upload", text: "Import", hint: "A mask of the size of the image, white where it is damaged", press: () => void importMask() }),
-        button({ icon: "download", text: "Export", hint: "The mask as a PNG, for --holes", press: async () => mask && download(await maskPng(mask), maskName()) }),
+        button({
+          icon: "upload",
+          text: "Import",
+          hint: "A mask of the size of the image, white where it is damaged",
+          press: () => void importMask(),
+        }),
+        button({
+          icon: "download",
+          text: "Export",
+          hint: "The mask as a PNG, for --holes",
+          press: async () => mask && download(await maskPng(mask), maskName()),
+        }),
       ),
     ),
     section("Filling", preset.element, fill.element),
@@ -111,12 +195,14 @@ export function restoreTab({ engine, pictures }) {
   }
 
   function describe() {
-    const options = /** @type {[string, string, string][]} */ ([["preset", preset.value, "standard"], ["fill", fill.value, "auto"]]);
-    const image = pictures.current?.name ?? "photo.png";
-    const holes = maskName();
     listing.show(
-      `lobcod inpaint ${quoted(image)} --holes ${quoted(holes)} -o ${quoted(outputName())}${shellOptions(options)}`,
-      `import lobcod, numpy as np\nfrom PIL import Image\n\nimage = np.asarray(Image.open(${JSON.stringify(image)}).convert("RGB"))\nholes = np.asarray(Image.open(${JSON.stringify(holes)}).convert("L")) > 0\nfilled = lobcod.inpaint(image, ~holes, fill="${fill.value}", channel_axis=-1${pythonOptions(options.slice(0, 1))})`,
+      restoreRecipe({
+        image: pictures.current?.name ?? "photo.png",
+        mask: maskName(),
+        output: outputName(),
+        preset: preset.value,
+        fill: fill.value,
+      }),
     );
   }
 
@@ -125,9 +211,12 @@ export function restoreTab({ engine, pictures }) {
     tools.enable(pictures.current !== null && !showsResult);
     stage.compare(showsResult && !runner.busy);
     stage.layers = [];
-    if (before && (!showsResult || !runner.busy)) stage.layers.push({ source: before, side: showsResult ? "before" : undefined });
-    if (after && showsResult) stage.layers.push({ source: after, side: runner.busy ? undefined : "after" });
-    if (mask && !showsResult) stage.layers.push({ source: mask.overlay, alpha: 0.62, smooth: false });
+    if (before && (!showsResult || !runner.busy))
+      stage.layers.push({ source: before, side: showsResult ? "before" : undefined });
+    if (after && showsResult)
+      stage.layers.push({ source: after, side: runner.busy ? undefined : "after" });
+    if (mask && !showsResult)
+      stage.layers.push({ source: mask.overlay, alpha: 0.62, smooth: false });
     stage.redraw();
   }
 
@@ -159,7 +248,10 @@ export function restoreTab({ engine, pictures }) {
   function painted() {
     const count = mask?.count() ?? 0;
     const share = (100 * count) / (mask?.data.length ?? 1);
-    marked.textContent = count === 0 ? "Nothing is marked yet. Paint over the damage." : `${count.toLocaleString("en")} pixels marked, ${share.toPrecision(2)} % of the image`;
+    marked.textContent =
+      count === 0
+        ? "Nothing is marked yet. Paint over the damage."
+        : `${count.toLocaleString("en")} pixels marked, ${share.toPrecision(2)} % of the image`;
     tools.steps((mask?.done.length ?? 0) > 0, (mask?.undone.length ?? 0) > 0);
     runner.startButton.disabled = count === 0;
   }
@@ -186,7 +278,10 @@ export function restoreTab({ engine, pictures }) {
     const job = runner.run({
       task: "inpaint",
       options: { preset: preset.value, fill: fill.value },
-      buffers: { image: imageBuffer(crop(image, box)), mask: { type: "u8", shape: [box.height, box.width], data: holes } },
+      buffers: {
+        image: imageBuffer(crop(image, box)),
+        mask: { type: "u8", shape: [box.height, box.width], data: holes },
+      },
       preview: show,
     });
     layers();
@@ -195,11 +290,20 @@ export function restoreTab({ engine, pictures }) {
     if (message) {
       show(message);
       result = paste(image, bufferImage(message.buffers.image), box);
-      const part = box.width * box.height < image.width * image.height ? ` Worked on the ${sizeText(box)} pixels around the damage.` : "";
-      runner.say(`Filled ${message.missing.toLocaleString("en")} pixels in ${secondsText(message.seconds)}.${part}`);
+      const part =
+        box.width * box.height < image.width * image.height
+          ? ` Worked on the ${sizeText(box)} pixels around the damage.`
+          : "";
+      runner.say(
+        `Filled ${message.missing.toLocaleString("en")} pixels in ${secondsText(message.seconds)}.${part}`,
+      );
       finished.hidden = false;
       stage.divider.value = 0.5;
-    } else if (result === null && view.value === "result" && runner.status.classList.contains("failed")) {
+    } else if (
+      result === null &&
+      view.value === "result" &&
+      runner.status.classList.contains("failed")
+    ) {
       after = null;
       view.value = "damage";
       view.enable("result", false);
@@ -216,6 +320,7 @@ export function restoreTab({ engine, pictures }) {
   return {
     element,
     receive: (/** @type {File[]} */ files) => void pictures.open(files).catch(fail),
-    key: (/** @type {KeyboardEvent} */ event) => mask && undoKeys(event, { undo: () => mask?.undo(), redo: () => mask?.redo() }),
+    key: (/** @type {KeyboardEvent} */ event) =>
+      mask && undoKeys(event, { undo: () => mask?.undo(), redo: () => mask?.redo() }),
   };
 }

@@ -4,11 +4,12 @@ import { button, download, h } from "../dom.js";
 import { bells, drums } from "../files/sounds.js";
 import { readWav } from "../files/wav.js";
 import { pickFiles, stem } from "../image/load.js";
-import { commands, quoted } from "../widgets/commands.js";
+import { soundRecipe } from "../recipes.js";
+import { commands } from "../widgets/commands.js";
+import { curves, relativePenalty } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
 import { workbench } from "../widgets/picture-panel.js";
 import { play } from "../widgets/player.js";
-import { plot } from "../widgets/plot.js";
 import { Runner, secondsText } from "../widgets/runner.js";
 import { track } from "../widgets/track.js";
 import { waveCards } from "../widgets/waves.js";
@@ -26,18 +27,45 @@ export function soundTab({ engine }) {
   let file = null;
   /** @type {Float32Array | null} */
   let rebuilt = null;
-  /** @type {{ objective: import("../widgets/plot.js").Sample[], gap: import("../widgets/plot.js").Sample[] }} */
-  let curves = { objective: [], gap: [] };
 
   const timeline = track((atom) => choose(atom));
   const cards = waveCards((atom) => choose(atom));
   const runner = new Runner(engine, { label: "Learn", start: () => void run() });
-  const count = slider({ label: "Number of waveforms", min: 1, max: 16, value: 3, change: () => describe() });
-  const duration = slider({ label: "Length of a waveform", min: 5, max: 200, step: 5, value: 60, show: (n) => `${n} ms, ${samplesOf(n)} samples`, change: () => describe() });
-  const penalty = slider({ label: "Penalty", min: -2, max: -0.3, step: 0.05, value: -1, show: (n) => `${relative(n)} of the largest`, hint: "How strong an event must be", change: () => describe() });
-  const passes = slider({ label: "Passes", min: 2, max: 60, step: 2, value: 20, change: () => describe() });
-  const objective = plot({ label: "Objective", format: (n) => n.toExponential(3) });
-  const gap = plot({ label: "Certified relative gap", logarithmic: true, format: (n) => n.toExponential(1) });
+  const count = slider({
+    label: "Number of waveforms",
+    min: 1,
+    max: 16,
+    value: 3,
+    change: () => describe(),
+  });
+  const duration = slider({
+    label: "Length of a waveform",
+    min: 5,
+    max: 200,
+    step: 5,
+    value: 60,
+    show: (n) => `${n} ms, ${samplesOf(n)} samples`,
+    change: () => describe(),
+  });
+  const penalty = slider({
+    label: "Penalty",
+    min: -2,
+    max: -0.3,
+    step: 0.05,
+    value: -1,
+    show: (n) => `${relativePenalty(n)} of the largest`,
+    hint: "How strong an event must be",
+    change: () => describe(),
+  });
+  const passes = slider({
+    label: "Passes",
+    min: 2,
+    max: 60,
+    step: 2,
+    value: 20,
+    change: () => describe(),
+  });
+  const charts = curves();
   const listing = commands();
   const problem = h("p", { class: "failed", role: "alert" });
   const title = h("strong", {});
@@ -45,8 +73,18 @@ export function soundTab({ engine }) {
   const finished = h(
     "div",
     { class: "row", hidden: true },
-    button({ icon: "download", text: "Dictionary (npz)", hint: "For --dictionary and numpy.load", press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()) }),
-    button({ icon: "play", text: "Play the sum", hint: "The sound as the sum of its waveforms", press: () => rebuilt && sound && play(rebuilt, sound.rate) }),
+    button({
+      icon: "download",
+      text: "Dictionary (npz)",
+      hint: "For --dictionary and numpy.load",
+      press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()),
+    }),
+    button({
+      icon: "play",
+      text: "Play the sum",
+      hint: "The sound as the sum of its waveforms",
+      press: () => rebuilt && sound && play(rebuilt, sound.rate),
+    }),
   );
   const samples = [
     { ...sampleCard(drums, "Drum loop", "Three drums"), choose: () => opened(drums()) },
@@ -55,7 +93,13 @@ export function soundTab({ engine }) {
   const cover = h(
     "div",
     { class: "stage-cover" },
-    welcome({ title: "Learn the waveforms of a sound", text: "Drop a WAV file. Shapes that repeat in it are found, with the times at which they occur.", accept: ".wav,audio/wav", open: (files) => void open(files), samples }),
+    welcome({
+      title: "Learn the waveforms of a sound",
+      text: "Drop a WAV file. Shapes that repeat in it are found, with the times at which they occur.",
+      accept: ".wav,audio/wav",
+      open: (files) => void open(files),
+      samples,
+    }),
     problem,
   );
   const stage = h("div", { class: "stage sound-stage" }, timeline.element, cards.element, cover);
@@ -65,15 +109,22 @@ export function soundTab({ engine }) {
       "div",
       { class: "picture-head" },
       h("div", { class: "picture-name" }, title, subtitle),
-      button({ icon: "play", label: "Play the sound", press: () => sound && play(sound.samples, sound.rate) }),
-      button({ icon: "open", label: "Open another sound", press: async () => void open(await pickFiles({ accept: ".wav,audio/wav" })) }),
+      button({
+        icon: "play",
+        label: "Play the sound",
+        press: () => sound && play(sound.samples, sound.rate),
+      }),
+      button({
+        icon: "open",
+        label: "Open another sound",
+        press: async () => void open(await pickFiles({ accept: ".wav,audio/wav" })),
+      }),
       button({ icon: "close", label: "Close the sound", press: () => opened(null) }),
     ),
     section("Dictionary", count.element, duration.element, penalty.element, passes.element),
     runner.element,
     finished,
-    objective.element,
-    gap.element,
+    charts.element,
     listing.element,
   );
 
@@ -86,7 +137,12 @@ export function soundTab({ engine }) {
 
   /** @param {() => Sound} make @param {string} title @param {string} hint */
   function sampleCard(make, title, hint) {
-    return { title, hint, credit: "computed by code", picture: async () => wavePicture(make().samples) };
+    return {
+      title,
+      hint,
+      credit: "computed by code",
+      picture: async () => wavePicture(make().samples),
+    };
   }
 
   /** @param {File[]} files */
@@ -120,9 +176,7 @@ export function soundTab({ engine }) {
 
   function forget() {
     file = rebuilt = null;
-    curves = { objective: [], gap: [] };
-    objective.show([]);
-    gap.show([]);
+    charts.clear();
     finished.hidden = true;
     cards.clear();
     timeline.activations(null, 0);
@@ -135,27 +189,22 @@ export function soundTab({ engine }) {
     const wave = cards.wave(atom);
     if (!wave || !sound) return;
     const largest = wave.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
-    play(wave.map((value) => (0.6 * value) / largest), sound.rate);
-  }
-
-  function describe() {
-    const name = sound?.name ?? "sound.wav";
-    const length = samplesOf(duration.value);
-    const values = `${relative(penalty.value)}`;
-    const several = (sound?.channels ?? 1) > 1;
-    const note = several ? "# Average the channels first: the page works on mono sound.\n" : "";
-    listing.show(
-      `${note}lobcod learn ${quoted(name)} -o ${quoted(outputName())} --axes t --atoms ${count.value} --size ${length} --relative-penalty ${values} --passes ${passes.value}`,
-      `import lobcod\nfrom scipy.io import wavfile\n\nrate, samples = wavfile.read(${JSON.stringify(name)})\nlearnt = lobcod.learn(samples.astype("float32")${several ? ".mean(axis=1)" : ""}, atoms=${count.value}, size=(${length},), relative_penalty=${values}, passes=${passes.value})\nlearnt.dictionary`,
+    play(
+      wave.map((value) => (0.6 * value) / largest),
+      sound.rate,
     );
   }
 
-  /** @param {import("../engine/message.js").Message} message */
-  function follow({ seconds, objective: value, gap: relativeGap }) {
-    if (value !== null && value !== undefined) curves.objective.push({ seconds, value });
-    if (relativeGap !== null && relativeGap !== undefined) curves.gap.push({ seconds, value: relativeGap });
-    objective.show(curves.objective);
-    gap.show(curves.gap);
+  function describe() {
+    const given = {
+      name: sound?.name ?? "sound.wav",
+      output: outputName(),
+      atoms: count.value,
+      size: samplesOf(duration.value),
+      penalty: relativePenalty(penalty.value),
+      passes: passes.value,
+    };
+    listing.show(soundRecipe(given, (sound?.channels ?? 1) === 1));
   }
 
   async function run() {
@@ -169,11 +218,17 @@ export function soundTab({ engine }) {
     forget();
     const message = await runner.run({
       task: "sound",
-      options: { rate: given.rate, atoms: count.value, size: samplesOf(duration.value), relative_penalty: relative(penalty.value), passes: passes.value },
+      options: {
+        rate: given.rate,
+        atoms: count.value,
+        size: samplesOf(duration.value),
+        relative_penalty: relativePenalty(penalty.value),
+        passes: passes.value,
+      },
       buffers: { samples: { type: "f32", shape: [given.samples.length], data: given.samples } },
       preview: ({ buffers }) => cards.show(buffers.atoms),
       progress: (progress) => {
-        follow(progress);
+        charts.follow(progress);
         if (progress.pass) runner.say(`Pass ${progress.pass} of ${passes.value}`);
       },
     });
@@ -184,26 +239,27 @@ export function soundTab({ engine }) {
     timeline.activations(codes, count.value);
     file = new Uint8Array(message.buffers.dictionary.data);
     rebuilt = new Float32Array(message.buffers.reconstruction.data);
-    follow(message);
+    charts.follow(message);
     finished.hidden = false;
-    runner.say(`Learnt ${count.value} waveforms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} events.`);
+    runner.say(
+      `Learnt ${count.value} waveforms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} events.`,
+    );
   }
 
   opened(null);
   return { element, receive: (/** @type {File[]} */ files) => void open(files) };
 }
 
-/** The penalty of a slider position, as a fraction of the largest useful one. @param {number} exponent */
-const relative = (exponent) => Number((10 ** exponent).toPrecision(2));
-
 /** A drawing of a sound for its card. @param {Float32Array} samples */
 function wavePicture(samples) {
   const image = new ImageData(240, 180);
   for (let x = 0; x < 240; x++) {
     let largest = 0;
-    for (let i = Math.floor((x * samples.length) / 240); i < ((x + 1) * samples.length) / 240; i++) largest = Math.max(largest, Math.abs(samples[i]));
+    for (let i = Math.floor((x * samples.length) / 240); i < ((x + 1) * samples.length) / 240; i++)
+      largest = Math.max(largest, Math.abs(samples[i]));
     const half = Math.max(1, Math.round(80 * largest));
-    for (let y = 90 - half; y < 90 + half; y++) image.data.set([16, 150, 136, 255], 4 * (y * 240 + x));
+    for (let y = 90 - half; y < 90 + half; y++)
+      image.data.set([16, 150, 136, 255], 4 * (y * 240 + x));
   }
   return image;
 }

@@ -24,14 +24,26 @@ export function atomBoard(choose) {
       if (cells.length !== count || cells[0]?.canvas.width !== width) {
         cells = Array.from({ length: count }, (_, i) => {
           const canvas = newCanvas(width, height);
-          const button = h("button", { type: "button", class: "atom", "aria-label": `Atom ${i + 1}`, "aria-pressed": "false", on: { click: () => choose(i) } }, canvas);
+          const button = h(
+            "button",
+            {
+              type: "button",
+              class: "atom",
+              "aria-label": `Atom ${i + 1}`,
+              "aria-pressed": "false",
+              on: { click: () => choose(i) },
+            },
+            canvas,
+          );
           return { button, canvas };
         });
         element.replaceChildren(...cells.map(({ button }) => button));
         element.style.setProperty("--columns", String(Math.ceil(Math.sqrt(count))));
       }
       const size = data.length / count;
-      cells.forEach(({ canvas }, i) => drawAtom(canvas, data.subarray(i * size, (i + 1) * size), shape.length === 4 ? 3 : 1));
+      cells.forEach(({ canvas }, i) =>
+        drawAtom(canvas, data.subarray(i * size, (i + 1) * size), shape.length === 4 ? 3 : 1),
+      );
     },
     /** Says how often each atom is used. @param {Int32Array} uses */
     label(uses) {
@@ -42,7 +54,9 @@ export function atomBoard(choose) {
     },
     /** Marks the chosen atoms. @param {number[]} chosen */
     mark(chosen) {
-      cells.forEach(({ button }, i) => button.setAttribute("aria-pressed", String(chosen.includes(i))));
+      cells.forEach(({ button }, i) =>
+        button.setAttribute("aria-pressed", String(chosen.includes(i))),
+      );
     },
     /** A copy of the image of an atom. @param {number} index */
     picture(index) {
@@ -70,7 +84,9 @@ function drawAtom(canvas, values, channels) {
   let largest = 1e-12;
   for (let i = 0; i < values.length; i++) largest = Math.max(largest, Math.abs(values[i]));
   for (let i = 0; i < width * height; i++) {
-    for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = 127.5 + (127.5 / largest) * values[(channels === 3 ? c : 0) * width * height + i];
+    for (let c = 0; c < 3; c++)
+      pixels.data[4 * i + c] =
+        127.5 + (127.5 / largest) * values[(channels === 3 ? c : 0) * width * height + i];
     pixels.data[4 * i + 3] = 255;
   }
   context(canvas).putImageData(pixels, 0, 0);

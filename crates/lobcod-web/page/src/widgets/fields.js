@@ -7,7 +7,16 @@ import { h, newId } from "../dom.js";
  * @param {{ label: string, min: number, max: number, step?: number, value: number, hint?: string,
  *   show?: (value: number) => string, change?: (value: number) => void }} options
  */
-export function slider({ label, min, max, step = 1, value, hint, show = String, change = () => {} }) {
+export function slider({
+  label,
+  min,
+  max,
+  step = 1,
+  value,
+  hint,
+  show = String,
+  change = () => {},
+}) {
   const id = newId();
   const output = h("output", { for: id, class: "field-value" }, show(value));
   const input = h("input", { type: "range", id, min, max, step, value, title: hint });
@@ -22,7 +31,12 @@ export function slider({ label, min, max, step = 1, value, hint, show = String, 
     refresh();
     change(Number(input.value));
   });
-  const element = h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: id }, label), output), input);
+  const element = h(
+    "div",
+    { class: "field" },
+    h("div", { class: "field-head" }, h("label", { for: id }, label), output),
+    input,
+  );
   return {
     element,
     get value() {
@@ -44,7 +58,13 @@ export function choice({ label, options, value, hints = {}, hidden = false, chan
   const name = newId();
   const inputs = new Map();
   const parts = options.map(([key, text]) => {
-    const input = h("input", { type: "radio", name, value: key, checked: key === value, class: "visually-hidden" });
+    const input = h("input", {
+      type: "radio",
+      name,
+      value: key,
+      checked: key === value,
+      class: "visually-hidden",
+    });
     inputs.set(key, input);
     input.addEventListener("change", () => change(key));
     return h("label", { class: "segment", title: hints[key] }, input, h("span", {}, text));
@@ -93,4 +113,5 @@ export function toggle({ label, value = false, hint, change = () => {} }) {
  * @param {string} title
  * @param {...Node} children
  */
-export const section = (title, ...children) => h("section", { class: "section" }, h("h2", {}, title), ...children);
+export const section = (title, ...children) =>
+  h("section", { class: "section" }, h("h2", {}, title), ...children);

@@ -40,7 +40,11 @@ export function pictureHead(pictures, fail) {
     "div",
     { class: "picture-head" },
     h("div", { class: "picture-name" }, name, size),
-    button({ icon: "open", label: "Open another image", press: async () => pictures.open(await pickFiles({ accept: ACCEPT })).catch(fail) }),
+    button({
+      icon: "open",
+      label: "Open another image",
+      press: async () => pictures.open(await pickFiles({ accept: ACCEPT })).catch(fail),
+    }),
     button({ icon: "close", label: "Close the image", press: () => pictures.set(null) }),
   );
   const refresh = () => {
@@ -60,5 +64,8 @@ export function pictureHead(pictures, fail) {
  */
 export function workbench(stage, ...panel) {
   const side = h("aside", { class: "panel", "aria-label": "Settings" }, ...panel);
-  return { element: h("div", { class: "workbench" }, h("div", { class: "stage-area" }, stage), side), side };
+  return {
+    element: h("div", { class: "workbench" }, h("div", { class: "stage-area" }, stage), side),
+    side,
+  };
 }

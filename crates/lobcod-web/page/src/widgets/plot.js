@@ -23,12 +23,20 @@ export function plot({ label, logarithmic = false, format }) {
   svg.append(line, dot);
   const value = h("output", { class: "field-value" });
   const time = h("span", { class: "quiet" });
-  const element = h("div", { class: "plot" }, h("div", { class: "field-head" }, h("span", {}, label), value), svg, time);
+  const element = h(
+    "div",
+    { class: "plot" },
+    h("div", { class: "field-head" }, h("span", {}, label), value),
+    svg,
+    time,
+  );
   return {
     element,
     /** @param {Sample[]} samples in order of time */
     show(samples) {
-      const shown = samples.filter(({ value }) => Number.isFinite(value) && (!logarithmic || value > 0));
+      const shown = samples.filter(
+        ({ value }) => Number.isFinite(value) && (!logarithmic || value > 0),
+      );
       const last = shown.at(-1);
       value.textContent = last ? format(last.value) : "–";
       time.textContent = last ? `${last.seconds.toFixed(1)} s` : "";
@@ -37,17 +45,30 @@ export function plot({ label, logarithmic = false, format }) {
       const end = Math.max(last?.seconds ?? 1, 1e-9);
       const place = (/** @type {number} */ i) => {
         const x = 4 + (WIDTH - 8) * (shown[i].seconds / end);
-        const y = HEIGHT - 5 - (HEIGHT - 10) * (high > low ? (heights[i] - low) / (high - low) : 0.5);
+        const y =
+          HEIGHT - 5 - (HEIGHT - 10) * (high > low ? (heights[i] - low) / (high - low) : 0.5);
         return [x, y];
       };
-      line.setAttribute("points", shown.map((_, i) => place(i).map((n) => n.toFixed(1)).join(",")).join(" "));
+      line.setAttribute(
+        "points",
+        shown
+          .map((_, i) =>
+            place(i)
+              .map((n) => n.toFixed(1))
+              .join(","),
+          )
+          .join(" "),
+      );
       dot.setAttribute("visibility", last ? "visible" : "hidden");
       if (last) {
         const [x, y] = place(shown.length - 1);
         dot.setAttribute("cx", String(x));
         dot.setAttribute("cy", String(y));
       }
-      svg.setAttribute("aria-label", last ? `${label}: ${format(last.value)} after ${last.seconds.toFixed(1)} seconds` : label);
+      svg.setAttribute(
+        "aria-label",
+        last ? `${label}: ${format(last.value)} after ${last.seconds.toFixed(1)} seconds` : label,
+      );
     },
   };
 }

@@ -20,11 +20,23 @@ export class Runner {
     /** @type {AbortController | null} */
     this.controller = null;
     this.startButton = button({ icon: "play", text: label, kind: "primary wide", press: start });
-    this.stopButton = button({ icon: "stop", text: "Stop", kind: "wide", press: () => this.stop() });
+    this.stopButton = button({
+      icon: "stop",
+      text: "Stop",
+      kind: "wide",
+      press: () => this.stop(),
+    });
     this.stopButton.hidden = true;
     this.bar = h("progress", { max: 1, value: 0, "aria-label": "Progress", hidden: true });
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
-    this.element = h("div", { class: "runner" }, this.startButton, this.stopButton, this.bar, this.status);
+    this.element = h(
+      "div",
+      { class: "runner" },
+      this.startButton,
+      this.stopButton,
+      this.bar,
+      this.status,
+    );
   }
 
   get busy() {
@@ -71,7 +83,13 @@ export class Runner {
           progress?.(message);
         }
       };
-      const result = await this.engine.run({ task, options, buffers, signal: controller.signal, event });
+      const result = await this.engine.run({
+        task,
+        options,
+        buffers,
+        signal: controller.signal,
+        event,
+      });
       if (!result && this.controller === controller) this.say("Stopped.");
       if (result) result.waited = (performance.now() - started) / 1000;
       return this.controller === controller ? result : null;
@@ -100,4 +118,5 @@ export class Runner {
  * Seconds in words.
  * @param {number} seconds
  */
-export const secondsText = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`);
+export const secondsText = (seconds) =>
+  seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;

@@ -2,7 +2,8 @@
 
 import { button, h, oncePerFrame } from "../dom.js";
 
-const LANE = 26;
+/** Height of the lane of an atom. */
+const LANE = 30;
 
 /** @typedef {{ position: Int32Array, atom: Int32Array, value: Float32Array }} Codes */
 
@@ -18,7 +19,12 @@ export function track(choose) {
   // The visible part, in samples.
   let start = 0;
   let length = 1;
-  const canvas = h("canvas", { class: "track-canvas", tabindex: 0, role: "img", "aria-label": "Waveform, and when each atom is used" });
+  const canvas = h("canvas", {
+    class: "track-canvas",
+    tabindex: 0,
+    role: "img",
+    "aria-label": "Waveform, and when each atom is used",
+  });
   const bar = h(
     "div",
     { class: "zoom-bar", role: "group", "aria-label": "Zoom" },
@@ -111,14 +117,19 @@ export function track(choose) {
   /** @param {CanvasRenderingContext2D} pen @param {number} width @param {number} height @param {string} ink */
   function drawTimes(pen, width, height, ink) {
     const span = length / rate;
-    const step = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60].find((s) => (s / span) * width > 70) ?? 120;
+    const step =
+      [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60].find(
+        (s) => (s / span) * width > 70,
+      ) ?? 120;
     pen.fillStyle = ink;
     pen.font = "11px system-ui";
-    pen.textAlign = "center";
-    for (let time = Math.ceil(start / rate / step) * step; time <= (start + length) / rate; time += step) {
-      pen.fillText(`${Number(time.toFixed(3))} s`, ((time * rate - start) / length) * width, height - 8);
+    const end = (start + length) / rate;
+    for (let time = Math.ceil(start / rate / step) * step; time <= end; time += step) {
+      const text = `${Number(time.toFixed(3))} s`;
+      const half = pen.measureText(text).width / 2;
+      const x = ((time * rate - start) / length) * width;
+      pen.fillText(text, Math.min(width - 2 * half - 6, Math.max(6, x - half)), height - 8);
     }
-    pen.textAlign = "start";
   }
 
   /** @type {{ x: number, moved: boolean } | null} */

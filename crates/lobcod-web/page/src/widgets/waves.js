@@ -15,8 +15,18 @@ export function waveCards(choose) {
       if (cells.length !== count) {
         cells = Array.from({ length: count }, (_, i) => {
           const canvas = h("canvas", { width: 320, height: 120 });
-          const text = h("span", {}, `Waveform ${i + 1}`);
-          const button = h("button", { type: "button", class: "wave", "aria-pressed": "false", on: { click: () => choose(i) } }, canvas, h("span", { class: "wave-text" }, icon("play"), text));
+          const text = h("span", { class: "quiet" });
+          const button = h(
+            "button",
+            {
+              type: "button",
+              class: "wave",
+              "aria-pressed": "false",
+              on: { click: () => choose(i) },
+            },
+            canvas,
+            h("span", { class: "wave-text" }, icon("play"), `Waveform ${i + 1}`, text),
+          );
           return { button, canvas, text, wave: new Float32Array(0) };
         });
         element.replaceChildren(...cells.map(({ button }) => button));
@@ -28,7 +38,10 @@ export function waveCards(choose) {
     },
     /** @param {Int32Array} uses */
     label(uses) {
-      cells.forEach(({ text }, i) => (text.textContent = `Waveform ${i + 1}, ${uses[i].toLocaleString("en")} ${uses[i] === 1 ? "event" : "events"}`));
+      cells.forEach(
+        ({ text }, i) =>
+          (text.textContent = `${uses[i].toLocaleString("en")} ${uses[i] === 1 ? "event" : "events"}`),
+      );
     },
     /** @param {number} atom */
     mark(atom) {
@@ -58,7 +71,10 @@ function drawWave(canvas, wave, ink) {
   pen.lineJoin = "round";
   pen.beginPath();
   wave.forEach((value, i) => {
-    const [x, y] = [(width * i) / Math.max(1, wave.length - 1), height / 2 - (height / 2 - 6) * (value / largest)];
+    const [x, y] = [
+      (width * i) / Math.max(1, wave.length - 1),
+      height / 2 - (height / 2 - 6) * (value / largest),
+    ];
     if (i === 0) pen.moveTo(x, y);
     else pen.lineTo(x, y);
   });

@@ -17,7 +17,8 @@ import { toCanvas } from "../image/raster.js";
 
 /** @param {WelcomeOptions} options */
 export function welcome({ title, text, accept, multiple = false, camera = false, open, samples }) {
-  const pick = async (/** @type {boolean} */ capture) => open(await pickFiles({ accept, multiple, capture }));
+  const pick = async (/** @type {boolean} */ capture) =>
+    open(await pickFiles({ accept, multiple, capture }));
   return h(
     "div",
     { class: "welcome" },
@@ -26,7 +27,12 @@ export function welcome({ title, text, accept, multiple = false, camera = false,
     h(
       "div",
       { class: "row centred" },
-      button({ icon: "open", text: multiple ? "Open files" : "Open a file", kind: "primary", press: () => pick(false) }),
+      button({
+        icon: "open",
+        text: multiple ? "Open files" : "Open a file",
+        kind: "primary",
+        press: () => pick(false),
+      }),
       camera ? button({ icon: "camera", text: "Take a photo", press: () => pick(true) }) : null,
     ),
     h("p", { class: "quiet" }, "or start with a sample"),

@@ -8,7 +8,14 @@ import { fileURLToPath } from "node:url";
 
 export const PAGE = fileURLToPath(new URL("../../../page", import.meta.url));
 
-const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".wasm": "application/wasm",
+};
 
 const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -20,10 +27,16 @@ const POLICY =
 export async function serve(wasm) {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? "/", "http://page").pathname;
-    const file = path === "/lobcod_web.wasm" ? wasm : join(PAGE, normalize(path === "/" ? "/index.html" : path));
+    const file =
+      path === "/lobcod_web.wasm"
+        ? wasm
+        : join(PAGE, normalize(path === "/" ? "/index.html" : path));
     const found = await stat(file).catch(() => null);
     if (!found?.isFile()) return response.writeHead(404).end();
-    response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream", "Content-Security-Policy": POLICY });
+    response.writeHead(200, {
+      "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
+      "Content-Security-Policy": POLICY,
+    });
     createReadStream(file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));

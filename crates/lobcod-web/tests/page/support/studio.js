@@ -16,7 +16,9 @@ export const WASM = process.env.LOBCOD_WASM ?? join(ROOT, "crates/lobcod-web/pag
 /** The command line. */
 export const PROGRAM = process.env.LOBCOD_BINARY ?? join(ROOT, "target/debug/lobcod");
 
-const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  (path) => existsSync(path),
+);
 
 /** Why tests cannot run here, or `false`. */
 export const missing = !BROWSER
@@ -26,28 +28,49 @@ export const missing = !BROWSER
     : false;
 
 /** Why results cannot be compared with the command line here, or `false`. */
-export const noProgram = missing || (existsSync(PROGRAM) ? false : `skipped: ${PROGRAM} does not exist; build it with \`cargo build -p lobcod-cli\``);
+export const noProgram =
+  missing ||
+  (existsSync(PROGRAM)
+    ? false
+    : `skipped: ${PROGRAM} does not exist; build it with \`cargo build -p lobcod-cli\``);
 
 /** A folder for files of one test. */
 export const scratchFolder = () => mkdtempSync(join(tmpdir(), "lobcod-studio-"));
 
 /** Runs the command line. */
-export const lobcod = (...words) => execFileSync(PROGRAM, words, { stdio: ["ignore", "pipe", "inherit"] });
+export const lobcod = (...words) =>
+  execFileSync(PROGRAM, words, { stdio: ["ignore", "pipe", "inherit"] });
 
 /** A browser with the page of one tab open. */
 export class Studio {
-  static async open(tab, { width = 1400, height = 900, scheme = "light", touch = false, address } = {}) {
+  static async open(
+    tab,
+    { width = 1400, height = 900, scheme = "light", touch = false, address } = {},
+  ) {
     const studio = new Studio();
     studio.server = address ? null : await serve(WASM);
     studio.address = address ?? studio.server.address;
-    studio.browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"] });
-    const context = await studio.browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch, acceptDownloads: true });
+    studio.browser = await chromium.launch({
+      executablePath: BROWSER,
+      args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"],
+    });
+    const context = await studio.browser.newContext({
+      viewport: { width, height },
+      colorScheme: scheme,
+      hasTouch: touch,
+      acceptDownloads: true,
+    });
     studio.page = await context.newPage();
     studio.faults = [];
-    studio.page.on("console", (message) => ["error", "warning"].includes(message.type()) && studio.faults.push(message.text()));
+    studio.page.on(
+      "console",
+      (message) =>
+        ["error", "warning"].includes(message.type()) && studio.faults.push(message.text()),
+    );
     studio.page.on("pageerror", (error) => studio.faults.push(error.stack ?? error.message));
     studio.page.on("request", (request) => {
-      if (!request.url().startsWith(studio.address) && !/^(blob|data):/.test(request.url())) studio.faults.push(`fetched ${request.url()}`);
+      if (!request.url().startsWith(studio.address) && !/^(blob|data):/.test(request.url()))
+        studio.faults.push(`fetched ${request.url()}`);
     });
     await studio.show(tab);
     return studio;
@@ -82,14 +105,21 @@ export class Studio {
 
   /** Gives files to the tab as a drop does. */
   async drop(...files) {
-    const data = files.map((path) => ({ name: path.split("/").at(-1), bytes: readFileSync(path).toString("base64") }));
+    const data = files.map((path) => ({
+      name: path.split("/").at(-1),
+      bytes: readFileSync(path).toString("base64"),
+    }));
     await this.page.evaluate((list) => {
       const transfer = new DataTransfer();
       for (const { name, bytes } of list) {
         const type = name.endsWith("png") ? "image/png" : name.endsWith("jpg") ? "image/jpeg" : "";
-        transfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name, { type }));
+        transfer.items.add(
+          new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name, { type }),
+        );
       }
-      document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      document.dispatchEvent(
+        new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }),
+      );
     }, data);
   }
 
@@ -104,7 +134,10 @@ export class Studio {
   async at(x, y, [width, height]) {
     const box = await this.find(".stage-canvas").boundingBox();
     const scale = parseFloat(await this.find(".stage .zoom-text").innerText()) / 100;
-    return [box.x + box.width / 2 + (x - width / 2) * scale, box.y + box.height / 2 + (y - height / 2) * scale];
+    return [
+      box.x + box.width / 2 + (x - width / 2) * scale,
+      box.y + box.height / 2 + (y - height / 2) * scale,
+    ];
   }
 
   /** Draws a line with the mouse, from pixel to pixel of an image of the given size. */
@@ -119,9 +152,28 @@ export class Studio {
 
   /** Presses a download button and keeps the file. */
   async download(name, path) {
-    const [file] = await Promise.all([this.page.waitForEvent("download"), this.button(name).click()]);
+    const [file] = await Promise.all([
+      this.page.waitForEvent("download"),
+      this.button(name).click(),
+    ]);
     await file.saveAs(path);
     return file.suggestedFilename();
+  }
+
+  /** Runs the command that the tab shows in a folder, which has the files that it names. */
+  async runCommand(folder) {
+    const command = await this.find(".commands pre").first().textContent();
+    const line = command.replace(/^lobcod /, `'${PROGRAM}' `);
+    execFileSync("sh", ["-c", `${line} --quiet`], { cwd: folder, stdio: "inherit" });
+    return command;
+  }
+
+  /** Runs the command that the tab shows in a folder, which has the files that it names. */
+  async runCommand(folder) {
+    const command = await this.find(".commands pre").first().textContent();
+    const line = command.replace(/^lobcod /, `'${PROGRAM}' `);
+    execFileSync("sh", ["-c", `${line} --quiet`], { cwd: folder, stdio: "inherit" });
+    return command;
   }
 
   /** The pixels of an image file, decoded by the browser. */
@@ -135,7 +187,8 @@ export class Studio {
       pen.drawImage(bitmap, 0, 0);
       const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height);
       let letters = "";
-      for (let i = 0; i < data.length; i += 8192) letters += String.fromCharCode(...data.subarray(i, i + 8192));
+      for (let i = 0; i < data.length; i += 8192)
+        letters += String.fromCharCode(...data.subarray(i, i + 8192));
       return { width: bitmap.width, height: bitmap.height, data: btoa(letters) };
     }, bytes);
     return { width, height, data: Buffer.from(data, "base64") };
@@ -144,7 +197,8 @@ export class Studio {
 
 /** Largest and mean difference of two images of the same size, over all channels. */
 export function difference(a, b) {
-  if (a.width !== b.width || a.height !== b.height) throw new Error(`${a.width} x ${a.height} and ${b.width} x ${b.height} pixels`);
+  if (a.width !== b.width || a.height !== b.height)
+    throw new Error(`${a.width} x ${a.height} and ${b.width} x ${b.height} pixels`);
   let [largest, sum] = [0, 0];
   for (let i = 0; i < a.data.length; i++) {
     const d = Math.abs(a.data[i] - b.data[i]);

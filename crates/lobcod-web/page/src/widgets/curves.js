@@ -1,0 +1,45 @@
+// Objective and certified gap of a learning run, as they fall.
+
+import { h } from "../dom.js";
+import { plot } from "./plot.js";
+
+/** @typedef {import("./plot.js").Sample} Sample */
+
+export function curves() {
+  const objective = plot({ label: "Objective", format: (value) => value.toExponential(3) });
+  const gap = plot({
+    label: "Certified relative gap",
+    logarithmic: true,
+    format: (value) => value.toExponential(1),
+  });
+  /** @type {{ objective: Sample[], gap: Sample[] }} */
+  let samples = { objective: [], gap: [] };
+  const refresh = () => {
+    objective.show(samples.objective);
+    gap.show(samples.gap);
+  };
+  return {
+    element: h("div", { class: "section" }, objective.element, gap.element),
+    /**
+     * Adds what an event reports; not every event measures both.
+     * @param {import("../engine/message.js").Message} message
+     */
+    follow(message) {
+      for (const name of /** @type {const} */ (["objective", "gap"])) {
+        const value = message[name] ?? null;
+        if (value !== null) samples[name].push({ seconds: message.seconds, value });
+      }
+      refresh();
+    },
+    clear() {
+      samples = { objective: [], gap: [] };
+      refresh();
+    },
+  };
+}
+
+/**
+ * A penalty from a slider whose positions are powers of ten, as a fraction of the largest useful one.
+ * @param {number} exponent
+ */
+export const relativePenalty = (exponent) => Number((10 ** exponent).toPrecision(2));
