@@ -67,6 +67,14 @@ impl Error {
     }
 }
 
+/// Refuses the first of several options that is given together with a model.
+pub(crate) fn refuse_together(model: &str, options: &[(bool, &str)], cure: &str) -> Result<()> {
+    let refused = options.iter().find(|(given, _)| *given);
+    refused.map_or(Ok(()), |(_, option)| {
+        Err(Error::Data(format!("{model} cannot be combined with {option}; {cure}")))
+    })
+}
+
 /// Returns an error unless a number is finite and above 0.
 pub fn check_positive(name: &'static str, x: f64) -> Result<()> {
     if x.is_finite() && x > 0.0 {

@@ -18,7 +18,7 @@ use super::params::{Observed, Penalty, PursuitParams, Start, largest_correlation
 use super::{Answer, Pursuit};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measurement};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_together};
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Constrained, Report, Status};
@@ -45,16 +45,15 @@ struct Point {
 
 /// Refuses combinations that are not convex, or whose path is another.
 pub fn check(params: &PursuitParams) -> Result<()> {
-    let refused = [
+    refuse(&[
         (params.elastic > 0.0, "an elastic net"),
         (params.max_nonzeros.is_some(), "a maximum number of non-zeros"),
-    ];
-    refused.iter().find(|(given, _)| *given).map_or(Ok(()), |(_, what)| {
-        Err(Error::Data(format!(
-            "the constrained form does not work together with {what}; give a penalty instead of a \
-             largest error"
-        )))
-    })
+    ])
+}
+
+fn refuse(refused: &[(bool, &str)]) -> Result<()> {
+    let cure = "give a penalty instead of a largest error";
+    refuse_together("the constrained form", refused, cure)
 }
 
 /// Solves the constrained problem.
@@ -66,13 +65,8 @@ pub fn run<T: Real>(
     dictionary: &Dictionary<T>,
     observer: &mut dyn Observer,
 ) -> Result<Answer<T>> {
-    if signals.iter().any(|s| s.max_nonzeros_map.is_some()) {
-        return Err(Error::Data(
-            "the constrained form does not work together with a map of maximum non-zeros; give a \
-             penalty instead of a largest error"
-                .into(),
-        ));
-    }
+    let capped = signals.iter().any(|s| s.max_nonzeros_map.is_some());
+    refuse(&[(capped, "a map of maximum non-zeros")])?;
     let limits = Limits { time: params.time_limit, memory: None };
     let run = Run::begin(limits, engine.agreement(), observer);
     let mut path = Path { params, engine, dictionary, run, left: 1.0 };

@@ -15,7 +15,7 @@ use super::params::{
 use super::setup;
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, JointNorm, Measure};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_together};
 use crate::real::Real;
 use crate::report::Certificate;
 use crate::run::Run;
@@ -49,12 +49,10 @@ pub fn check(params: &PursuitParams) -> Result<()> {
 }
 
 fn refuse(params: &PursuitParams, refused: &[(bool, &str)]) -> Result<()> {
-    let refused = refused.iter().find(|(given, _)| params.joint > 0.0 && *given);
-    refused.map_or(Ok(()), |(_, what)| {
-        Err(Error::Data(format!(
-            "joint sparsity of the channels does not work together with {what}; use one of them"
-        )))
-    })
+    if params.joint == 0.0 {
+        return Ok(());
+    }
+    refuse_together("joint sparsity of the channels", refused, "use one of them")
 }
 
 /// Refuses signals and dictionaries that are not coded jointly.

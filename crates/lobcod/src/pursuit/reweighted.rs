@@ -16,7 +16,7 @@ use super::{Answer, Loss};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_together};
 use crate::mask::Mask;
 use crate::needles::Needles;
 use crate::observe::Observer;
@@ -46,11 +46,7 @@ pub fn check(params: &PursuitParams) -> Result<()> {
 }
 
 fn refuse(refused: &[(bool, &str)]) -> Result<()> {
-    refused.iter().find(|(given, _)| *given).map_or(Ok(()), |(_, what)| {
-        Err(Error::Data(format!(
-            "the Cauchy loss does not work together with {what}; use the loss squares"
-        )))
-    })
+    refuse_together("the Cauchy loss", refused, "use the loss squares")
 }
 
 /// Solves reweighted problems until the weights are those of the codes.
@@ -81,7 +77,9 @@ pub fn run<T: Real>(
     let mut most = 0.0;
     let mut left = 1.0;
     let mut sweeps = (0, 0);
-    for round in 1.. {
+    let mut round = 0;
+    loop {
+        round += 1;
         inner.time_limit = run.time_left();
         run.begin_part(1.0 - left..1.0 - (1.0 - PART) * left);
         left *= 1.0 - PART;
@@ -118,7 +116,6 @@ pub fn run<T: Real>(
             return Ok(answer);
         }
     }
-    unreachable!("the last round returns")
 }
 
 /// The mask with the weights of the residual of these codes, and the loss of the residual.

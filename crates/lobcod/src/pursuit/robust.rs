@@ -15,7 +15,7 @@ use super::{Answer, Pursuit};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_together};
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
@@ -46,11 +46,7 @@ pub fn check(params: &PursuitParams) -> Result<()> {
 }
 
 fn refuse(refused: &[(bool, &str)]) -> Result<()> {
-    refused.iter().find(|(given, _)| *given).map_or(Ok(()), |(_, what)| {
-        Err(Error::Data(format!(
-            "a robust loss does not work together with {what}; use the loss squares"
-        )))
-    })
+    refuse_together("a robust loss", refused, "use the loss squares")
 }
 
 /// One robust problem.

@@ -4,7 +4,7 @@ use super::params::{Local, Observed, Penalty, PursuitParams, Start};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{CoefficientWeights, Engine, JointNorm, Plane, Problem};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_together};
 use crate::extent::Extent;
 use crate::geometry::{InSignal, Point, Raster, Region};
 use crate::memory;
@@ -234,12 +234,8 @@ fn coefficient_weights<T: Real>(
         ),
         (observed.part.is_some(), "a signal of which every rank holds a part"),
     ];
-    if weights.data().contains(&T::ZERO)
-        && let Some((_, what)) = refused.iter().find(|(given, _)| *given)
-    {
-        return Err(Error::Data(format!(
-            "unpenalised codes (weight 0) do not work together with {what}; use weights above 0"
-        )));
+    if weights.data().contains(&T::ZERO) {
+        refuse_together("a weight of 0 (unpenalised codes)", &refused, "use weights above 0")?;
     }
     if let Start::Needles(needles) = &observed.start {
         let at = Raster::new(params.border.positions(observed.extent(), atom), 1);
