@@ -78,7 +78,7 @@ fn constrained<'py>(py: Python<'py>, of: &Constrained) -> PyResult<Bound<'py, Py
     Ok(fields)
 }
 
-/// Course of a reweighting.
+/// Result of reweighting.
 fn reweighted<'py>(py: Python<'py>, of: &Reweighted) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     set_fields!(fields, of, rounds, objective);

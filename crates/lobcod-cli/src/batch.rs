@@ -75,7 +75,7 @@ pub fn run<A: OnImages>(args: &A) -> Result<Outcome> {
             Ok(Outcome::Failed) => failed += 1,
             Err(_) if interrupt::requested() => return Ok(Outcome::Interrupted),
             Err(error) => {
-                let (name, reason) = (image.display().to_string(), format!("{error:#}"));
+                let (name, reason) = (image.display().to_string(), error.to_string());
                 let named = reason.contains(&name);
                 fail(&if named { anyhow!(reason) } else { anyhow!("{name}: {reason}") });
                 failed += 1;

@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::command::Command;
 use crate::input::about;
 use crate::json;
-use crate::output::paths::{check_answer, check_page};
+use crate::output::paths::{check_answer, check_page, keep_inputs};
 use crate::output::table::{Table, number};
 use crate::output::{print, summary};
 use crate::report::{BeforeAfter, Fact, write_comparison};
@@ -35,6 +35,7 @@ impl Command for CompareArgs {
 fn run(args: &CompareArgs) -> Result<()> {
     args.output.as_deref().map(check_answer).transpose()?;
     args.page.report.as_deref().map(check_page).transpose()?;
+    keep_inputs([&args.first, &args.second], &args.output)?;
     check_peak(args.score.peak)?;
     let options = ReadOptions { scale: args.scale.value(), ..ReadOptions::default() };
     let shapes = [read_shape(&args.first, &options)?, read_shape(&args.second, &options)?];

@@ -5,7 +5,7 @@ use crate::args::{ConsoleArgs, DecodeArgs};
 use crate::budget::usual_limit;
 use crate::command::Command;
 use crate::json;
-use crate::output::paths::check_answer;
+use crate::output::paths::{check_answer, keep_inputs};
 use crate::output::table::{Table, count};
 use crate::output::{print, summary};
 use crate::synthesis::reconstruct;
@@ -30,6 +30,7 @@ impl Command for DecodeArgs {
 /// Reconstructs the image: the sum of atoms plus the base layer.
 fn run(args: &DecodeArgs) -> Result<()> {
     check_answer(&args.output)?;
+    keep_inputs([&args.codes], [&args.output])?;
     // Double precision represents codes of either precision exactly.
     let codes = read_codes::<f64>(&args.codes, usual_limit())?;
     let image = reconstruct(&codes.needles, &codes.dictionary, codes.base.as_ref())?;

@@ -11,7 +11,7 @@ use crate::engine;
 use crate::flow::{Finished, Job, flow};
 use crate::json;
 use crate::machine;
-use crate::output::paths::check_answer;
+use crate::output::paths::{check_answer, keep_inputs};
 use crate::output::table::{Table, number};
 use crate::output::{summary, warnings};
 use crate::params::time_limit;
@@ -80,6 +80,11 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
     flow.begin()?;
     let denoiser = denoiser(args)?;
     check_answer(&args.output)?;
+    let dictionary = args.dictionary.file();
+    keep_inputs(
+        [&args.files.image].into_iter().chain(&args.scoring.reference).chain(dictionary),
+        [&args.output],
+    )?;
     let options = ReadOptions {
         axes: None,
         scale: args.scale.value(),

@@ -6,12 +6,12 @@ use crate::budget::Budget;
 use crate::command::Command;
 use crate::input::about;
 use crate::json;
-use crate::output::paths::{check_answer, check_page, same_file};
+use crate::output::paths::{check_answer, check_page, keep_inputs};
 use crate::output::table::{Table, plural};
 use crate::output::{print, summary};
 use crate::report::write_damage;
 use crate::white::White;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use lobcod::Mask;
 use lobcod_io::{Depth, FileKind, ReadOptions, WriteOptions, read_image, read_shape, write_image};
 use lobcod_tasks::damage::{Damage, find_damage};
@@ -38,11 +38,7 @@ impl Command for FindDamageArgs {
 fn run(args: &FindDamageArgs) -> Result<()> {
     check_answer(&args.output)?;
     args.page.report.as_deref().map(check_page).transpose()?;
-    ensure!(
-        !same_file(&args.image, &args.output),
-        "{} is both input and output; choose another file with -o",
-        args.output.display()
-    );
+    keep_inputs([&args.image], [&args.output])?;
     let options = ReadOptions::default();
     if let Some((extent, channels)) = read_shape(&args.image, &options)? {
         let image = (2 * channels * extent.volume() * size_of::<f32>()) as u64;

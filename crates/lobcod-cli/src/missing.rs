@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::input::about;
 use crate::json;
 use crate::output::summary;
+use crate::output::table::plural;
 use crate::painted::unpainted;
 use anyhow::Result;
 use lobcod::{Mask, Real, Signal};
@@ -64,7 +65,12 @@ impl Missing {
     /// `12.3 % of the pixels (mask.png: pixels that are not black are missing)`; `None` if no rule
     /// applied.
     pub fn words(&self, extent: lobcod::Extent) -> Option<String> {
-        let what = format!("{:.1} % of the {}s", 100.0 * self.fraction, summary::unit(extent));
+        let unit = summary::unit(extent);
+        let what = if self.fraction > 0.0 && self.fraction < 0.0005 {
+            plural((self.fraction * extent.volume() as f64).ceil() as usize, unit)
+        } else {
+            format!("{:.1} % of the {unit}s", 100.0 * self.fraction)
+        };
         (!self.rules.is_empty()).then(|| format!("{what} ({})", self.rules.join("; ")))
     }
 

@@ -59,11 +59,16 @@ impl Score {
     /// `32.10 dB, SSIM 0.9123`.
     pub fn words(&self) -> String {
         format!(
-            "{:.2} dB{}",
-            self.psnr_db,
+            "{}{}",
+            decibels(self.psnr_db),
             self.ssim.map_or(String::new(), |s| format!(", SSIM {s:.4}"))
         )
     }
+}
+
+/// `32.10 dB`; without any error, `infinite (exact)`.
+pub fn decibels(psnr: f64) -> String {
+    if psnr == f64::INFINITY { "infinite (exact)".into() } else { format!("{psnr:.2} dB") }
 }
 
 /// Error if a given peak is not a positive number.

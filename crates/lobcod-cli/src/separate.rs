@@ -10,7 +10,7 @@ use crate::dry_run::{Plan, Work, until};
 use crate::engine;
 use crate::flow::{Finished, Job, flow};
 use crate::json;
-use crate::output::paths::{check_image, same_file};
+use crate::output::paths::{check_image, keep_inputs, same_file};
 use crate::output::table::{Table, number};
 use crate::output::{summary, warnings};
 use crate::params::{penalty, time_limit};
@@ -73,7 +73,9 @@ fn run_in<T: Real>(args: &SeparateArgs) -> Result<Outcome> {
     let flow = args.flow();
     flow.begin()?;
     let separator = separator(args)?;
-    [&args.smooth_out, &args.texture_out].into_iter().try_for_each(|file| check_image(file))?;
+    let outputs = [&args.smooth_out, &args.texture_out];
+    outputs.into_iter().try_for_each(|file| check_image(file))?;
+    keep_inputs([&args.files.image].into_iter().chain(args.dictionary.file()), outputs)?;
     ensure!(
         !same_file(&args.smooth_out, &args.texture_out),
         "both layers would be written to the same file; choose two different files"

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::dictionary::Chosen;
 use crate::json;
 use crate::mosaic::mosaic;
-use crate::output::paths::check_answer;
+use crate::output::paths::{check_answer, keep_inputs};
 use crate::output::print;
 use crate::output::table::{Table, columns, count, number, plural};
 use crate::uses::Uses;
@@ -32,6 +32,7 @@ impl Command for ShowArgs {
 /// Draws the atoms and prints a summary.
 fn run(args: &ShowArgs) -> Result<()> {
     check_answer(&args.output)?;
+    keep_inputs(args.dictionary.file(), [&args.output])?;
     let codes = read_uses(args)?;
     let (chosen, uses) = match codes {
         Some((chosen, uses)) => (chosen, Some(uses)),

@@ -138,6 +138,9 @@ fn every_error_is_one_sentence_and_leaves_no_file() {
         ("encode good.png -o nowhere/out.npz", "nowhere"),
         ("encode good.png small.png -o nowhere/out", "nowhere"),
         ("encode good.png small.png -o good.png", "folder"),
+        ("encode good.png small.png -o out.npz", "folder"),
+        ("encode good.png --joint -1 -o out.npz", "joint sparsity is -1"),
+        ("encode good.png --elastic -1 -o out.npz", "-1"),
         ("encode good.png -o out.png", ".npz"),
         ("encode good.png -o -", "standard output"),
         ("learn good.png -o out.npz --resume missing.npz", "missing.npz"),
@@ -186,6 +189,8 @@ fn every_error_is_one_sentence_and_leaves_no_file() {
         ("demo -o good.png", "folder"),
         ("demo -o nowhere/demo", "nowhere"),
     ];
+    let no_zarr = ("decode kept.npz -o out.zarr", "this build does not support");
+    let faults = faults.into_iter().chain((!cfg!(feature = "zarr")).then_some(no_zarr));
     let before = desk.files();
     for (line, word) in faults {
         for line in [line.to_string(), format!("{line} --quiet"), format!("{line} --json")] {
@@ -203,6 +208,42 @@ fn every_error_is_one_sentence_and_leaves_no_file() {
             assert_eq!(out, "", "lobcod {line}");
             assert_eq!(desk.files(), before, "lobcod {line} left a file behind");
         }
+    }
+}
+
+/// No command replaces one of its inputs.
+#[test]
+fn inputs_are_never_replaced() {
+    let desk = desk();
+    desk.image("other.png", &[24, 24], 1, 1.0);
+    desk.write("atoms.npy", &texture(&[4, 8, 8], 1, 0.0), Depth::F32);
+    let lines = [
+        "denoise good.png -o good.png",
+        "denoise good.png -o other.png --reference other.png",
+        "inpaint good.png --holes nothing.png -o ./good.png",
+        "inpaint good.png --holes nothing.png -o nothing.png",
+        "separate good.png --smooth-out good.png --texture-out texture.png",
+        "fuse good.png other.png -o other.png",
+        "fuse good.png other.png -o out.png --decision-map good.png",
+        "compare good.png other.png -o good.png",
+        "find-damage good.png -o good.png",
+        "show atoms.npy -o atoms.npy",
+        "decode kept.npz -o kept.npz",
+        "learn good.png --init atoms.npz --size 5x5 -o atoms.npz",
+        "learn good.png --freeze atoms.npz --size 5x5 --atoms 3 -o atoms.npz",
+        "encode good.png --dictionary atoms.npz -o atoms.npz",
+    ];
+    let contents = || {
+        let names = desk.files().into_iter().filter(|name| desk.path(name).is_file());
+        names.map(|name| (fs::read(desk.path(&name)).unwrap(), name)).collect::<Vec<_>>()
+    };
+    let before = contents();
+    for line in lines {
+        let output = desk.run(line);
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "lobcod {line}\n{err}");
+        assert!(err.contains("is both input and output"), "lobcod {line}\n{err}");
+        assert!(contents() == before, "lobcod {line} changed a file");
     }
 }
 

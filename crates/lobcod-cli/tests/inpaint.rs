@@ -266,8 +266,8 @@ fn every_error_is_one_sentence() {
         ("inpaint --threads 1 photo.png --holes all.png -o out.png", "known"),
         ("inpaint --threads 1 photo.png --holes holes.png -o out.txt", "out.txt"),
         ("inpaint --threads 1 photo.png --holes holes.png -o missing/out.png", "missing"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o photo.png", "another file"),
-        ("inpaint --threads 1 photo.png --holes holes.png -o holes.png", "another file"),
+        ("inpaint --threads 1 photo.png --holes holes.png -o photo.png", "another output file"),
+        ("inpaint --threads 1 photo.png --holes holes.png -o holes.png", "another output file"),
         (
             "inpaint --threads 1 photo.png --holes holes.png -o out.png --report page.txt",
             "page.txt",

@@ -49,6 +49,7 @@ pub(crate) fn write_atomically_with<E: From<std::io::Error>>(
 ///
 /// Call it before long work whose result is written there.
 pub fn check_writable(path: &Path) -> Result<()> {
+    crate::zarr::check_supported(path)?;
     if is_zarr(path) {
         return Ok(());
     }

@@ -225,7 +225,7 @@ impl Separator {
                 &observed,
                 dictionary,
                 answer.report.penalty,
-                &run.last_look(),
+                &run.last_measurement(),
             )?;
             let joint = self.certificate(&measured, &base, dictionary.channels(), &answer.report);
             streak = if joint.objective < objective { streak + 1 } else { 0 };

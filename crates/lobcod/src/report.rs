@@ -100,7 +100,7 @@ pub struct Constrained {
     pub solves: usize,
 }
 
-/// Course of a reweighted problem.
+/// Result of reweighting.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Reweighted {
@@ -128,7 +128,7 @@ pub struct Report {
     /// Certificate of the constrained form, if it was solved; `total` is that of the penalised
     /// problem at the penalty found.
     pub constrained: Option<Constrained>,
-    /// Course of the reweighting, if the loss is not convex; `total` is that of the last weighted
+    /// Result of reweighting, if the loss is not convex; `total` is that of the last weighted
     /// problem, whose weights are those of its own residual.
     pub reweighted: Option<Reweighted>,
     /// Number of sweeps over all needles.

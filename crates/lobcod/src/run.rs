@@ -136,7 +136,7 @@ impl<'o> Run<'o> {
     }
 
     /// A context for the final measurement: short if the run was interrupted.
-    pub fn last_look(&self) -> Context {
+    pub fn last_measurement(&self) -> Context {
         let stop = if self.interrupt.is_due() {
             let clock = Clock::start();
             Stop::when(move || clock.elapsed() >= LAST_MEASUREMENT)

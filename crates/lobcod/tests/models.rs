@@ -1,7 +1,8 @@
 //! Every pair of models is solved to the optimum of the oracle, or refused by one sentence.
 
+use lobcod::engine::Context;
 use lobcod::engine::ranks::RankEngine;
-use lobcod::pursuit::{Local, Loss};
+use lobcod::pursuit::{Local, Loss, Start};
 use lobcod::{
     Answer, Border, Code, Dictionary, Extent, Needles, Observed, Penalty, PursuitParams, Result,
     Signal, Status,
@@ -240,6 +241,18 @@ fn check(answer: &Answer<f64>, pair: [Model; 2], problem: &Problem, what: &str) 
         let (objective, optimum) = (report.total.objective, oracle.objective(&best));
         assert!(near(objective, optimum, 1e-9), "{objective} instead of {optimum}: {what}");
     }
+    if !pair.iter().any(|model| [Debias, Huber, MaxError].contains(model)) {
+        // The codes have the same objective where a pursuit would start from them.
+        let start = Start::Needles(answer.needles[0].clone());
+        let observed = [Observed { start, ..problem.observed.clone() }];
+        let pursuit = problem.params.clone().check().expect("valid");
+        let (penalty, joint) = (report.penalty, problem.params.joint);
+        let planes = pursuit
+            .measure_start(&cpu(1), &observed, &problem.dictionary, penalty, &Context::default())
+            .expect("a measurement");
+        let objective = planes.iter().map(|m| m.objective(penalty + joint)).sum();
+        assert!(near(report.total.objective, objective, 1e-9), "{objective} at the start: {what}");
+    }
     if pair.contains(&Debias) {
         let term = oracle.data_term(&codes);
         let found = report.debiased_data_term.expect("debiased");
@@ -281,7 +294,10 @@ fn check_reweighted(answer: &Answer<f64>, problem: &Problem, what: &str) {
     let oracle = Oracle::new(&params, &observed, &problem.dictionary);
     let codes = oracle.codes(needles);
     let (gap, objective) = (oracle.gap(&codes), oracle.objective(&codes));
-    assert!(gap <= 1e-5 * objective, "gap {gap} of {objective}: {what}");
+    assert!(gap <= 1.01e-6 * objective, "gap {gap} of {objective}: {what}");
+    let certified = report.total.objective;
+    assert!((certified - objective).abs() <= 1e-9 * objective, "{certified}, {objective}: {what}");
+    assert_eq!(report.signals[0].penalty_max, report.total.penalty_max, "{what}");
     let loss: f64 = squared.iter().map(|r| 0.5 * SCALE * SCALE * r.ln_1p()).sum();
     let whole = loss + objective - oracle.data_term(&codes);
     let reported = report.reweighted.expect("reweighted").objective;

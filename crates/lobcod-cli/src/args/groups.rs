@@ -102,6 +102,13 @@ pub struct DictionaryArgs {
     pub size: SizeArgs,
 }
 
+impl DictionaryArgs {
+    /// The file the dictionary is read from.
+    pub fn file(&self) -> Option<&PathBuf> {
+        self.dictionary.as_ref().and_then(DictionaryChoice::file)
+    }
+}
+
 /// Size of generated atoms.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Dictionary")]
@@ -183,11 +190,23 @@ pub struct CodesArgs {
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
     /// Weight MU of a quadratic term MU/2 ||a||^2 (elastic net).
-    #[arg(long, value_name = "MU", default_value_t = 0.0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "MU",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub elastic: f64,
     /// Weight MU of the l2,1 norm over the channels, next to the l1 penalty: channels coded with a
     /// one-channel dictionary share their support. --penalty may then be 0.
-    #[arg(long, value_name = "MU", default_value_t = 0.0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "MU",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub joint: f64,
     /// Loss of the residual: squares, l1, huber:DELTA (linear beyond DELTA, for outliers) or
     /// cauchy:SCALE (by reweighting, for strong outliers).
@@ -195,7 +214,12 @@ pub struct CodesArgs {
     pub loss: Loss,
     /// Constrained form: the smallest l1 norm whose residual has at most this norm, instead of a
     /// penalty.
-    #[arg(long, value_name = "EPS", conflicts_with_all = ["penalty", "relative_penalty"])]
+    #[arg(
+        long,
+        value_name = "EPS",
+        conflicts_with_all = ["penalty", "relative_penalty"],
+        allow_negative_numbers = true
+    )]
     pub max_error: Option<f64>,
     /// Replace the codes by least squares on their support.
     #[arg(long)]

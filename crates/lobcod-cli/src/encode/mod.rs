@@ -18,7 +18,7 @@ use crate::dry_run::{Plan, Work};
 use crate::engine;
 use crate::flow::{Job, flow};
 use crate::input::{Prepared, Source, prepare, read_inputs, read_options, shape, with_bases};
-use crate::output::paths::CodesFiles;
+use crate::output::paths::{CodesFiles, keep_inputs};
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::ranks;
@@ -81,6 +81,9 @@ fn run_in<T: Real>(args: &EncodeArgs) -> Result<Outcome> {
     let pursuit = params::pursuit(args)?;
     let files =
         args.output.as_deref().map(|output| CodesFiles::check(&args.images, output)).transpose()?;
+    if let Some(files) = &files {
+        keep_inputs(args.images.iter().chain(args.dictionary.file()), &files.files)?;
+    }
     if let Some(banded) = Banded::<T>::of(args, &pursuit)? {
         return flow.finish(banded.with(pursuit, files));
     }

@@ -12,7 +12,7 @@ use crate::output::table::{Table, count, number, plural};
 use crate::output::{summary, warnings};
 use crate::ranks;
 use crate::report::{Fact, PursuitPage, View};
-use crate::score::{References, Score};
+use crate::score::{References, Score, decibels};
 use crate::synthesis::reconstruct;
 use crate::white::White;
 use anyhow::Result;
@@ -182,6 +182,10 @@ impl<T: Real> Finished for Results<'_, T> {
                 ),
             );
         }
+        let model = self.args.codes.words();
+        if !model.is_empty() {
+            table.row("model", model.join(", "));
+        }
         table.row(
             "base, border",
             format!("{}, {}", self.args.problem.base, self.args.problem.border),
@@ -201,7 +205,7 @@ impl<T: Real> Finished for Results<'_, T> {
         } else if let Some(psnr) = self.psnr_db() {
             table.row(
                 "PSNR",
-                format!("{psnr:.2} dB of the reconstruction, peak {}", number(self.peak())),
+                format!("{} of the reconstruction, peak {}", decibels(psnr), number(self.peak())),
             );
         }
         match self.output() {
@@ -285,7 +289,7 @@ impl<T: Real> Results<'_, T> {
         if let Some(score) = Score::together(&self.scores) {
             facts.extend(Fact::scores(&score, "against the reference"));
         } else if let Some(psnr) = self.psnr_db() {
-            facts.push(Fact::new("PSNR", format!("{psnr:.2} dB"), "of the reconstruction"));
+            facts.push(Fact::new("PSNR", decibels(psnr), "of the reconstruction"));
         }
         PursuitPage {
             title: match self.sources.len() {

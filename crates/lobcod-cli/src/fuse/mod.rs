@@ -12,7 +12,7 @@ use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, Work, until};
 use crate::engine;
 use crate::flow::{Job, flow};
-use crate::output::paths::{check_answer, check_image};
+use crate::output::paths::{check_answer, check_image, keep_inputs};
 use crate::output::table::number;
 use crate::output::warn;
 use crate::params::time_limit;
@@ -71,9 +71,10 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
     flow.begin()?;
     let fuser = params(args)?.check()?;
     check_answer(&args.output)?;
-    for file in [args.decision_map.as_ref(), args.depth_map.as_ref()].into_iter().flatten() {
-        check_image(file)?;
-    }
+    let maps = args.decision_map.iter().chain(&args.depth_map);
+    maps.clone().try_for_each(|file| check_image(file))?;
+    let inputs = args.images.iter().chain(&args.scoring.reference).chain(args.dictionary.file());
+    keep_inputs(inputs, maps.chain([&args.output]))?;
     Budget::check_task(
         &flow,
         (&args.images[..1], &frames::options(args)),

@@ -15,14 +15,14 @@ use crate::flow::{Job, flow};
 use crate::input::{Input, about, read_inputs, read_options};
 use crate::json;
 use crate::missing::{self, Missing};
-use crate::output::paths::{check_answer, same_file};
+use crate::output::paths::{check_answer, keep_inputs};
 use crate::output::table::number;
 use crate::progress::Watcher;
 use crate::score::{References, Score, ScoreRequest};
 use crate::trial::{self, Trial, part_at, position_of_holes, trial_params};
 use crate::values::{DictionaryChoice, FillChoice, Precision, Preset};
 use crate::white::White;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use lobcod::dictionary::Embedded;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
@@ -219,20 +219,10 @@ fn fill(args: &InpaintArgs, depth: Depth) -> Fill {
 /// Error, before long work, if an output cannot be written.
 fn check_outputs(args: &InpaintArgs) -> Result<()> {
     check_answer(&args.output)?;
-    let inputs = [
-        Some(&args.files.image),
-        args.input.known.as_ref(),
-        args.input.holes.as_ref(),
-        args.scoring.reference.as_ref(),
-    ];
-    for input in inputs.into_iter().flatten() {
-        let place = args.output.display();
-        ensure!(
-            !same_file(input, &args.output),
-            "{place} is both input and output; choose another file with -o"
-        );
-    }
-    Ok(())
+    let masks = args.input.known.iter().chain(&args.input.holes);
+    let dictionaries = args.dictionary.iter().filter_map(DictionaryChoice::file);
+    let inputs = [&args.files.image].into_iter().chain(masks).chain(&args.scoring.reference);
+    keep_inputs(inputs.chain(dictionaries), [&args.output])
 }
 
 /// The requested dictionaries, or the default ones.

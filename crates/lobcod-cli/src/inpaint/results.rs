@@ -324,6 +324,7 @@ impl<T: Real> Results<'_, T> {
         let penalty = number(self.answer.report.penalty);
         match self.job.inpaint.params().penalty {
             Some(_) => format!("{penalty}, as given"),
+            None if self.answer.report.held_out == 0 => penalty,
             None => format!(
                 "{penalty}, chosen with {}",
                 plural(self.answer.report.held_out, "held-out sample")

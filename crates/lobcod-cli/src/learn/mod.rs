@@ -18,12 +18,13 @@ use crate::dry_run::{Plan, Work};
 use crate::engine;
 use crate::flow::{Finished as _, Job, flow};
 use crate::input::{read_inputs, read_options, shape, with_bases};
-use crate::output::paths::check_dictionary;
+use crate::output::paths::{check_dictionary, keep_inputs};
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
 use crate::ranks;
 use crate::score::check_peak;
 use crate::trial::{self, Trial, part_of_observed, trial_params};
+use crate::values::InitChoice;
 use crate::values::Precision;
 use crate::white::White;
 use anyhow::{Result, ensure};
@@ -88,7 +89,10 @@ fn run_in<T: Real>(args: &LearnArgs) -> Result<Outcome> {
     let flow = args.flow();
     flow.begin()?;
     let learner = params::learner(args)?;
-    check_dictionary(&args.images, &args.output)?;
+    check_dictionary(&args.output)?;
+    let first = if let InitChoice::File(file) = &args.learning.init { Some(file) } else { None };
+    let frozen = args.model.freeze.iter();
+    keep_inputs(args.images.iter().chain(first).chain(frozen), [&args.output])?;
     let results: Vec<_> = std::iter::once(&args.output).chain(&args.page.report).cloned().collect();
     let checkpoint: Option<LearnCheckpoint> = checkpoint::open(&args.checkpoints, &results)?;
     if args.learning.stream {

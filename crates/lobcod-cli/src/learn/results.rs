@@ -8,6 +8,7 @@ use crate::flow::Finished;
 use crate::json;
 use crate::output::table::{Table, count, number, plural};
 use crate::output::{summary, warnings};
+use crate::score::decibels;
 use anyhow::Result;
 use lobcod::learn::LearnPoint;
 use lobcod::{Extent, Learnt, Real, Report, Status};
@@ -111,7 +112,7 @@ impl<T: Real> Finished for Results<'_, T> {
         table
             .row(
                 "PSNR",
-                format!("{:.2} dB, peak {}", self.psnr_db(), number(self.closeness.peak())),
+                format!("{}, peak {}", decibels(self.psnr_db()), number(self.closeness.peak())),
             )
             .row("replaced", format!("{} (unused)", plural(report.replaced_atoms, "atom")))
             .row("merged", format!("{} (near-duplicates)", plural(report.merged_atoms, "atom")))

@@ -61,6 +61,13 @@ impl CodesFiles {
             check_writable(output)?;
             return Ok(Self { folder: None, files: vec![output.into()] });
         }
+        let named = output.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz"));
+        ensure!(
+            output.is_dir() || slash || !named,
+            "{} is the name of a file, but the codes of several images need a folder; give its \
+             name with -o",
+            output.display()
+        );
         let folder = Folder::check(output)?;
         let files: Vec<PathBuf> =
             codes_names(images).into_iter().map(|name| output.join(name)).collect();
@@ -103,8 +110,23 @@ pub fn check_image(output: &Path) -> Result<()> {
     Ok(check_writable(output)?)
 }
 
-/// Error unless a dictionary learnt from these images can be written there.
-pub fn check_dictionary(images: &[PathBuf], output: &Path) -> Result<()> {
+/// Error if an output would replace an input.
+pub fn keep_inputs<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: impl IntoIterator<Item = &'a PathBuf> + Clone,
+) -> Result<()> {
+    for input in inputs {
+        for output in outputs.clone() {
+            let place = output.display();
+            let same = same_file(input, output);
+            ensure!(!same, "{place} is both input and output; choose another output file");
+        }
+    }
+    Ok(())
+}
+
+/// Error unless a dictionary can be written there.
+pub fn check_dictionary(output: &Path) -> Result<()> {
     let place = output.display();
     ensure!(
         output.as_os_str() != STDOUT,
@@ -114,8 +136,6 @@ pub fn check_dictionary(images: &[PathBuf], output: &Path) -> Result<()> {
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("npz") || e.eq_ignore_ascii_case("npy"));
     ensure!(named, "{place} does not end in .npz or .npy; use such a file for dictionaries");
-    let taken = images.iter().any(|image| same_file(image, output));
-    ensure!(!taken, "{place} is one of the training images; choose another file");
     Ok(check_writable(output)?)
 }
 

@@ -62,10 +62,15 @@ pub fn penalty(table: &mut Table, report: &Report) {
         table.row("penalty", number(report.penalty));
         return;
     }
-    let share = if most > 0.0 { report.penalty / most } else { f64::INFINITY };
+    let penalty = number(report.penalty);
     table.row(
         "penalty",
-        format!("{} ({} of penalty_max {})", number(report.penalty), number(share), number(most)),
+        if most > 0.0 {
+            let fraction = number(report.penalty / most);
+            format!("{penalty} ({fraction} of penalty_max {})", number(most))
+        } else {
+            format!("{penalty} (there are no details to code)")
+        },
     );
 }
 
@@ -74,7 +79,9 @@ pub fn certificate(table: &mut Table, total: &Certificate) {
     table
         .row(
             "gap",
-            if total.gap.is_finite() {
+            if total.gap == 0.0 {
+                "0 (optimal)".into()
+            } else if total.gap.is_finite() {
                 format!(
                     "{:.1e} of the objective (upper bound on the distance to the optimum)",
                     total.relative_gap()

@@ -2,7 +2,7 @@
 
 use crate::dictionary::Chosen;
 use crate::output::table::{count, number, plural};
-use crate::score::Score;
+use crate::score::{Score, decibels};
 use lobcod::base::Base;
 use lobcod::memory::words;
 use lobcod::{Real, Report};
@@ -27,7 +27,7 @@ impl Fact {
 
     /// The scores of a reconstruction; `to_what` names the reference.
     pub fn scores(score: &Score, to_what: &str) -> Vec<Self> {
-        let psnr = Self::new("PSNR", format!("{:.2} dB", score.psnr_db), to_what);
+        let psnr = Self::new("PSNR", decibels(score.psnr_db), to_what);
         let ssim = score.ssim.map(|ssim| Self::new("SSIM", format!("{ssim:.4}"), to_what));
         std::iter::once(psnr).chain(ssim).collect()
     }

@@ -83,6 +83,13 @@ pub enum DictionaryChoice {
     File(PathBuf),
 }
 
+impl DictionaryChoice {
+    /// The file it is read from.
+    pub fn file(&self) -> Option<&PathBuf> {
+        if let Self::File(file) = self { Some(file) } else { None }
+    }
+}
+
 impl From<OsString> for DictionaryChoice {
     fn from(text: OsString) -> Self {
         match text.to_str() {

@@ -61,8 +61,8 @@ impl FromStr for Sizes {
             let Some((size, count)) = part.split_once(':') else {
                 return Ok((part.parse::<Size>()?.0, None));
             };
-            let count = count.parse().ok().filter(|count| (1..=65_536).contains(count));
-            let count = count.ok_or("expected a number of atoms after the colon, as in 8x8:16")?;
+            let count = count.parse().ok().filter(|count| (1..=65_535).contains(count));
+            let count = count.ok_or("expected 1 to 65535 atoms after the colon, as in 8x8:16")?;
             Ok((size.parse::<Size>()?.0, Some(count)))
         };
         let sizes = text.split(',').map(one).collect::<Result<Vec<_>, String>>()?;

@@ -1,7 +1,8 @@
 //! What remains of Zarr in a build without it: one sentence.
 
+use super::not_supported;
 use crate::axes::Axes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::header::Shape;
 use crate::metadata::Metadata;
 use crate::raster::Raster;
@@ -46,12 +47,4 @@ impl ZarrImage {
 
 pub(crate) fn write<T: Real>(path: &Path, _: &Signal<T>, _: &WriteOptions) -> Result<()> {
     Err(not_supported(path))
-}
-
-fn not_supported(path: &Path) -> Error {
-    Error::format(
-        path,
-        "is a Zarr folder, which this build does not support; install it with: cargo install \
-         lobcod-cli --features zarr",
-    )
 }

@@ -40,10 +40,18 @@ pub(crate) fn write<T: Real>(
     let written = temporary.path().join("image.zarr");
     write_folder(&written, signal, options)
         .map_err(|e| failed(std::io::Error::other(e.to_string())))?;
-    if path.exists() {
-        std::fs::rename(path, temporary.path().join("replaced.zarr")).map_err(failed)?;
+    if !path.exists() {
+        return std::fs::rename(&written, path).map_err(failed);
     }
-    std::fs::rename(&written, path).map_err(failed)
+    let replaced = temporary.path().join("replaced.zarr");
+    std::fs::rename(path, &replaced).map_err(failed)?;
+    std::fs::rename(&written, path).map_err(|source| {
+        // The temporary folder is removed with what it holds.
+        if std::fs::rename(&replaced, path).is_err() {
+            let _ = temporary.keep();
+        }
+        failed(source)
+    })
 }
 
 fn write_folder<T: Real>(

@@ -14,15 +14,16 @@
 //!
 //! is a dual value of the constrained problem, so its gap is known exactly.
 
-use super::params::{Observed, Penalty, PursuitParams, Start, largest_correlation};
-use super::{Answer, Pursuit};
+use super::Answer;
+use super::params::{Observed, Penalty, PursuitParams, largest_correlation};
+use super::sequence::{Sequence, start_from};
+use super::solver::is_stopped_early;
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measurement};
 use crate::error::{Error, Result, refuse_together};
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Constrained, Report, Status};
-use crate::run::{Limits, Run};
 
 /// Factor between penalties until the bound is met, and the smallest penalty tried, as a fraction
 /// of penalty_max.
@@ -67,13 +68,18 @@ pub fn run<T: Real>(
 ) -> Result<Answer<T>> {
     let capped = signals.iter().any(|s| s.max_nonzeros_map.is_some());
     refuse(&[(capped, "a map of maximum non-zeros")])?;
-    let limits = Limits { time: params.time_limit, memory: None };
-    let run = Run::begin(limits, engine.agreement(), observer);
-    let mut path = Path { params, engine, dictionary, run, left: 1.0 };
+    let mut sequence = Sequence::begin(params, engine, observer);
+    let problem = |penalty: Penalty, inner: f64| {
+        params.clone().with(|p| {
+            p.penalty = penalty;
+            p.tolerance *= inner;
+            p.debias = false;
+        })
+    };
     let mut signals = signals.to_vec();
     // Slightly above penalty_max, so that all penalised codes are zero.
     let all_zero = Penalty::Relative(1.0 + 16.0 * T::EPSILON.to_f64());
-    let (mut answer, _) = path.solve(all_zero, INNER, &signals)?;
+    let (mut answer, _) = sequence.solve(problem(all_zero, INNER), PART, &signals, dictionary)?;
     let most = answer.report.total.penalty_max;
     let mut high = Point { penalty: most, error: error(&answer.report) };
     let mut low: Option<Point> = None;
@@ -89,18 +95,16 @@ pub fn run<T: Real>(
     let mut solves = 0;
     while solves < MAX_SOLVES {
         solves += 1;
-        let starts = signals.iter_mut().zip(&answer.needles);
-        starts.for_each(|(s, needles)| s.start = Start::Needles(needles.clone()));
-        let (next, pursuit) = path.solve(Penalty::Absolute(penalty), inner, &signals)?;
-        let starts = signals.iter_mut().zip(&next.needles);
-        starts.for_each(|(s, needles)| s.start = Start::Needles(needles.clone()));
-        let context = path.run.last_look();
-        let planes = pursuit.measure_start(engine, &signals, dictionary, penalty, &context)?;
+        start_from(&mut signals, &answer.needles);
+        let next = problem(Penalty::Absolute(penalty), inner);
+        let pursuit;
+        (answer, pursuit) = sequence.solve(next, PART, &signals, dictionary)?;
+        start_from(&mut signals, &answer.needles);
+        let planes = sequence.measure(&pursuit, &signals, dictionary, penalty)?;
         best = certificate(&planes, penalty, bound);
         best.solves = solves;
-        answer = next;
         answer.report.total.penalty_max = most;
-        if matches!(answer.report.status, Status::Interrupted | Status::TimeLimit) {
+        if is_stopped_early(answer.report.status) {
             status = answer.report.status;
             break;
         }
@@ -135,47 +139,6 @@ pub fn run<T: Real>(
     answer.report.status = status;
     answer.report.constrained = Some(best);
     Ok(answer)
-}
-
-/// Solves penalised problems one after the other.
-struct Path<'a, 'o, T> {
-    params: &'a PursuitParams,
-    engine: &'a dyn Engine<T>,
-    dictionary: &'a Dictionary<T>,
-    run: Run<'o>,
-    /// Fraction of the work that is left, for progress reports.
-    left: f64,
-}
-
-impl<T: Real> Path<'_, '_, T> {
-    /// The answer at a penalty, with the sweeps, time and memory of all problems so far.
-    fn solve(
-        &mut self,
-        penalty: Penalty,
-        inner: f64,
-        signals: &[Observed<T>],
-    ) -> Result<(Answer<T>, Pursuit)> {
-        let Self { params, engine, dictionary, run, left } = self;
-        let params = params.clone().with(|p| {
-            p.penalty = penalty;
-            p.tolerance *= inner;
-            p.time_limit = run.time_left();
-            p.debias = false;
-        });
-        let pursuit = params.check()?;
-        run.begin_part(1.0 - *left..1.0 - (1.0 - PART) * *left);
-        *left *= 1.0 - PART;
-        let mut answer = pursuit.run(*engine, signals, dictionary, &mut run.part())?;
-        let report = &mut answer.report;
-        run.progress.discovery_sweeps += report.discovery_sweeps;
-        run.progress.support_sweeps += report.support_sweeps;
-        run.note_memory(report.working_memory_bytes);
-        report.discovery_sweeps = run.progress.discovery_sweeps;
-        report.support_sweeps = run.progress.support_sweeps;
-        report.working_memory_bytes = run.peak_memory();
-        report.seconds = run.seconds();
-        Ok((answer, pursuit))
-    }
 }
 
 /// Norm of the residual.

@@ -70,6 +70,12 @@ pub fn check_signal<T: Real>(
     refuse(params, &refused)
 }
 
+/// The norm with these weights of its two parts, divided by their sum.
+pub fn norm(penalty: f64, weight: f64) -> JointNorm {
+    let total = penalty + weight;
+    JointNorm { l1: penalty / total, l2: weight / total }
+}
+
 impl Joint {
     /// The weights, from the largest correlation without codes; `None` without joint sparsity.
     pub fn measure<T: Real>(
@@ -115,7 +121,7 @@ impl Joint {
 
     /// The norm.
     pub fn norm(&self) -> JointNorm {
-        JointNorm { l1: self.penalty / self.total(), l2: self.weight / self.total() }
+        norm(self.penalty, self.weight)
     }
 
     /// Reports the smallest l1 penalties.

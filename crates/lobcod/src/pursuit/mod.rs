@@ -34,6 +34,7 @@ mod passes;
 mod reweighted;
 mod robust;
 mod rounding;
+mod sequence;
 mod setup;
 mod solver;
 mod unpenalised;
@@ -183,7 +184,8 @@ impl Pursuit {
         solver::Solver::open(&self.params, engine, problem, signals, dictionary, observer)
     }
 
-    /// Certificate of the start needles of the signals, per plane.
+    /// Certificate of the start needles of the signals at a penalty, per plane. With joint
+    /// sparsity, the norm of a measurement is the penalised one divided by the sum of both weights.
     pub fn measure_start<T: Real>(
         &self,
         engine: &dyn Engine<T>,
@@ -192,7 +194,13 @@ impl Pursuit {
         penalty: f64,
         context: &Context,
     ) -> Result<Vec<Measurement>> {
-        let mut session = engine.open(setup::problem(&self.params, signals, dictionary)?, None)?;
+        let mut problem = setup::problem(&self.params, signals, dictionary)?;
+        let mut penalty = penalty;
+        if self.params.joint > 0.0 {
+            problem.joint = Some(joint::norm(penalty, self.params.joint));
+            penalty += self.params.joint;
+        }
+        let mut session = engine.open(problem, None)?;
         session.restore(&State::of_codes(setup::given_needles(
             &self.params,
             signals,

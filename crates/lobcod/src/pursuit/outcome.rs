@@ -2,11 +2,12 @@
 
 use super::Answer;
 use super::local_dual::{Excess, lattice};
-use super::params::check_objective;
+use super::params::{Observed, PursuitParams, check_objective};
 use super::passes::CONTINUATION;
 use super::rounding::check_data_term;
 use super::setup::gather_needles;
 use super::solver::{Proof, Solver, is_stopped_early};
+use crate::dictionary::Dictionary;
 use crate::engine::{Measure, Measurement, Scaling};
 use crate::error::{Error, Result};
 use crate::geometry::Origin;
@@ -126,30 +127,19 @@ impl<T: Real> Solver<'_, T> {
 
     /// Certificates of every signal and of their sum, from the last measurement.
     fn certificates(&self) -> (Vec<Certificate>, Certificate) {
-        let mut planes = self.proof.planes.iter().zip(&self.proof.duals).zip(&self.penalty_max);
-        let mut total = Certificate::default();
-        let mut signals = Vec::with_capacity(self.signals.len());
-        for observed in self.signals {
-            let mut sum = Certificate::default();
-            for ((m, &dual), &penalty_max) in planes
-                .by_ref()
-                .take(self.params.planes_of(observed.signal.channels(), self.dictionary.channels()))
-            {
-                let rounding = self.unpenalised.rounding;
-                sum.add(&certificate(m, dual, self.penalty, penalty_max, rounding));
-            }
-            sum.pixels = observed.extent().volume();
-            total.add(&sum);
-            signals.push(sum);
-        }
-        (signals, total)
+        let planes = self.proof.planes.iter().zip(&self.proof.duals).zip(&self.penalty_max);
+        let rounding = self.unpenalised.rounding;
+        let mut each = planes.map(|((m, &dual), &penalty_max)| {
+            certificate(m, dual, self.penalty, penalty_max, rounding)
+        });
+        by_signal(self.params, self.signals, self.dictionary, &mut each)
     }
 
     /// Measures a run that was stopped early. If the observer leaves too little time, the bounds
     /// proved so far still hold.
     fn measure_end(&mut self) -> Result<()> {
         self.fit_unpenalised()?;
-        let context = self.run.last_look();
+        let context = self.run.last_measurement();
         self.proof.planes = self
             .session
             .measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 }, &context)?;
@@ -213,6 +203,25 @@ impl<T: Real> Solver<'_, T> {
             Report { status, total, signals, penalty, history, ..self.run.report(self.engine) };
         Ok(Answer { needles, report })
     }
+}
+
+/// Certificates of every signal and of their sum, from those of their planes.
+pub fn by_signal<T: Real>(
+    params: &PursuitParams,
+    signals: &[Observed<T>],
+    dictionary: &Dictionary<T>,
+    planes: &mut dyn Iterator<Item = Certificate>,
+) -> (Vec<Certificate>, Certificate) {
+    let mut total = Certificate::default();
+    let each = signals.iter().map(|observed| {
+        let count = params.planes_of(observed.signal.channels(), dictionary.channels());
+        let mut sum = Certificate::default();
+        planes.take(count).for_each(|plane| sum.add(&plane));
+        sum.pixels = observed.extent().volume();
+        total.add(&sum);
+        sum
+    });
+    (each.collect(), total)
 }
 
 /// Primal, and the better of `better_dual` and the dual at `s r` with the largest feasible `s <=

@@ -11,7 +11,10 @@
 //! weights, and the objective never rises. The run has converged when the codes are certified for
 //! the weights of their own residual.
 
-use super::params::{Observed, Penalty, PursuitParams, Start};
+use super::outcome::{by_signal, certificate};
+use super::params::{Observed, Penalty, PursuitParams};
+use super::sequence::{Sequence, start_from};
+use super::solver::is_stopped_early;
 use super::{Answer, Loss};
 use crate::border::Border;
 use crate::dictionary::Dictionary;
@@ -22,7 +25,6 @@ use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Reweighted, Status};
-use crate::run::{Limits, Run};
 use crate::signal::Signal;
 
 /// Problems that are solved at most.
@@ -67,50 +69,49 @@ pub fn run<T: Real>(
             (observed.coefficient_weights.as_ref().is_some_and(free), "unpenalised codes"),
         ])?;
     }
-    let limits = Limits { time: params.time_limit, memory: None };
-    let mut run = Run::begin(limits, engine.agreement(), observer);
+    let mut sequence = Sequence::begin(params, engine, observer);
     let mut inner = params.clone().with(|p| {
         p.loss = Loss::Squares;
         p.tolerance *= INNER;
     });
     let mut weighted = signals.to_vec();
-    let mut most = 0.0;
-    let mut left = 1.0;
-    let mut sweeps = (0, 0);
-    let mut round = 0;
+    let mut first: Option<Vec<f64>> = None;
+    let mut last = f64::INFINITY;
+    let mut rounds = 0;
     loop {
-        round += 1;
-        inner.time_limit = run.time_left();
-        run.begin_part(1.0 - left..1.0 - (1.0 - PART) * left);
-        left *= 1.0 - PART;
-        let pursuit = inner.clone().check()?;
-        let mut answer = pursuit.run(engine, &weighted, dictionary, &mut run.part())?;
+        let (mut answer, pursuit) = sequence.solve(inner.clone(), PART, &weighted, dictionary)?;
+        rounds += 1;
         let report = &mut answer.report;
-        sweeps = (sweeps.0 + report.discovery_sweeps, sweeps.1 + report.support_sweeps);
-        if round == 1 {
-            inner.penalty = Penalty::Absolute(report.penalty);
-            most = report.total.penalty_max;
-        }
-        // The first measurement is that of the codes of the last round, for these weights.
-        let first = report.history.iter().find_map(|point| point.relative_gap);
-        let settled = round > 1 && first.is_some_and(|gap| gap <= params.tolerance);
-        let stopped = matches!(report.status, Status::Interrupted | Status::TimeLimit);
+        let penalty = report.penalty;
+        inner.penalty = Penalty::Absolute(penalty);
+        let each = report.signals.iter().map(|signal| signal.penalty_max);
+        let most = first.get_or_insert_with(|| each.collect());
+        start_from(&mut weighted, &answer.needles);
         let mut loss = 0.0;
         for ((observed, given), needles) in weighted.iter_mut().zip(signals).zip(&answer.needles) {
             let (mask, own) = reweighted(given, needles, dictionary, scale)?;
-            (observed.mask, observed.start) = (Some(mask), Start::Needles(needles.clone()));
+            observed.mask = Some(mask);
             loss += own;
         }
-        if settled || stopped || round == MAX_ROUNDS || report.penalty == 0.0 {
-            let l1 = report.total.objective - report.total.data_term;
-            report.reweighted = Some(Reweighted { rounds: round, objective: loss + l1 });
-            if settled {
-                report.status = Status::Converged;
-            } else if !stopped {
-                report.status = Status::Stalled;
+        // The codes with the weights of their own residual.
+        let planes = sequence.measure(&pursuit, &weighted, dictionary, penalty)?;
+        let mut each = planes.iter().map(|m| certificate(m, f64::NEG_INFINITY, penalty, 0.0, 0.0));
+        (report.signals, report.total) = by_signal(params, &weighted, dictionary, &mut each);
+        for (signal, &most) in report.signals.iter_mut().zip(&*most) {
+            signal.penalty_max = most;
+            report.total.penalty_max = report.total.penalty_max.max(most);
+        }
+        let objective = loss + report.total.objective - report.total.data_term;
+        let rounding = 1e3 * T::EPSILON.to_f64() * objective.abs();
+        debug_assert!(objective <= last + rounding, "{objective} is above {last}");
+        last = objective;
+        let settled = report.total.relative_gap() <= params.tolerance;
+        let stopped = is_stopped_early(report.status);
+        if settled || stopped || rounds == MAX_ROUNDS || penalty == 0.0 {
+            if !stopped {
+                report.status = if settled { Status::Converged } else { Status::Stalled };
             }
-            (report.discovery_sweeps, report.support_sweeps) = sweeps;
-            (report.seconds, report.total.penalty_max) = (run.seconds(), most);
+            report.reweighted = Some(Reweighted { rounds, objective });
             // Objectives with different weights are not comparable.
             report.history.clear();
             return Ok(answer);

@@ -10,8 +10,10 @@
 //! is exact. The l1 loss is the limit of Huber losses divided by `delta`, and is certified by the
 //! gap of the l1 problem itself.
 
+use super::Answer;
 use super::params::{Loss, Observed, Penalty, PursuitParams, Start, largest_correlation};
-use super::{Answer, Pursuit};
+use super::sequence::{Sequence, start_from};
+use super::solver::is_stopped_early;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::Engine;
@@ -20,7 +22,6 @@ use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::{Certificate, Status};
-use crate::run::{Limits, Run};
 
 /// Factor between the bounds `delta` of the Huber losses that approach the l1 loss, and the
 /// smallest of them, relative to the first.
@@ -90,24 +91,26 @@ impl<'a, T: Real> Robust<'a, T> {
     }
 
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Answer<T>> {
-        let limits = Limits { time: self.params.time_limit, memory: None };
-        let run = &mut Run::begin(limits, self.engine.agreement(), observer);
+        let mut sequence = Sequence::begin(self.params, self.engine, observer);
         match self.params.loss {
             Loss::Huber(delta) => {
-                let (penalty, most) = self.penalty(delta, 1.0, run)?;
-                let (pursuit, _) = self.pursuit(penalty, delta, 1.0, run)?;
-                run.begin_part(0.0..1.0);
-                let answer =
-                    pursuit.run(self.engine, self.signals, &self.extended, &mut run.part())?;
+                let (penalty, most) = self.penalty(delta, 1.0, &mut sequence)?;
+                let problem = self.problem(penalty, delta)?;
+                let (answer, _) = sequence.solve(problem, 1.0, self.signals, &self.extended)?;
                 Ok(self.without_outliers(answer, penalty, most))
             }
-            _ => self.run_l1(run),
+            _ => self.run_l1(sequence),
         }
     }
 
     /// The penalty, and the smallest for which all codes are zero, both for a loss divided by
     /// `scale`: the zero codes leave the residual clipped to `delta`.
-    fn penalty(&self, delta: f64, scale: f64, run: &mut Run<'_>) -> Result<(f64, f64)> {
+    fn penalty(
+        &self,
+        delta: f64,
+        scale: f64,
+        sequence: &mut Sequence<'_, '_, T>,
+    ) -> Result<(f64, f64)> {
         let mut clipped = self.signals.to_vec();
         let bound = T::from_f64(delta);
         for observed in &mut clipped {
@@ -129,11 +132,8 @@ impl<'a, T: Real> Robust<'a, T> {
         let params = self.params.clone().with(|p| {
             p.loss = Loss::Squares;
             p.penalty = Penalty::Relative(1.0 + 16.0 * T::EPSILON.to_f64());
-            p.time_limit = run.time_left();
         });
-        run.begin_part(0.0..0.0);
-        let pursuit = params.check()?;
-        let zero = pursuit.run(self.engine, &clipped, self.dictionary, &mut run.part())?;
+        let (zero, _) = sequence.solve(params, 0.0, &clipped, self.dictionary)?;
         let most = zero.report.total.penalty_max / scale;
         Ok(match self.params.penalty {
             Penalty::Relative(fraction) => (fraction * most, most),
@@ -141,18 +141,11 @@ impl<'a, T: Real> Robust<'a, T> {
         })
     }
 
-    /// The pursuit with outliers at this penalty and bound, both times `scale`, and its penalty.
-    fn pursuit(
-        &self,
-        penalty: f64,
-        delta: f64,
-        scale: f64,
-        run: &Run<'_>,
-    ) -> Result<(Pursuit, f64)> {
-        let absolute = scale * penalty;
-        if !(T::from_f64(absolute).is_finite() && T::from_f64(absolute) > T::ZERO) {
+    /// The problem with outliers at this penalty and bound.
+    fn problem(&self, penalty: f64, delta: f64) -> Result<PursuitParams> {
+        if !(T::from_f64(penalty).is_finite() && T::from_f64(penalty) > T::ZERO) {
             return Err(Error::Data(format!(
-                "the penalty is {absolute:e}, out of the range of {} numbers; scale the signal",
+                "the penalty is {penalty:e}, out of the range of {} numbers; scale the signal",
                 T::NAME
             )));
         }
@@ -165,14 +158,12 @@ impl<'a, T: Real> Robust<'a, T> {
                 self.dictionary.len()
             )));
         }
-        weights.resize(self.extended.len(), delta / absolute);
-        let params = self.params.clone().with(|p| {
+        weights.resize(self.extended.len(), delta / penalty);
+        Ok(self.params.clone().with(|p| {
             p.loss = Loss::Squares;
-            p.penalty = Penalty::Absolute(absolute);
+            p.penalty = Penalty::Absolute(penalty);
             p.atom_weights = Some(weights);
-            p.time_limit = run.time_left();
-        });
-        Ok((params.check()?, absolute))
+        }))
     }
 
     /// Keeps the codes of the given atoms, and counts the outliers with the data term.
@@ -221,25 +212,21 @@ impl<'a, T: Real> Robust<'a, T> {
 
     /// The l1 loss: Huber problems with decreasing bounds, until the gap of the l1 problem is
     /// small.
-    fn run_l1(&self, run: &mut Run<'_>) -> Result<Answer<T>> {
+    fn run_l1(&self, mut sequence: Sequence<'_, '_, T>) -> Result<Answer<T>> {
         let samples = self.signals.iter().flat_map(|s| s.signal.data()).map(|y| y.to_f64().abs());
         let first = samples.filter(|y| y.is_finite()).fold(0.0, f64::max);
         let first = if first > 0.0 { first } else { 1.0 };
         let tiny = SMALLEST * first;
-        let (penalty, most) = self.penalty(tiny, tiny, run)?;
+        let (penalty, most) = self.penalty(tiny, tiny, &mut sequence)?;
         let mut signals = self.signals.to_vec();
-        let (mut delta, mut left) = (STEP * first, 1.0);
+        let mut delta = STEP * first;
         loop {
-            let (pursuit, absolute) = self.pursuit(penalty, delta, delta, run)?;
-            let pursuit = pursuit.params.with(|p| p.tolerance *= INNER).check()?;
-            run.begin_part(1.0 - left..1.0 - (1.0 - PART) * left);
-            left *= 1.0 - PART;
-            let mut answer = pursuit.run(self.engine, &signals, &self.extended, &mut run.part())?;
-            let starts = signals.iter_mut().zip(&answer.needles);
-            starts.for_each(|(s, needles)| s.start = Start::Needles(needles.clone()));
-            let context = run.last_look();
-            let planes =
-                pursuit.measure_start(self.engine, &signals, &self.extended, absolute, &context)?;
+            // The Huber loss divided by its bound.
+            let absolute = delta * penalty;
+            let problem = self.problem(absolute, delta)?.with(|p| p.tolerance *= INNER);
+            let (mut answer, pursuit) = sequence.solve(problem, PART, &signals, &self.extended)?;
+            start_from(&mut signals, &answer.needles);
+            let planes = sequence.measure(&pursuit, &signals, &self.extended, absolute)?;
             let largest = largest_correlation(&planes);
             let scale = if largest > absolute { absolute / largest } else { 1.0 };
             let mut total = Certificate { penalty_max: most, ..Certificate::default() };
@@ -263,11 +250,11 @@ impl<'a, T: Real> Robust<'a, T> {
                 total.add(&one);
                 answer.report.signals.push(one);
             }
-            let ended = matches!(answer.report.status, Status::Interrupted | Status::TimeLimit);
+            let ended = is_stopped_early(answer.report.status);
             let converged = total.relative_gap() <= self.params.tolerance;
             if ended || converged || delta <= tiny {
                 let report = &mut answer.report;
-                (report.total, report.penalty, report.seconds) = (total, penalty, run.seconds());
+                (report.total, report.penalty) = (total, penalty);
                 if !ended {
                     report.status = if converged { Status::Converged } else { Status::Stalled };
                 }

@@ -61,7 +61,7 @@ impl<T: Real> BandedSolver<'_, T> {
     /// Measures the zones that are not settled. In a run that was stopped, zones may stay without a
     /// certificate.
     pub fn measure_zones(&mut self) -> Result<()> {
-        let context = self.run.last_look();
+        let context = self.run.last_measurement();
         for zone in 0..self.zones.len() {
             if !self.zones[zone].settled {
                 let Reopened { window, mut session, state } =
