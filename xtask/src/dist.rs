@@ -84,6 +84,12 @@ pub fn release(wanted: &str) -> Result<(), String> {
             name_of(&archive),
             try_archive(&tools, &system.run, &archive)?
         ));
+        if let Run::Under(emulator @ ["qemu-aarch64", ..]) = system.run
+            && crate::release::is_there(emulator[0], &["--version"])
+        {
+            test_core(&tools, system, emulator)?;
+            lines.push(format!("tests of the core: passed under {}", emulator[0]));
+        }
         if let Some(tag) = system.wheel {
             let wheel = build_wheel(&tools, system, tag, &dist)?;
             lines.push(format!("{}: {}", name_of(&wheel), try_wheel_of(&system.run, &wheel)?));
@@ -114,6 +120,17 @@ fn build(tools: &Path, system: &System) -> Result<PathBuf, String> {
     Ok(root().join("target").join(system.target).join("release").join(name))
 }
 
+/// Runs the tests of the core that compare its vector loops with the dense oracle.
+fn test_core(tools: &Path, system: &System, emulator: &[&str]) -> Result<(), String> {
+    let runner = system.target.to_uppercase().replace('-', "_");
+    let target = format!("{}{}", system.target, system.oldest);
+    let words = ["test", "--release", "--locked", "--package", "lobcod", "--target", &target];
+    let tests = ["--test", "lasso", "--test", "pursuit_oracle"];
+    let mut cargo = program(tools, "cargo-zigbuild");
+    cargo.env(format!("CARGO_TARGET_{runner}_RUNNER"), emulator.join(" "));
+    run(with_tools(tools, &mut cargo).args(words).args(tests))
+}
+
 /// The command with the tools in its path, in the root of the repository.
 fn with_tools<'a>(tools: &Path, command: &'a mut Command) -> &'a mut Command {
     let path = std::env::var("PATH").unwrap_or_default();
@@ -126,7 +143,7 @@ fn manual() -> Result<PathBuf, String> {
     let folder = root().join("target/manual");
     let completions = folder.join("completions");
     fs::create_dir_all(&completions).map_err(|e| e.to_string())?;
-    crate::cargo(&["build", "--package", "lobcod-cli"])?;
+    crate::build_program()?;
     let lobcod = root().join(format!("target/debug/lobcod{}", std::env::consts::EXE_SUFFIX));
     run(Command::new(&lobcod).arg("manual").arg("-o").arg(folder.join("man")))?;
     for (shell, file) in SHELLS {

@@ -2,7 +2,7 @@
 //! and commands run as written.
 
 use crate::python::run;
-use crate::{build_programs, root, words};
+use crate::{build_program, root, words};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
@@ -35,7 +35,7 @@ const NOT_RUN: [&str; 2] = ["cargo ", "pip "];
 pub fn check() -> Result<(), String> {
     check_pages()?;
     words::check()?;
-    build_programs()?;
+    build_program()?;
     RUN.iter().try_for_each(|page| run_page(page).map(drop))
 }
 
@@ -61,7 +61,7 @@ fn check_links() -> Result<(), String> {
 
 /// Regenerates the images of the gallery with the commands it shows.
 pub fn gallery() -> Result<(), String> {
-    build_programs()?;
+    build_program()?;
     let made = run_page(GALLERY)?;
     let shown = root().join("docs/tutorials/gallery");
     let _ = fs::remove_dir_all(&shown);

@@ -20,7 +20,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   test                 run all tests: Rust, dependencies and links, then the Python package
   release [TARGET]     build archives and wheels for all systems (or those whose target contains
                        TARGET) in target/dist, and try each that this machine can run
-  release --check      run the checks that take too long for every change
+  release --check [NAME]
+                       run the checks that take too long for every change (or those whose name
+                       contains NAME)
   docs                 check the documentation: links resolve, generated tables are current,
                        commands run as written
   gallery              regenerate the images of docs/tutorials/gallery.md with its own commands
@@ -56,7 +58,8 @@ fn main() -> ExitCode {
             .and_then(|()| supply::check())
             .and_then(|()| docs::check_pages())
             .and_then(|()| python::test()),
-        ["release", "--check"] => release::check(),
+        ["release", "--check"] => release::check(""),
+        ["release", "--check", name] => release::check(name),
         ["release"] => dist::release(""),
         ["release", target] => dist::release(target),
         ["docs"] => docs::check(),
@@ -129,6 +132,11 @@ fn root() -> PathBuf {
 /// Folder of the reference images.
 fn data_folder() -> PathBuf {
     env::var_os("LOBCOD_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from)
+}
+
+/// Builds the program alone.
+fn build_program() -> Result<(), String> {
+    cargo(&["build", "--quiet", "--package", "lobcod-cli"])
 }
 
 /// Builds the program and the examples as the tests do. Building single packages would resolve

@@ -1,6 +1,6 @@
 //! Checks before a release: everything that takes too long for every change.
 
-use super::{cargo, cargo_with, docs, instructions, mpi, python, root, site};
+use super::{cargo, cargo_with, dist, docs, instructions, mpi, python, root, site};
 use std::process::Command;
 use std::time::Instant;
 
@@ -27,13 +27,15 @@ enum Outcome {
     Skipped(&'static str),
 }
 
-const CHECKS: [(&str, Check); 12] =
+const CHECKS: [(&str, Check); 14] =
     [
         ("documentation", || docs::check().map(|()| Outcome::Passed)),
         ("site", || site::build().map(|()| Outcome::Passed)),
         ("age of the results", || docs::fill_tables(&["--stale"]).map(|()| Outcome::Passed)),
         ("address of the repository", repository),
         ("packages", packages),
+        ("installation", installation),
+        ("archives and wheels", || dist::release("").map(|()| Outcome::Passed)),
         ("instructions", || instructions::compare(false).map(|()| Outcome::Passed)),
         ("Open MPI", || {
             with("mpirun", "Open MPI is not installed (Debian: libopenmpi-dev openmpi-bin)", || {
@@ -60,11 +62,11 @@ const CHECKS: [(&str, Check); 12] =
         }),
     ];
 
-/// Runs every check, prints how each ended, and fails if any failed.
-pub fn check() -> Result<(), String> {
+/// Runs every check whose name contains `wanted`, prints how each ended, and fails if any failed.
+pub fn check(wanted: &str) -> Result<(), String> {
     let mut failures = Vec::new();
     let mut lines = Vec::new();
-    for (name, check) in CHECKS {
+    for (name, check) in CHECKS.into_iter().filter(|(name, _)| name.contains(wanted)) {
         println!("== {name}");
         let clock = Instant::now();
         let ending = match check() {
@@ -98,6 +100,28 @@ fn packages() -> Result<Outcome, String> {
     let mut words = vec!["publish", "--dry-run", "--allow-dirty"];
     words.extend(PUBLISHED.iter().flat_map(|name| ["--package", *name]));
     cargo(&words).map(|()| Outcome::Passed)
+}
+
+/// The program, installed from its packaged crate without a network, as `cargo install lobcod-cli`
+/// does.
+fn installation() -> Result<Outcome, String> {
+    let packages = root().join("target/package");
+    let version = env!("CARGO_PKG_VERSION");
+    let folder = |name: &str| packages.join(format!("{name}-{version}")).display().to_string();
+    let installed = root().join("target/installed").display().to_string();
+    let patches = PUBLISHED.map(|name| format!("patch.crates-io.{name}.path={:?}", folder(name)));
+    for name in PUBLISHED {
+        let crates = packages.join(format!("{name}-{version}.crate"));
+        python::run(Command::new("tar").arg("-xzf").arg(crates).arg("-C").arg(&packages))?;
+    }
+    let place = folder("lobcod-cli");
+    let mut words = vec!["install", "--offline", "--locked", "--debug", "--path", &place];
+    words.extend(["--root", &installed, "--target-dir", "target/debug-installed"]);
+    words.extend(patches.iter().flat_map(|patch| ["--config", patch]));
+    cargo(&words)?;
+    let demo = ["demo", "--only-examples", "--quiet", "-o", "target/installed/examples"];
+    python::run(Command::new(format!("{installed}/bin/lobcod")).args(demo).current_dir(root()))
+        .map(|()| Outcome::Passed)
 }
 
 /// Runs a check where there is a program for it.

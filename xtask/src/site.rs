@@ -2,11 +2,11 @@
 //! pages that need no network.
 
 use crate::python::{program, run, venv_with};
-use crate::{cargo, root};
+use crate::{build_program, root};
 
 /// Builds the site into `target/site/html`; a broken link fails.
 pub fn build() -> Result<(), String> {
-    cargo(&["build", "--quiet", "--package", "lobcod-cli"])?;
+    build_program()?;
     let venv = venv_with(&root().join("target/site/venv"), "site/requirements.txt")?;
     let mut mkdocs = program(&venv, "mkdocs");
     mkdocs.args(["build", "--quiet", "--strict", "--clean", "--config-file", "site/mkdocs.yml"]);
