@@ -1,6 +1,6 @@
 """Make the images of the how-to guides and of the README with the program itself.
 
-    pip install numpy pillow scipy==1.9.3 scikit-image==0.24.0 "lobcod[mne]"
+    pip install numpy pillow matplotlib scipy==1.9.3 scikit-image==0.24.0 "lobcod[mne]"
     python docs/images/make.py [NAME ...]      # all, or some of: restore, focus, exposure, denoise, waveforms, eeg, strip
 
 The originals are photographs from the packages scikit-image and scipy; LICENCES.md names their authors and
@@ -86,15 +86,29 @@ def denoise():
 
 
 def waveforms():
-    """Waveforms of an electrocardiogram: a minute of it as a file, and the learnt atoms."""
+    """Waveforms of an electrocardiogram: a minute of it as a file, the learnt atoms, and when they occur."""
+    import matplotlib.pyplot as plt
     from scipy.misc import electrocardiogram
 
     signal = electrocardiogram()[: 60 * 360].astype(np.float32)
     np.save(FOLDER / "ecg.npy", signal)
     with tempfile.TemporaryDirectory() as folder:
-        atoms = Path(folder) / "beats.npz"
+        atoms, events = Path(folder) / "beats.npz", Path(folder) / "events.npz"
         lobcod("learn", "ecg.npy", "-o", atoms, "--axes", "t", "--atoms", 4, "--size", 180, "--passes", 20)
-        lobcod("show", atoms, "-o", "beats.png")
+        lobcod("encode", "ecg.npy", "-o", events, "--dictionary", atoms)
+        waves, codes = np.load(atoms)["atoms"], dict(np.load(events))
+    figure = plt.figure(figsize=(9, 4), layout="constrained")
+    panels = figure.subplot_mosaic("0123;rrrr")
+    seconds = np.arange(8 * 360) / 360
+    panels["r"].plot(seconds, signal[: len(seconds)], color="0.4", linewidth=0.8)
+    for atom, wave in enumerate(waves.reshape(4, -1)):
+        panels[str(atom)].plot(np.arange(180) / 360, wave, color=f"C{atom}")
+        panels[str(atom)].set(xlabel="time (s)", yticks=[], title=f"atom {atom}")
+        start = codes["position"][(codes["atom"] == atom) & (np.abs(codes["value"]) > 1)].ravel()
+        peak = (start + np.argmax(np.abs(wave))) / 360
+        panels["r"].plot(peak, np.full(len(peak), 2.2 + 0.25 * atom), "v", color=f"C{atom}", markersize=4)
+    panels["r"].set(xlim=(0, 8), xlabel="time (s)", ylabel="mV")
+    figure.savefig(FOLDER / "beats.png", dpi=90)
 
 
 def eeg():
