@@ -97,26 +97,17 @@ pub fn write_dictionary<T: Real>(
     dictionary: &Dictionary<T>,
     remarks: &[(&str, MetaValue)],
 ) -> Result<()> {
-    let (atoms, axes) = to_array(dictionary);
     let file = match FileKind::from_path(path)? {
-        FileKind::Npy => npy::encode(&plain_array(path, atoms, axes)?),
-        FileKind::Npz => {
-            let mut arrays = vec![
-                ("atoms", atoms),
-                ("axes", Array::from_text(axes)),
-                (format::NAME, format::array()),
-            ];
-            for (name, value) in remarks {
-                if arrays.iter().any(|(other, _)| other == name) {
-                    return Err(Error::format(
-                        path,
-                        format!("would contain two arrays named {name}; rename the metadata entry"),
-                    ));
-                }
-                arrays.push((name, value.to_array()));
-            }
-            npz::encode(&arrays)
+        FileKind::Npy => {
+            let (atoms, axes) = to_array(dictionary);
+            npy::encode(&plain_array(path, atoms, axes)?)
         }
+        FileKind::Npz => encode_dictionary(dictionary, remarks).map_err(|name| {
+            Error::format(
+                path,
+                format!("would contain two arrays named {name}; rename the metadata entry"),
+            )
+        })?,
         _ => {
             return Err(Error::format(
                 path,
@@ -125,6 +116,24 @@ pub fn write_dictionary<T: Real>(
         }
     };
     write_atomically(path, &file)
+}
+
+/// The bytes of a `.npz` file with a dictionary and metadata about how it was learnt; error with the
+/// name that two arrays would have.
+pub fn encode_dictionary<T: Real>(
+    dictionary: &Dictionary<T>,
+    remarks: &[(&str, MetaValue)],
+) -> std::result::Result<Vec<u8>, String> {
+    let (atoms, axes) = to_array(dictionary);
+    let mut arrays =
+        vec![("atoms", atoms), ("axes", Array::from_text(axes)), (format::NAME, format::array())];
+    for (name, value) in remarks {
+        if arrays.iter().any(|(other, _)| other == name) {
+            return Err(name.to_string());
+        }
+        arrays.push((name, value.to_array()));
+    }
+    Ok(npz::encode(&arrays))
 }
 
 /// The atoms, and the name of the axes.

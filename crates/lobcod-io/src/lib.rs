@@ -72,7 +72,9 @@ pub use codes::{CodesFile, is_codes, read_codes, write_codes, write_codes_of};
 pub use codes_stream::{BaseRows, CodesFacts, CodesList, stream_codes};
 pub use codes_together::write_codes_together;
 pub use depth::Depth;
-pub use dictionary::{MetaValue, dictionary_penalty, read_dictionary, write_dictionary};
+pub use dictionary::{
+    MetaValue, dictionary_penalty, encode_dictionary, read_dictionary, write_dictionary,
+};
 pub use error::{Access, Error, Result};
 pub use free_memory::free_memory;
 pub use header::read_shape;

@@ -16,6 +16,9 @@ pub enum Level {
     /// NEON: 16-byte vectors of 64-bit ARM.
     #[cfg(target_arch = "aarch64")]
     Neon,
+    /// SIMD128 of WebAssembly: 16-byte vectors, chosen when a module is built.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
 }
 
 impl Level {
@@ -28,6 +31,8 @@ impl Level {
         Level::Avx512,
         #[cfg(target_arch = "aarch64")]
         Level::Neon,
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Level::Simd128,
     ];
 
     /// The best level of this machine.
@@ -51,6 +56,8 @@ impl Level {
             }
             #[cfg(target_arch = "aarch64")]
             Level::Neon => true,
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128 => true,
         }
     }
 
@@ -62,6 +69,8 @@ impl Level {
             Level::Avx2 | Level::Avx512 => 32,
             #[cfg(target_arch = "aarch64")]
             Level::Neon => 16,
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128 => 16,
         }
     }
 
@@ -81,6 +90,8 @@ impl fmt::Display for Level {
             Level::Avx512 => "avx512",
             #[cfg(target_arch = "aarch64")]
             Level::Neon => "neon",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128 => "simd128",
         })
     }
 }

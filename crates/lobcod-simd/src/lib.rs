@@ -32,6 +32,8 @@ mod avx512;
 mod level;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 mod vector;
 
 pub use level::Level;
@@ -52,7 +54,7 @@ pub trait Dispatch: Sized {
 }
 
 macro_rules! dispatch {
-    ($t:ident, $avx2:ident, $wide:ident, $neon:ident) => {
+    ($t:ident, $avx2:ident, $wide:ident, $neon:ident, $simd128:ident) => {
         impl Dispatch for $t {
             #[inline]
             fn dispatch<K: Kernel<Self>>(level: Level, kernel: K) -> K::Output {
@@ -79,10 +81,12 @@ macro_rules! dispatch {
                     Level::Avx512 => unsafe { with_avx512(kernel) },
                     #[cfg(target_arch = "aarch64")]
                     Level::Neon => kernel.run::<neon::$neon>(),
+                    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                    Level::Simd128 => kernel.run::<simd128::$simd128>(),
                 }
             }
         }
     };
 }
-dispatch!(f32, Avx2F32, Avx512VlF32, NeonF32);
-dispatch!(f64, Avx2F64, Avx512VlF64, NeonF64);
+dispatch!(f32, Avx2F32, Avx512VlF32, NeonF32, Simd128F32);
+dispatch!(f64, Avx2F64, Avx512VlF64, NeonF64, Simd128F64);

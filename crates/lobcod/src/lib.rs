@@ -43,6 +43,7 @@
 pub mod base;
 mod border;
 pub mod checkpoint;
+mod clock;
 pub mod dictionary;
 pub mod engine;
 pub mod error;

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{Checkpoint, LearnCheckpoint};
 use crate::error::Result;
+use crate::signal::Signal;
 use std::fmt;
 use std::sync::Arc;
 
@@ -90,6 +91,12 @@ pub trait Observer {
     /// Called between two passes of learning; `take` creates a checkpoint. If it fails, the run
     /// ends.
     fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> Result<LearnCheckpoint>) {
+        let _ = take;
+    }
+
+    /// Called now and then by tasks whose result is an image; `take` creates the image so far. If
+    /// it fails, the run ends. The result does not depend on whether it is taken.
+    fn preview(&mut self, take: &mut dyn FnMut() -> Result<Signal<f32>>) {
         let _ = take;
     }
 }

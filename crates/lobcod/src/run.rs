@@ -15,41 +15,19 @@
 //! assert_eq!(run.pause(), Some(lobcod::Status::TimeLimit));
 //! ```
 
+pub use crate::clock::Clock;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub use crate::clock::set_time_source;
 use crate::engine::{Agreement, Context, Engine};
 pub use crate::observe::Stop;
 use crate::observe::{Control, Observer, Progress};
 use crate::real::Real;
 use crate::report::{Certificate, Report, Status};
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time allowed for the final measurement of an interrupted run.
 const LAST_MEASUREMENT: Duration = Duration::from_millis(200);
-
-/// A running clock: the only place that reads the system time.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock {
-    began: Instant,
-    /// Seconds spent before a resumed run began.
-    earlier: f64,
-}
-
-impl Clock {
-    /// Starts a clock.
-    pub fn start() -> Self {
-        Self { began: Instant::now(), earlier: 0.0 }
-    }
-
-    /// Time since the clock started.
-    pub fn elapsed(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    /// Seconds spent in total, including those before a resumed run began.
-    pub fn seconds(&self) -> f64 {
-        self.earlier + self.elapsed().as_secs_f64()
-    }
-}
 
 /// Time and memory limits of a run; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +85,7 @@ impl<'o> Run<'o> {
 
     /// Adds the seconds of the run that this one resumes.
     pub fn resume_after(&mut self, seconds: f64) {
-        self.clock.earlier = seconds;
+        self.clock.resume_after(seconds);
     }
 
     /// The clock of the run.

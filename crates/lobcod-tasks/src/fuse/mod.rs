@@ -7,6 +7,7 @@ mod edges;
 mod exposure;
 mod frames;
 mod fusion;
+mod given;
 mod guided;
 mod inspect;
 mod maps;

@@ -59,7 +59,7 @@ impl<T: Real> Background<T> {
                 if run.is_over() {
                     break;
                 }
-                fit.step(stage * detail, SUPPORTS, run)?;
+                fit.step(scene, stage * detail, SUPPORTS, run)?;
                 step += 1;
                 run.advance(step as f64 / steps as f64);
                 path.push(PathPoint::of_fit(stage * detail, scene, &mut fit)?);

@@ -37,7 +37,7 @@ impl<T: Real> Fit<T> {
     }
 
     /// Dense initial codes: every needle codes an equal part of its patch.
-    pub fn spread(&mut self, penalty: f64, run: &mut Run) -> Result<()> {
+    pub fn spread(&mut self, scene: &Scene<T>, penalty: f64, run: &mut Run) -> Result<()> {
         if run.is_over() {
             return Ok(());
         }
@@ -49,20 +49,26 @@ impl<T: Real> Fit<T> {
             layer_seed: None,
         };
         self.session.discover(&sweep, run.context())?;
-        report_progress(run, &mut *self.session, penalty, 0)
+        self.report_progress(scene, penalty, 0, run)
     }
 
     /// A sweep over all needles, then a few over the non-zero codes.
-    pub fn step(&mut self, penalty: f64, supports: usize, run: &mut Run) -> Result<()> {
+    pub fn step(
+        &mut self,
+        scene: &Scene<T>,
+        penalty: f64,
+        supports: usize,
+        run: &mut Run,
+    ) -> Result<()> {
         if run.is_over() {
             return Ok(());
         }
         let sweep =
             Discovery { penalty, visit: Visit::All, local_tolerance: TOLERANCE, layer_seed: None };
         self.session.discover(&sweep, run.context())?;
-        report_progress(run, &mut *self.session, penalty, 0)?;
+        self.report_progress(scene, penalty, 0, run)?;
         for _ in 0..supports {
-            if run.is_over() || self.support(penalty, run)? < TOLERANCE {
+            if run.is_over() || self.support(scene, penalty, run)? < TOLERANCE {
                 break;
             }
         }
@@ -70,10 +76,10 @@ impl<T: Real> Fit<T> {
     }
 
     /// Sweeps over the non-zero codes; returns the largest change.
-    pub fn support(&mut self, penalty: f64, run: &mut Run) -> Result<f64> {
+    pub fn support(&mut self, scene: &Scene<T>, penalty: f64, run: &mut Run) -> Result<f64> {
         let sweep = Support { penalty, sweeps: 1, rounds: ROUNDS, tolerance: TOLERANCE };
         let change = self.session.support(&sweep, run.context())?.largest_change;
-        report_progress(run, &mut *self.session, penalty, ROUNDS)?;
+        self.report_progress(scene, penalty, ROUNDS, run)?;
         Ok(change)
     }
 
@@ -82,6 +88,11 @@ impl<T: Real> Fit<T> {
     pub fn image(&mut self) -> Result<Signal<T>> {
         // Removes rounding errors of sweeps from the residual.
         self.session.measure(Measure::Objective, &Context::default())?;
+        self.image_so_far()
+    }
+
+    /// The same with the rounding errors of sweeps: it leaves the session as it is.
+    fn image_so_far(&mut self) -> Result<Signal<T>> {
         let mut image = self.target.clone();
         let length = self.session.dictionary().channels() * image.extent().volume();
         let planes =
@@ -97,28 +108,35 @@ impl<T: Real> Fit<T> {
         }
         Ok(image)
     }
+
+    /// Counts the sweeps of the session (support sweeps, or one over all needles), reports progress
+    /// and shows the image.
+    fn report_progress(
+        &mut self,
+        scene: &Scene<T>,
+        penalty: f64,
+        support_sweeps: usize,
+        run: &mut Run,
+    ) -> Result<()> {
+        let sums = self.session.measure(Measure::Progress, run.context())?;
+        run.progress.objective = sums.iter().map(|m| m.objective(penalty)).sum();
+        run.progress.nonzeros = sums.iter().map(|m| m.nonzeros).sum();
+        run.progress.discovery_sweeps += usize::from(support_sweeps == 0);
+        run.progress.support_sweeps += support_sweeps;
+        run.progress.stage_penalty = penalty;
+        run.note_memory(self.session.memory());
+        run.pause();
+        let mut fault = Ok(());
+        run.observer().preview(&mut || {
+            let image = self.image_so_far().inspect_err(|e| fault = Err(e.clone()))?;
+            scene.preview(&image)
+        });
+        fault
+    }
 }
 
 fn inverse_square<T: Real>(weight: T) -> T {
     if weight == T::ZERO { T::ZERO } else { T::ONE / (weight * weight) }
-}
-
-/// Counts the sweeps of a session (support sweeps, or one over all needles) and reports progress.
-fn report_progress<T: Real>(
-    run: &mut Run,
-    session: &mut dyn Session<T>,
-    penalty: f64,
-    support_sweeps: usize,
-) -> Result<()> {
-    let sums = session.measure(Measure::Progress, run.context())?;
-    run.progress.objective = sums.iter().map(|m| m.objective(penalty)).sum();
-    run.progress.nonzeros = sums.iter().map(|m| m.nonzeros).sum();
-    run.progress.discovery_sweeps += usize::from(support_sweeps == 0);
-    run.progress.support_sweeps += support_sweeps;
-    run.progress.stage_penalty = penalty;
-    run.note_memory(session.memory());
-    run.pause();
-    Ok(())
 }
 
 /// The problem of one fit. Samples that may not be used take the value of the thin plate, with a

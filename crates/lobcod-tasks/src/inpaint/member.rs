@@ -71,11 +71,11 @@ impl<T: Real> Member<T> {
         let mut path: Vec<PathPoint> = Vec::new();
         let mut image = start.base.clone();
         if detail > 0.0 && !run.is_over() {
-            fit.spread(dense, run)?;
+            fit.spread(scene, dense, run)?;
             let mut penalty = if noisy { dense } else { FALL * dense };
             loop {
                 penalty = penalty.max(params.penalty.unwrap_or(0.0));
-                fit.step(penalty, SUPPORTS, run)?;
+                fit.step(scene, penalty, SUPPORTS, run)?;
                 let point = PathPoint::of_fit(penalty, scene, &mut fit)?;
                 path.push(point);
                 run.advance(path.len() as f64 / (STAGES + REFITS) as f64);
@@ -103,7 +103,7 @@ impl<T: Real> Member<T> {
             fit.session.restore(&state)?;
             for refit in 0..REFITS {
                 run.advance((STAGES + refit) as f64 / (STAGES + REFITS) as f64);
-                fit.step(penalty, SUPPORTS, run)?;
+                fit.step(scene, penalty, SUPPORTS, run)?;
             }
             image = fit.image()?;
             nonzeros(&mut *fit.session)?

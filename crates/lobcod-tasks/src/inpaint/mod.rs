@@ -27,7 +27,7 @@ use lobcod::engine::{Engine, Problem};
 use lobcod::memory;
 use lobcod::run::{Limits, Run};
 use lobcod::{Dictionary, Error, Extent, Mask, Observer, Real, Result, Signal, Status};
-use scene::{Scene, Use};
+use scene::{Scene, Use, Whole};
 use std::ops::Range;
 use windows::Mosaic;
 
@@ -142,7 +142,7 @@ impl Inpainter {
             self.params.max_memory,
         )?;
         let Some(mosaics) = mosaics else {
-            return self.fill(engine, signal, known, dictionaries, 0.0..1.0, run);
+            return self.fill(engine, (signal, known, None), dictionaries, 0.0..1.0, run);
         };
         let mut filled: Option<Inpainted<T>> = None;
         let mut image = signal.clone();
@@ -151,7 +151,9 @@ impl Inpainter {
             let (part, mask) =
                 (mosaic.gather(signal)?, Mask::new(mosaic.gather(known.weights())?)?);
             let range = at(number)..at(number + 1);
-            let answer = self.fill(engine, &part, &mask, dictionaries, range, run)?;
+            let whole = Whole { image: &image, known, mosaic };
+            let answer =
+                self.fill(engine, (&part, &mask, Some(whole)), dictionaries, range, run)?;
             mosaic.paste(&answer.image, known, &mut image);
             filled = Some(match filled {
                 Some(earlier) => earlier.and(answer),
@@ -214,8 +216,7 @@ impl Inpainter {
     fn fill<T: Real>(
         &self,
         engine: &dyn Engine<T>,
-        signal: &Signal<T>,
-        known: &Mask<T>,
+        (signal, known, whole): (&Signal<T>, &Mask<T>, Option<Whole<T>>),
         dictionaries: &[Dictionary<T>],
         range: Range<f64>,
         run: &mut Run,
@@ -226,6 +227,7 @@ impl Inpainter {
             signal,
             known,
             dictionaries,
+            whole,
             run.untimed_context().stop,
         )?;
         if scene.weights(Use::Known).iter().all(|&w| w != T::ZERO) {

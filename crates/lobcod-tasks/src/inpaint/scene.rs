@@ -4,6 +4,7 @@ use super::held_out;
 use super::near::Near;
 use super::params::InpaintParams;
 use super::smooth::thin_plate;
+use super::windows::Mosaic;
 use crate::opponent::{opponent_of_rgb, rgb_of_opponent};
 use lobcod::base::local_mean;
 use lobcod::run::Stop;
@@ -11,7 +12,7 @@ use lobcod::{Dictionary, Error, Extent, Mask, Real, Result, Signal};
 use std::sync::OnceLock;
 
 /// The damaged signal in the colour space in which it is coded; samples of weight 0 are 0.
-pub struct Scene<T> {
+pub struct Scene<'a, T> {
     /// The signal.
     pub signal: Signal<T>,
     /// Weight of every sample.
@@ -29,6 +30,16 @@ pub struct Scene<T> {
     opposed: bool,
     threads: usize,
     stop: Stop,
+    /// The image of which this signal is a mosaic, if it is one.
+    whole: Option<Whole<'a, T>>,
+}
+
+/// An image, with its holes filled as far as they are, of which a mosaic is being filled.
+#[derive(Clone, Copy)]
+pub struct Whole<'a, T> {
+    pub image: &'a Signal<T>,
+    pub known: &'a Mask<T>,
+    pub mosaic: &'a Mosaic,
 }
 
 /// Which of the known samples a fit may use.
@@ -40,13 +51,14 @@ pub enum Use {
     Known,
 }
 
-impl<T: Real> Scene<T> {
+impl<'a, T: Real> Scene<'a, T> {
     pub fn new(
         params: &InpaintParams,
         threads: usize,
         signal: &Signal<T>,
         known: &Mask<T>,
         dictionaries: &[Dictionary<T>],
+        whole: Option<Whole<'a, T>>,
         stop: Stop,
     ) -> Result<Self> {
         known.check_fits(signal)?;
@@ -94,6 +106,7 @@ impl<T: Real> Scene<T> {
             opposed,
             threads,
             stop,
+            whole,
         })
     }
 
@@ -124,11 +137,25 @@ impl<T: Real> Scene<T> {
         self.plate_of_known.get_or_init(|| thin_plate(&self.signal, &self.known, 1, &self.stop));
     }
 
-    /// The base layer of the image filled from a fit.
-    pub fn base_of(&self, samples: Use, fit: &Signal<T>, window: Extent) -> Result<Signal<T>> {
+    /// The signal with the samples that may not be used taken from a fit.
+    fn filled(&self, samples: Use, fit: &Signal<T>) -> Result<Signal<T>> {
         let data = self.signal.data().iter().zip(fit.data()).zip(self.weights(samples));
         let filled = data.map(|((&x, &f), &w)| if w == T::ZERO { f } else { x }).collect();
-        local_mean(&Signal::from_planar(fit.extent(), fit.channels(), filled)?, None, window)
+        Signal::from_planar(fit.extent(), fit.channels(), filled)
+    }
+
+    /// The base layer of the image filled from a fit.
+    pub fn base_of(&self, samples: Use, fit: &Signal<T>, window: Extent) -> Result<Signal<T>> {
+        local_mean(&self.filled(samples, fit)?, None, window)
+    }
+
+    /// The whole image, filled from a fit of this part.
+    pub fn preview(&self, fit: &Signal<T>) -> Result<Signal<f32>> {
+        let filled = self.as_given(&self.filled(Use::Known, fit)?);
+        let Some(Whole { image, known, mosaic }) = self.whole else { return Ok(filled.cast()) };
+        let mut image = image.clone();
+        mosaic.paste(&filled, known, &mut image);
+        Ok(image.cast())
     }
 
     /// Standard deviation of the details: known samples that are coded minus the base layer.

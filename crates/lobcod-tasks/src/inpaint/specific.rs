@@ -35,13 +35,13 @@ pub fn learn<T: Real>(
     let stages = falling_to(LAST, FALL).count();
     for (number, stage) in falling_to(LAST, FALL).enumerate() {
         run.advance(number as f64 / stages as f64);
-        fit.step(stage * detail, SUPPORTS, run)?;
+        fit.step(scene, stage * detail, SUPPORTS, run)?;
         for _ in 0..if stage <= LEARN_FROM { ALTERNATIONS } else { 0 } {
             if run.is_over() {
                 break;
             }
             fit.session.learning().improve_atoms(&Constraints::default(), run.context())?;
-            fit.support(stage * detail, run)?;
+            fit.support(scene, stage * detail, run)?;
         }
         if run.is_over() {
             break;

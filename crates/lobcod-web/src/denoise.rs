@@ -1,0 +1,163 @@
+//! Estimates and removes noise; the same as `lobcod denoise`.
+
+use crate::events::{Listener, Watcher};
+use crate::inpaint::Preset;
+use crate::job::Job;
+use crate::message::Draft;
+use crate::pixels::{Pixels, WHITE, with_image};
+use lobcod::run::Clock;
+use lobcod::{Dictionary, Error, Extent, Result, Signal};
+use lobcod_tasks::Rectangle;
+use lobcod_tasks::denoise::{DenoiseParams, DetectedNoise, Effort, Method, Noise, detect_noise};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Pixels around a region that are denoised with it: similar patches are searched there.
+const MARGIN: usize = 24;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoOptions {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    noise: String,
+    strength: f64,
+    preset: Preset,
+    /// Left, top, width and height.
+    region: Option<[usize; 4]>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { noise: "auto".into(), strength: 1.0, preset: Preset::Standard, region: None }
+    }
+}
+
+pub fn estimate(job: &Job) -> Result<Draft> {
+    job.options::<NoOptions>()?;
+    let clock = Clock::start();
+    let image = image(job)?;
+    let mut result = Draft::new(json!({
+        "event": "result",
+        "status": "completed",
+        "threads": 1,
+        "engine": "cpu",
+    }));
+    set(&mut result, Some(detect_noise(&image, WHITE)?));
+    result.set("seconds", clock.seconds());
+    Ok(result)
+}
+
+pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
+    let options: Options = job.options()?;
+    let image = image(job)?;
+    let mut noise: Noise = options.noise.parse()?;
+    let mut detected = None;
+    if noise == Noise::Auto {
+        let found = detect_noise(&image, WHITE)?;
+        detected = Some(found);
+        // Without noise, the task itself finds none either.
+        noise = found.to_noise().unwrap_or(Noise::Auto);
+    }
+    let region = options.region.map(|region| Region::new(region, image.extent())).transpose()?;
+    let part = region.as_ref().map_or_else(|| Ok(image.clone()), |r| r.around.cut(&image))?;
+    let time_limit = job.time_limit()?;
+    let denoiser = DenoiseParams::new(noise).with(|p| {
+        p.strength = options.strength;
+        p.method = match options.preset {
+            Preset::Fast => Method::Local,
+            Preset::Standard => Method::Groups(Effort::Standard),
+            Preset::Best => Method::Groups(Effort::Best),
+        };
+        p.scale = WHITE;
+        p.time_limit = time_limit;
+        p.max_memory = job.max_memory();
+    });
+    let engine = job.engine(part.data().len())?;
+    let mut watcher = Watcher::new(listener);
+    let clean = denoiser.check()?.run(&*engine, &part, &Dictionary::natural(), &mut watcher)?;
+    let mut result = Draft::new(json!({
+        "event": "result",
+        "status": clean.status.to_string(),
+        "seconds": clean.seconds,
+        "threads": engine.threads(),
+        "engine": engine.name(),
+    }));
+    set(&mut result, detected);
+    result.set("level", clean.level);
+    let image = region.map_or_else(|| Ok(clean.image.clone()), |r| r.inside.cut(&clean.image))?;
+    Ok(with_image(result, &image))
+}
+
+fn image(job: &Job) -> Result<Signal<f32>> {
+    let pixels = Pixels::new("image", job.array("image"))?;
+    pixels.check_opaque("image")?;
+    pixels.signal(pixels.channels)
+}
+
+/// A part of the image.
+struct Region {
+    /// The part with its margin.
+    around: Rectangle,
+    /// The part, counted from the first pixel of `around`.
+    inside: Rectangle,
+}
+
+impl Region {
+    fn new([left, top, width, height]: [usize; 4], extent: Extent) -> Result<Self> {
+        let [_, rows, columns] = extent.padded();
+        let fits = |at: usize, length: usize, whole: usize| {
+            length > 0 && at.checked_add(length).is_some_and(|end| end <= whole)
+        };
+        if !fits(left, width, columns) || !fits(top, height, rows) {
+            return Err(Error::Shape(format!(
+                "the region {width}x{height} at ({left}, {top}) is not inside the image of {columns}x{rows} pixels"
+            )));
+        }
+        let (first_row, first_column) = (top.saturating_sub(MARGIN), left.saturating_sub(MARGIN));
+        let around = Rectangle {
+            top: first_row,
+            left: first_column,
+            height: (top + height + MARGIN).min(rows) - first_row,
+            width: (left + width + MARGIN).min(columns) - first_column,
+        };
+        let inside = Rectangle { top: top - first_row, left: left - first_column, height, width };
+        Ok(Self { around, inside })
+    }
+}
+
+/// Sets the fields about detected noise.
+fn set(result: &mut Draft, detected: Option<DetectedNoise>) {
+    let (kind, level) = match detected {
+        None => {
+            for name in ["kind", "words", "noise"] {
+                result.set(name, Value::Null);
+            }
+            return;
+        }
+        Some(DetectedNoise::None) => ("none", 0.0),
+        Some(DetectedNoise::White { sigma }) => ("white", sigma),
+        Some(DetectedNoise::Correlated { sigma }) => ("correlated", sigma),
+        Some(DetectedNoise::SignalDependent { gain, .. }) => ("signal-dependent", gain),
+        Some(DetectedNoise::Impulses { fraction }) => ("impulses", fraction),
+    };
+    result.set("kind", kind);
+    result.set("level", level);
+    result.set("words", detected.map(|noise| noise.to_string()));
+    result.set("noise", detected.and_then(DetectedNoise::to_noise).map(option));
+}
+
+/// The noise as the value of `--noise`.
+fn option(noise: Noise) -> String {
+    match noise {
+        Noise::Auto => "auto".into(),
+        Noise::Gaussian { sigma: Some(sigma) } => format!("gaussian:{sigma:.4}"),
+        Noise::Correlated { sigma: Some(sigma) } => format!("correlated:{sigma:.4}"),
+        Noise::Poisson { gain: Some(gain) } => format!("poisson:{gain:.4}"),
+        Noise::Mixed { gain, sigma } => format!("mixed:{gain:.4},{sigma:.4}"),
+        Noise::Impulse { share: Some(share) } => format!("impulse:{share:.4}"),
+        other => other.name().into(),
+    }
+}

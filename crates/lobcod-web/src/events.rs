@@ -1,0 +1,123 @@
+//! Events of a job: progress, previews, and the observer that sends them.
+
+use crate::message::Draft;
+use crate::pixels::with_image;
+use lobcod::checkpoint::LearnCheckpoint;
+use lobcod::run::{Clock, Stop};
+use lobcod::{Control, Observer, Progress, Result, Signal};
+use serde_json::json;
+use std::time::Duration;
+
+/// Shortest time between two previews.
+const PREVIEWS: Duration = Duration::from_millis(120);
+/// Shortest time between two events of progress.
+const PROGRESS: Duration = Duration::from_millis(60);
+
+/// Where the events of a job go, and what stops it.
+pub trait Listener {
+    /// Receives the bytes of an event.
+    fn event(&mut self, message: Vec<u8>);
+
+    /// A condition that stops the job.
+    fn stop(&self) -> Stop;
+}
+
+/// At most one event in a period.
+struct Throttle {
+    period: Duration,
+    clock: Option<Clock>,
+}
+
+impl Throttle {
+    fn new(period: Duration) -> Self {
+        Self { period, clock: None }
+    }
+
+    /// Whether it is time for the next event, which then counts as sent.
+    fn is_due(&mut self) -> bool {
+        let due = self.clock.is_none_or(|clock| clock.elapsed() >= self.period);
+        if due {
+            self.clock = Some(Clock::start());
+        }
+        due
+    }
+}
+
+/// Sends the progress of a run and previews of its result.
+pub struct Watcher<'a> {
+    listener: &'a mut dyn Listener,
+    progress: Throttle,
+    previews: Throttle,
+    /// Shape of the atoms, if they are learnt.
+    atoms: Option<Vec<usize>>,
+}
+
+impl<'a> Watcher<'a> {
+    /// Watches a task whose previews are images.
+    pub fn new(listener: &'a mut dyn Listener) -> Self {
+        Self {
+            listener,
+            progress: Throttle::new(PROGRESS),
+            previews: Throttle::new(PREVIEWS),
+            atoms: None,
+        }
+    }
+
+    /// Watches learning of atoms; `shape` is that of one atom.
+    pub fn of_atoms(listener: &'a mut dyn Listener, shape: &[usize]) -> Self {
+        Self { atoms: Some(shape.to_vec()), ..Self::new(listener) }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        if self.progress.is_due() {
+            let finite = |x: f64| x.is_finite().then_some(x);
+            let event = Draft::new(json!({
+                "event": "progress",
+                "fraction": progress.fraction,
+                "seconds": progress.seconds,
+                "objective": finite(progress.objective),
+                "gap": progress.relative_gap.and_then(finite),
+                "nonzeros": progress.nonzeros,
+                "pass": progress.pass,
+            }));
+            self.listener.event(event.to_bytes());
+        }
+        Control::Continue
+    }
+
+    fn stop(&self) -> Stop {
+        self.listener.stop()
+    }
+
+    fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> Result<LearnCheckpoint>) {
+        let Some(atom) = &self.atoms else { return };
+        if !self.previews.is_due() {
+            return;
+        }
+        // An error ends the run, which reports it.
+        let Ok(checkpoint) = take() else { return };
+        let length = atom.iter().product::<usize>();
+        let mut shape = vec![checkpoint.dictionary.len() / length];
+        shape.extend(atom);
+        let last = checkpoint.history.last();
+        let numbers: Vec<f32> = checkpoint.dictionary.iter().map(|&x| x as f32).collect();
+        let event = Draft::new(json!({
+            "event": "preview",
+            "objective": last.map(|point| point.objective),
+            "pass": last.map(|point| point.pass),
+        }));
+        self.listener.event(event.with_f32("atoms", &shape, &numbers).to_bytes());
+    }
+
+    fn preview(&mut self, take: &mut dyn FnMut() -> Result<Signal<f32>>) {
+        if self.atoms.is_none()
+            && self.previews.is_due()
+            && let Ok(image) = take()
+        {
+            let event = with_image(Draft::new(json!({"event": "preview"})), &image);
+            self.listener.event(event.to_bytes());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Fuses frames of one scene, as `lobcod fuse`, and composes them by a given decision.
+
+use crate::events::{Listener, Watcher};
+use crate::job::Job;
+use crate::message::{Draft, Kind};
+use crate::pixels::{Pixels, with_image};
+use lobcod::run::Clock;
+use lobcod::{Dictionary, Error, Extent, Result, Signal};
+use lobcod_tasks::Rectangle;
+use lobcod_tasks::align::{Align, Motion};
+use lobcod_tasks::fuse::{Frames, FuseParams, Mode};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// Largest number of frames: a decision has a byte for each pixel, and a page shows them all.
+const MOST: usize = 20;
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ModeChoice {
+    #[default]
+    Auto,
+    Focus,
+    Exposure,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AlignChoice {
+    #[default]
+    Auto,
+    None,
+    Shift,
+    Similarity,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    mode: ModeChoice,
+    align: AlignChoice,
+    fast: bool,
+    window: Option<usize>,
+}
+
+pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
+    let options: Options = job.options()?;
+    let mut stack = Stack::read(job)?;
+    let time_limit = job.time_limit()?;
+    let fuser = FuseParams::default().with(|p| {
+        p.mode = match options.mode {
+            ModeChoice::Auto => Mode::Auto,
+            ModeChoice::Focus => Mode::Focus,
+            ModeChoice::Exposure => Mode::Exposure,
+        };
+        p.align = match options.align {
+            AlignChoice::Auto => Align::Auto,
+            AlignChoice::None => Align::None,
+            AlignChoice::Shift => Align::Shift,
+            AlignChoice::Similarity => Align::Similarity,
+        };
+        p.fast = options.fast;
+        p.window = options.window.unwrap_or(p.window);
+        p.time_limit = time_limit;
+        p.max_memory = job.max_memory();
+    });
+    let fuser = fuser.check()?;
+    let extent = stack.frames[0].extent()?;
+    let engine = job.engine(stack.channels * extent.volume())?;
+    let mut watcher = Watcher::new(listener);
+    let fused = fuser.run(&*engine, &mut stack, &Dictionary::natural(), &mut watcher)?;
+    let Rectangle { top, left, height, width } = fused.crop;
+    let seconds: f64 = fused.reports.iter().map(|report| report.seconds).sum();
+    let shifts: Vec<f64> = fused.motions.iter().map(|m| m.largest_shift(extent)).collect();
+    let result = Draft::new(json!({
+        "event": "result",
+        "status": fused.status.to_string(),
+        "seconds": seconds,
+        "threads": engine.threads(),
+        "engine": engine.name(),
+        "mode": if fused.stack.mode == Mode::Exposure { "exposure" } else { "focus" },
+        "crop": [left, top, width, height],
+        "shifts": shifts,
+        "alignment": Alignment::of(&fused.motions, fused.crop),
+    }));
+    let decision: Vec<u8> = fused.decision.data().iter().map(|&k| k as u8).collect();
+    Ok(with_image(result, &fused.image).with_u8("decision", &[height, width], &decision).with_f32(
+        "depth",
+        &[height, width],
+        fused.depth.data(),
+    ))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComposeOptions {
+    alignment: Alignment,
+}
+
+/// Composes the frames by a decision that was painted over.
+pub fn compose(job: &Job) -> Result<Draft> {
+    let clock = Clock::start();
+    let ComposeOptions { alignment } = job.options()?;
+    let mut stack = Stack::read(job)?;
+    let crop = alignment.crop;
+    let crop = Rectangle { left: crop[0], top: crop[1], width: crop[2], height: crop[3] };
+    let motions: Vec<Motion> = alignment.motions.iter().map(MotionNumbers::motion).collect();
+    let decision = job.array("decision");
+    let decision = decision.filter(|d| d.kind == Kind::U8 && d.shape.len() == 2);
+    let decision = decision.ok_or_else(|| {
+        Error::Shape("there is no decision; send the frame of each pixel as a byte".into())
+    })?;
+    let frames = decision.bytes.iter().map(|&k| f32::from(k)).collect();
+    let decision = Signal::from_planar(Extent::new(&decision.shape)?, 1, frames)?;
+    let engine = job.engine(stack.channels * decision.data().len())?;
+    let threads = engine.threads();
+    let fuser = FuseParams::default().check()?;
+    let image = fuser.compose(threads, &mut stack, (&motions, crop), &decision)?;
+    let result = Draft::new(json!({
+        "event": "result",
+        "status": "completed",
+        "seconds": clock.seconds(),
+        "threads": threads,
+        "engine": "cpu",
+    }));
+    Ok(with_image(result, &image))
+}
+
+/// How the frames lie on each other, for [`compose`].
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Alignment {
+    /// Left, top, width and height.
+    crop: [usize; 4],
+    motions: Vec<MotionNumbers>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MotionNumbers {
+    shift: [f64; 2],
+    scale: f64,
+    angle: f64,
+}
+
+impl MotionNumbers {
+    fn motion(&self) -> Motion {
+        Motion { shift: self.shift, scale: self.scale, angle: self.angle }
+    }
+}
+
+impl Alignment {
+    fn of(motions: &[Motion], crop: Rectangle) -> Self {
+        let numbers = |m: &Motion| MotionNumbers { shift: m.shift, scale: m.scale, angle: m.angle };
+        Self {
+            crop: [crop.left, crop.top, crop.width, crop.height],
+            motions: motions.iter().map(numbers).collect(),
+        }
+    }
+}
+
+/// The frames of a request, kept as bytes.
+struct Stack<'a> {
+    frames: Vec<Pixels<'a>>,
+    /// 1 if all frames are grey, otherwise 3.
+    channels: usize,
+}
+
+impl<'a> Stack<'a> {
+    fn read(job: &Job<'a>) -> Result<Self> {
+        let mut frames = Vec::new();
+        while let Some(array) = job.array(&format!("frame{}", frames.len())) {
+            let name = format!("frame {}", frames.len() + 1);
+            let pixels = Pixels::new(&name, Some(array))?;
+            pixels.check_opaque(&name)?;
+            frames.push(pixels);
+        }
+        if !(2..=MOST).contains(&frames.len()) {
+            return Err(Error::Data(format!(
+                "there are {} frames; choose 2 to {MOST}",
+                frames.len()
+            )));
+        }
+        let channels = frames.iter().map(|frame| frame.channels).max().unwrap_or(1);
+        Ok(Self { frames, channels })
+    }
+}
+
+impl Frames for Stack<'_> {
+    type Error = Error;
+
+    fn count(&self) -> usize {
+        self.frames.len()
+    }
+
+    fn read(&mut self, i: usize) -> Result<Signal<f32>> {
+        self.frames[i].signal(self.channels)
+    }
+}
