@@ -8,6 +8,7 @@ mod paper;
 mod python;
 mod release;
 mod site;
+mod studio;
 mod supply;
 mod threads;
 mod words;
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                        commands run as written
   gallery              regenerate the images of docs/tutorials/gallery.md with its own commands
   site                 build the documentation as a site that needs no network, in target/site/html
+  studio               build the WebAssembly module of lobcod studio, next to its page
   mpi [mpich]          lint and test the engine over ranks on 1 to 4 ranks (Open MPI or MPICH)
   python               test the Python package alone, on a wheel built for it
   wheel                build a release wheel of the Python package in target/wheels
@@ -54,7 +56,8 @@ const MPICH: &[(&str, &str)] = &[
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => cargo(&["test", "--workspace"])
+        ["test"] => studio::build_where_possible()
+            .and_then(|()| cargo(&["test", "--workspace"]))
             .and_then(|()| supply::check())
             .and_then(|()| docs::check_pages())
             .and_then(|()| python::test()),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         ["docs"] => docs::check(),
         ["gallery"] => docs::gallery(),
         ["site"] => site::build(),
+        ["studio"] => studio::build(),
         ["mpi"] => mpi(&[]),
         ["mpi", "mpich"] => mpi(MPICH),
         ["python"] => python::test(),

@@ -56,6 +56,15 @@ pub fn open<T: Real>(run: &RunArgs, shapes: &[(Extent, usize)]) -> Result<Box<dy
     })
 }
 
+/// Opens the GPU if there is one, otherwise the CPU.
+pub fn open_automatically(threads: usize, samples: usize) -> lobcod::Result<Box<dyn Engine<f32>>> {
+    let cpu = Box::new(CpuEngine::for_samples(threads, samples)?);
+    Ok(match cuda() {
+        Ok(device) => Box::new(FallbackEngine::new(Box::new(device), cpu, continue_on_cpu)),
+        Err(_) => cpu,
+    })
+}
+
 /// The CPU engine for signals of any size, used for estimates.
 pub fn cpu(run: &RunArgs) -> lobcod::Result<CpuEngine> {
     CpuEngine::new(run.threads.count)

@@ -38,6 +38,7 @@ mod report;
 mod score;
 mod separate;
 mod show;
+mod studio;
 mod synthesis;
 mod trial;
 mod uses;

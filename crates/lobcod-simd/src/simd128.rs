@@ -72,9 +72,5 @@ macro_rules! simd128 {
         }
     };
 }
-simd128!(
-    Simd128F32, f32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_abs, f32x4_pmax, f32x4_gt
-);
-simd128!(
-    Simd128F64, f64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_abs, f64x2_pmax, f64x2_gt
-);
+simd128!(Simd128F32, f32, 4, f32x4_splat, f32x4_add, f32x4_mul, f32x4_abs, f32x4_pmax, f32x4_gt);
+simd128!(Simd128F64, f64, 2, f64x2_splat, f64x2_add, f64x2_mul, f64x2_abs, f64x2_pmax, f64x2_gt);

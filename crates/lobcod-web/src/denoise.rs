@@ -62,7 +62,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
         noise = found.to_noise().unwrap_or(Noise::Auto);
     }
     let region = options.region.map(|region| Region::new(region, image.extent())).transpose()?;
-    let part = region.as_ref().map_or_else(|| Ok(image.clone()), |r| r.around.cut(&image))?;
+    let part = region.as_ref().map_or_else(|| Ok(image.clone()), |r| r.around.crop(&image))?;
     let time_limit = job.time_limit()?;
     let denoiser = DenoiseParams::new(noise).with(|p| {
         p.strength = options.strength;
@@ -87,7 +87,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     }));
     set(&mut result, detected);
     result.set("level", clean.level);
-    let image = region.map_or_else(|| Ok(clean.image.clone()), |r| r.inside.cut(&clean.image))?;
+    let image = region.map_or_else(|| Ok(clean.image.clone()), |r| r.inside.crop(&clean.image))?;
     Ok(with_image(result, &image))
 }
 
@@ -116,14 +116,10 @@ impl Region {
                 "the region {width}x{height} at ({left}, {top}) is not inside the image of {columns}x{rows} pixels"
             )));
         }
-        let (first_row, first_column) = (top.saturating_sub(MARGIN), left.saturating_sub(MARGIN));
-        let around = Rectangle {
-            top: first_row,
-            left: first_column,
-            height: (top + height + MARGIN).min(rows) - first_row,
-            width: (left + width + MARGIN).min(columns) - first_column,
-        };
-        let inside = Rectangle { top: top - first_row, left: left - first_column, height, width };
+        let first = [top, left].map(|at| at.saturating_sub(MARGIN));
+        let end = [(top + height + MARGIN).min(rows), (left + width + MARGIN).min(columns)];
+        let around = Rectangle { start: first, size: [end[0] - first[0], end[1] - first[1]] };
+        let inside = Rectangle { start: [top - first[0], left - first[1]], size: [height, width] };
         Ok(Self { around, inside })
     }
 }

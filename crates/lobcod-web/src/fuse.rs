@@ -69,7 +69,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let engine = job.engine(stack.channels * extent.volume())?;
     let mut watcher = Watcher::new(listener);
     let fused = fuser.run(&*engine, &mut stack, &Dictionary::natural(), &mut watcher)?;
-    let Rectangle { top, left, height, width } = fused.crop;
+    let Rectangle { start: [top, left], size: [height, width] } = fused.crop;
     let seconds: f64 = fused.reports.iter().map(|report| report.seconds).sum();
     let shifts: Vec<f64> = fused.motions.iter().map(|m| m.largest_shift(extent)).collect();
     let result = Draft::new(json!({
@@ -103,7 +103,7 @@ pub fn compose(job: &Job) -> Result<Draft> {
     let ComposeOptions { alignment } = job.options()?;
     let mut stack = Stack::read(job)?;
     let crop = alignment.crop;
-    let crop = Rectangle { left: crop[0], top: crop[1], width: crop[2], height: crop[3] };
+    let crop = Rectangle { start: [crop[1], crop[0]], size: [crop[3], crop[2]] };
     let motions: Vec<Motion> = alignment.motions.iter().map(MotionNumbers::motion).collect();
     let decision = job.array("decision");
     let decision = decision.filter(|d| d.kind == Kind::U8 && d.shape.len() == 2);
@@ -153,7 +153,7 @@ impl Alignment {
     fn of(motions: &[Motion], crop: Rectangle) -> Self {
         let numbers = |m: &Motion| MotionNumbers { shift: m.shift, scale: m.scale, angle: m.angle };
         Self {
-            crop: [crop.left, crop.top, crop.width, crop.height],
+            crop: [crop.start[1], crop.start[0], crop.size[1], crop.size[0]],
             motions: motions.iter().map(numbers).collect(),
         }
     }

@@ -8,10 +8,14 @@ use lobcod::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// Version of the messages.
 pub const PROTOCOL: u64 = 1;
+
+/// The error of a job that panicked.
+pub(crate) const DEFECT: &str = "the engine failed, which is a defect of lobcod; please report it";
 
 /// Opens an engine for a number of threads (0: all cores) and a number of samples.
 type Open = dyn Fn(usize, usize) -> Result<Box<dyn Engine<f32>>> + Send + Sync;
@@ -134,7 +138,11 @@ fn parse<O: DeserializeOwned>(task: &str, options: Value) -> Result<O> {
 
 /// Runs a job and sends its events; the last one is the result (true) or an error (false).
 pub fn run(request: &[u8], machine: &Machine, listener: &mut dyn Listener) -> bool {
-    let result = Job::read(request, machine).and_then(|job| job.run(listener));
+    let result = Job::read(request, machine).and_then(|job| {
+        let work = AssertUnwindSafe(|| job.run(listener));
+        // Elsewhere than in WebAssembly, where a panic ends the module, the next job can run.
+        catch_unwind(work).unwrap_or_else(|_| Err(Error::Data(DEFECT.into())))
+    });
     let (event, worked) = match result {
         Ok(result) => (result, true),
         Err(error) => (failure(&error.to_string()), false),

@@ -4,7 +4,7 @@
 //! imported function. One instance runs one job after another.
 
 use crate::events::Listener;
-use crate::job::{Machine, PROTOCOL, failure, run};
+use crate::job::{DEFECT, Machine, PROTOCOL, failure, run};
 use lobcod::engine::CpuEngine;
 use lobcod::run::{Stop, set_time_source};
 use std::alloc::{Layout, alloc};
@@ -61,8 +61,7 @@ pub extern "C" fn lobcod_alloc(length: usize) -> *mut u8 {
 pub unsafe extern "C" fn lobcod_run(request: *mut u8, length: usize) -> i32 {
     set_time_source(|| Duration::from_secs_f64(now().max(0.0) / 1e3));
     std::panic::set_hook(Box::new(|panic| {
-        let words = format!("the engine failed, which is a defect of lobcod ({panic}); report it");
-        Host.event(failure(&words).to_bytes());
+        Host.event(failure(&format!("{DEFECT} ({panic})")).to_bytes());
     }));
     // SAFETY: the caller guarantees room of this length and alignment from the same allocator.
     let bytes = unsafe { std::slice::from_raw_parts(request, length) };

@@ -9,12 +9,14 @@ mod help;
 mod inpaint;
 mod manual;
 mod models;
+mod studio;
 mod tasks;
 
 pub use find_damage::FindDamageArgs;
 pub use inpaint::InpaintArgs;
 pub use manual::{CompletionsArgs, ManualArgs};
 pub use models::ModelArgs;
+pub use studio::StudioArgs;
 
 pub use groups::{
     CheckpointArgs, CodesArgs, ConsoleArgs, DictionaryArgs, ImagesArgs, InputArgs, LearningArgs,
@@ -134,6 +136,9 @@ pub enum AnyCommand {
     /// Compare two images: PSNR, SSIM and a difference image.
     #[command(after_help = tasks::COMPARE_EXAMPLES)]
     Compare(CompareArgs),
+    /// Open a page in which all this can be done by hand, on this machine.
+    #[command(after_help = studio::EXAMPLES)]
+    Studio(StudioArgs),
     /// Run every main task on built-in images and write an HTML report.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -162,6 +167,7 @@ impl AnyCommand {
             Self::Show(args) => args,
             Self::FindDamage(args) => args,
             Self::Compare(args) => args,
+            Self::Studio(args) => args,
             Self::Demo(args) => args,
             Self::Doctor(args) => args,
             Self::Completions(args) => args,

@@ -22,10 +22,10 @@ impl Fuser {
     ) -> Result<Signal<f32>, F::Error> {
         let count = frames.count();
         let [_, height, width] = decision.extent().padded();
-        if motions.len() != count || [height, width] != [crop.height, crop.width] {
+        if motions.len() != count || [height, width] != crop.size {
             return Err(Error::Shape(format!(
                 "the decision of {height}x{width} pixels or the alignment of {} frames does not fit {count} frames and a crop of {}x{}; fuse them again",
-                motions.len(), crop.height, crop.width
+                motions.len(), crop.size[0], crop.size[1]
             ))
             .into());
         }
@@ -68,13 +68,16 @@ impl Fuser {
     ) -> Result<Signal<f32>, F::Error> {
         let frame = frames.read(number)?;
         let [_, height, width] = frame.extent().padded();
-        if crop.top + crop.height > height || crop.left + crop.width > width {
+        let inside = |a: usize, length: usize| {
+            crop.start[a].checked_add(crop.size[a]).is_some_and(|end| end <= length)
+        };
+        if !inside(0, height) || !inside(1, width) {
             return Err(
                 Error::Shape("the crop is not inside the frames; fuse them again".into()).into()
             );
         }
         let still = self.params.align == Align::None || motion.is_still();
         let frame = if still { frame } else { warp(&frame, motion, threads) };
-        Ok(crop.cut(&frame)?)
+        Ok(crop.crop(&frame)?)
     }
 }

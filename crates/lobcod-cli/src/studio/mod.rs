@@ -1,0 +1,98 @@
+//! `lobcod studio`: the page, and the engines of this machine behind it.
+//!
+//! The server listens on the loopback only and keeps no files. Files of the page are public; jobs
+//! need the token that the printed address carries.
+
+mod guard;
+mod jobs;
+mod routes;
+
+use crate::Outcome;
+use crate::args::StudioArgs;
+use crate::command::Command;
+use crate::engine;
+use crate::interrupt;
+use crate::output::{note, print, warn};
+use anyhow::{Context as _, Result};
+use guard::Guard;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use lobcod_web::{Machine, page};
+use routes::Studio;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Builder;
+
+/// How often the server looks whether Ctrl-C was pressed.
+const LOOKS: Duration = Duration::from_millis(100);
+/// Fraction of the free memory that a job may use.
+const FRACTION_OF_MEMORY: f64 = 0.8;
+
+impl Command for StudioArgs {
+    fn run(&self) -> Result<Outcome> {
+        run(self).map(|()| Outcome::Done)
+    }
+}
+
+fn run(args: &StudioArgs) -> Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).with_context(|| {
+        format!("port {} cannot be used; choose another one with --port, or 0", args.port)
+    })?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+    let guard = Guard::new(port)?;
+    let address = guard.address();
+    let threads = args.threads.count;
+    let memory = lobcod_io::free_memory().map(|free| (FRACTION_OF_MEMORY * free as f64) as u64);
+    let open = move |given, samples| {
+        engine::open_automatically(if given == 0 { threads } else { given }, samples)
+    };
+    let engine = open(0, usize::MAX)?;
+    let studio = Arc::new(Studio {
+        guard,
+        engine: engine.name(),
+        threads: engine.threads(),
+        machine: Machine::new(open, memory),
+    });
+    interrupt::listen();
+    print(&address)?;
+    note("lobcod studio is at this address; press Ctrl-C to end it");
+    if page::file(page::MODULE).is_none() {
+        note(
+            "this build has no WebAssembly module, so the page uses only the engine of this \
+             machine; cargo xtask studio builds the module",
+        );
+    }
+    if args.open
+        && let Err(error) = open::that_detached(&address)
+    {
+        warn(&format!("no browser could be started ({error}); open the address yourself"));
+    }
+    Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()?
+        .block_on(serve(listener, studio))
+}
+
+/// Serves until Ctrl-C is pressed.
+async fn serve(listener: TcpListener, studio: Arc<Studio>) -> Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    while !interrupt::requested() {
+        let Ok(accepted) = tokio::time::timeout(LOOKS, listener.accept()).await else { continue };
+        // A connection that was closed again is not an error of the server.
+        let Ok((stream, _)) = accepted else { continue };
+        let studio = Arc::clone(&studio);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| {
+                let studio = Arc::clone(&studio);
+                async move { Ok::<_, std::convert::Infallible>(routes::answer(&studio, request).await) }
+            });
+            // Browsers close connections as they like.
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+    Ok(())
+}
