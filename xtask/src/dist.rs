@@ -3,7 +3,7 @@
 //! On Linux, one machine builds for all systems. Elsewhere, only the machine's own.
 
 use crate::python::{make_venv, program, run, try_wheel, venv_with};
-use crate::root;
+use crate::{root, studio};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,6 +68,9 @@ const SHELLS: [(&str, &str); 4] = [
 pub fn release(wanted: &str) -> Result<(), String> {
     let dist = root().join("target/dist");
     fs::create_dir_all(&dist).map_err(|e| e.to_string())?;
+    // The program embeds the module.
+    run(Command::new("rustup").args(["--quiet", "target", "add", studio::TARGET]))?;
+    studio::build()?;
     if !cfg!(target_os = "linux") {
         return native(&dist);
     }

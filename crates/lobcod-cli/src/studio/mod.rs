@@ -13,7 +13,7 @@ use crate::command::Command;
 use crate::engine;
 use crate::interrupt;
 use crate::output::{note, print, warn};
-use anyhow::{Context as _, Result};
+use anyhow::{Result, anyhow};
 use guard::Guard;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -37,8 +37,9 @@ impl Command for StudioArgs {
 }
 
 fn run(args: &StudioArgs) -> Result<()> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).with_context(|| {
-        format!("port {} cannot be used; choose another one with --port, or 0", args.port)
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(|error| {
+        let port = args.port;
+        anyhow!("port {port} cannot be used ({error}); choose another one with --port, or 0")
     })?;
     listener.set_nonblocking(true)?;
     let port = listener.local_addr()?.port();

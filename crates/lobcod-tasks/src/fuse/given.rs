@@ -3,7 +3,7 @@
 use super::compose::Blend;
 use super::{Frames, Fuser};
 use crate::Rectangle;
-use crate::align::{Align, Motion, warp};
+use crate::align::{Motion, warp};
 use crate::colour;
 use lobcod::{Error, Signal};
 
@@ -11,8 +11,9 @@ impl Fuser {
     /// Composes an image of pixels from the frames that `decision` names: the index of a frame for
     /// every pixel of the part `crop` of the frames, which `motions` align. No frame is coded.
     ///
-    /// With the decision, the crop and the motions of a [`Fused`](super::Fused) in focus, this is
-    /// its image, up to the filter of the weights at cropped sides.
+    /// With the decision, the crop and the motions of a [`Fused`](super::Fused) in focus, the image
+    /// differs from its image only a little, at edges: the weights follow the edges of the chosen
+    /// frames.
     pub fn compose<F: Frames>(
         &self,
         threads: usize,
@@ -76,8 +77,7 @@ impl Fuser {
                 Error::Shape("the crop is not inside the frames; fuse them again".into()).into()
             );
         }
-        let still = self.params.align == Align::None || motion.is_still();
-        let frame = if still { frame } else { warp(&frame, motion, threads) };
+        let frame = if motion.is_still() { frame } else { warp(&frame, motion, threads) };
         Ok(crop.crop(&frame)?)
     }
 }
