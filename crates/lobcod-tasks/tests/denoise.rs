@@ -401,6 +401,24 @@ fn correlated_noise_is_measured_and_removed() {
     assert!(score(&answer.image) > score(&as_white.image) + 1.0, "{}", score(&as_white.image));
 }
 
+/// A pattern of small squares with the errors of a JPEG file has no smooth place, but no noise.
+#[test]
+fn a_pattern_without_noise_is_left_alone() {
+    let [height, width] = [96, 128];
+    let errors = normal(height * width, 5);
+    let sample = |i: usize| {
+        let (y, x) = (i / width, i % width);
+        let sign = if (y / 15 + x / 16) % 2 == 0 { 1.0 } else { -1.0 };
+        let wave = ((x % 16) as f32 / 16.0 * std::f32::consts::PI).sin()
+            * ((y % 15) as f32 / 15.0 * std::f32::consts::PI).cos();
+        128.0 + sign * (12.0 + 38.0 * wave) + 2.0 * errors[i] as f32
+    };
+    let extent = Extent::new(&[height, width]).unwrap();
+    let data = (0..height * width).map(sample).collect();
+    let image = Signal::from_planar(extent, 1, data).unwrap();
+    assert_eq!(detect_noise(&image, 255.0).unwrap(), DetectedNoise::None);
+}
+
 #[test]
 fn the_kind_of_noise_is_detected() {
     let clean = truth(1);

@@ -4,6 +4,7 @@ use super::extremes::LEAST_FRACTION;
 use super::impulse::planes;
 use super::level::{Measure, check_size, level_of, measure, noise_level};
 use super::noise::Noise;
+use super::repeats::repeats;
 use super::spectrum::{Spectrum, quietest};
 use lobcod::{Result, Signal};
 use std::fmt;
@@ -99,7 +100,7 @@ impl fmt::Display for DetectedNoise {
 /// Impulses are isolated samples of an extreme value. Otherwise the spectrum of the smoothest
 /// blocks decides: flat for white noise, falling for correlated noise; and their variance as a
 /// function of brightness shows whether it depends on the signal. A spectrum that falls while the
-/// level grows with the number of blocks belongs to the image.
+/// level grows with the number of blocks belongs to the image, and so do patches that come again.
 pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
     check_size(image)?;
     let fractions = planes(image).flat_map(|plane| plane.extremes());
@@ -128,10 +129,12 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
         let quiet =
             (0..image.channels()).filter_map(|c| quietest(image.channel(c), [height, width]));
         let everywhere = quiet.fold(f64::INFINITY, f64::min) >= QUIETEST * sigma;
-        let found = everywhere
+        let likely = everywhere
             && even
             && sigma >= LEAST_CORRELATED * scale
             && finest >= LEAST_FINEST * sigma;
+        let repeated = |c: usize| repeats(image.channel(c), [height, width]);
+        let found = likely && !(0..image.channels()).any(repeated);
         return Ok(if found { DetectedNoise::Correlated { sigma } } else { DetectedNoise::None });
     }
     let sigma = finest;

@@ -13,6 +13,7 @@ mod local;
 mod noise;
 mod omp;
 mod params;
+mod repeats;
 mod spectrum;
 
 pub use detect::{DetectedNoise, detect_noise};
