@@ -43,7 +43,7 @@ mod _lobcod {
     #[pymodule_export]
     use crate::learn::learn;
     #[pymodule_export]
-    use crate::options::thread_count;
+    use crate::options::{common_white, thread_count};
     #[pymodule_export]
     use crate::pursuit::{encode, maps, synthesise};
     #[pymodule_export]

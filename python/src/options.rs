@@ -148,6 +148,12 @@ pub fn thread_count(threads: isize, samples: usize) -> usize {
         .map_or_else(|_| parallel::count(0), |threads| parallel::count_for(threads, samples))
 }
 
+/// The common white level that fits float samples within these limits.
+#[pyfunction]
+pub fn common_white(least: f64, most: f64) -> Option<f64> {
+    lobcod_io::common_white(least, most)
+}
+
 /// Calls a generic function in the given precision.
 macro_rules! in_precision {
     ($precision:expr, $function:ident($($argument:expr),* $(,)?)) => {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import lobcod
 import numpy as np
 import pytest
+from lobcod._arrays import white_of
 
 
 def allocated(work: Callable[[], object]) -> int:
@@ -147,3 +148,9 @@ def test_atoms_that_are_not_of_unit_norm_are_normalised_with_a_warning(grey: lob
     with pytest.warns(UserWarning, match="81 of the 81 atoms"):
         codes = lobcod.encode(grey, 3 * atoms, penalty=20)
     np.testing.assert_allclose(np.linalg.norm(codes.dictionary.reshape(81, -1), axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(("most", "white"), [(0.9, 1.0), (1.4, 1.0), (200.0, 255.0), (60000.0, 65535.0), (5.0, 5.0), (0.0, 255.0)])
+def test_white_of_floats_follows_the_command_line(most: float, white: float) -> None:
+    samples = np.linspace(0.0, most, 50)
+    assert white_of(samples, samples.dtype) == white

@@ -3,15 +3,11 @@
 use crate::output::table::number;
 use crate::output::warn;
 use lobcod::{Mask, Real, Signal};
-use lobcod_io::{Depth, FileKind};
+use lobcod_io::{Depth, FileKind, common_white};
 use std::path::Path;
 
 /// Default white level.
 const USUAL: f64 = crate::args::USUAL_SCALE;
-/// Common white levels of float files, each with the range of maxima that suggests it: noise may
-/// exceed white.
-const COMMON: [(f64, [f64; 2]); 3] =
-    [(1.0, [f64::MIN_POSITIVE, 1.5]), (USUAL, [16.0, 383.0]), (65535.0, [4096.0, 98302.0])];
 
 /// The white level of an image, and whether it was inferred. The solver never depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,10 +38,7 @@ impl White {
 
     /// The white level that fits values within these limits.
     fn fitting([least, most]: [f64; 2]) -> Self {
-        let fits = |(white, [low, high]): &(f64, [f64; 2])| {
-            (*low..=*high).contains(&most) && least >= -0.5 * white
-        };
-        let common = COMMON.iter().find(|common| fits(common)).map(|(white, _)| *white);
+        let common = common_white(least, most);
         // Signals without a positive maximum, such as all zeros, determine nothing.
         let Some((value, range)) =
             common.map(|white| (white, white)).or((most > 0.0).then_some((most, most - least)))

@@ -818,7 +818,7 @@ def denoise(
 ) -> Array:
     """Remove noise from a greyscale or three-channel image. Computes in single precision.
 
-    A level (`sigma`, `gain`, both, or `share`) without a noise model stands for Gaussian, Poisson, mixed or impulse noise.
+    A level (`sigma`, `gain`, both, or `share`) without a noise model selects Gaussian, Poisson, mixed or impulse noise.
 
     Parameters
     ----------

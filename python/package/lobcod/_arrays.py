@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from . import _lobcod
 from ._kinds import NOT_GIVEN
 from ._warnings import warn
 
@@ -20,8 +21,6 @@ _READ_IN_PLACE = tuple(np.dtype(t) for t in (np.float32, np.float64, np.uint8, n
 _COLOUR_CHANNELS = (3, 4)
 _DLPACK_CPU = 1
 _SMALLEST_COLOUR_IMAGE = 16
-_BRIGHTEST_OF_UNIT_RANGE = 1.5
-"""Largest sample of float images whose white is 1: noise may exceed white."""
 
 
 class SupportsArray(Protocol):
@@ -188,10 +187,13 @@ def flat(image: Image, what: str = "the image") -> Image:
 
 
 def white_of(array: Array, dtype: np.dtype[Any]) -> float:
-    """Return the sample value of white: the maximum of an integer type, 1 for floats up to 1.5, or 255."""
+    """Return the sample value of white: the maximum of an integer type; for floats 1, 255 or 65535, by their range."""
     if dtype.kind in "ui":
         return float(np.iinfo(dtype).max)
-    return 1.0 if dtype.kind == "b" or np.nanmax(array, initial=0) <= _BRIGHTEST_OF_UNIT_RANGE else 255.0
+    if dtype.kind == "b":
+        return 1.0
+    least, most = float(np.nanmin(array, initial=np.inf)), float(np.nanmax(array, initial=-np.inf))
+    return _lobcod.common_white(least, most) or (most if most > 0 else 255.0)
 
 
 def _channels_first(array: Array, channel_axis: int | None) -> Array:

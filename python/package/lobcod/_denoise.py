@@ -16,7 +16,7 @@ from ._report import DenoiseReport, Report
 def denoise(image: Any, **options: Any) -> Any:
     """Remove noise from a greyscale or three-channel image. Computes in single precision.
 
-    A level (`sigma`, `gain`, both, or `share`) without a noise model stands for Gaussian, Poisson, mixed or impulse noise.
+    A level (`sigma`, `gain`, both, or `share`) without a noise model selects Gaussian, Poisson, mixed or impulse noise.
 
     {parameters}
 

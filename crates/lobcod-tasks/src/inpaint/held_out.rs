@@ -15,9 +15,10 @@ const LEAST: usize = 16;
 /// Holes are rare up to this fraction of the samples.
 const RARE: f64 = 0.3;
 /// Half the side of the window in which the shape of a hole is copied.
-const REACH: usize = 6;
+const RADIUS: usize = 6;
 
-/// Indices of the samples to hold out: whole pixels, in all known channels, among those near holes.
+/// Indices of the samples to hold out: whole pixels, in all known channels; those near
+/// holes if holes are rare.
 pub fn choose<T: Real>(
     params: &InpaintParams,
     weights: &[T],
@@ -77,7 +78,7 @@ fn shapes(
 fn pairs(from: [usize; 3], to: [usize; 3], size: [usize; 3]) -> impl Iterator<Item = [usize; 2]> {
     let steps = Region::<InSignal>::of(|a| {
         let (least, most) = (from[a].min(to[a]), from[a].max(to[a]));
-        -(least.min(REACH) as i64)..(size[a] - most).min(REACH + 1) as i64
+        -(least.min(RADIUS) as i64)..(size[a] - most).min(RADIUS + 1) as i64
     });
     let near = move |at: [usize; 3], step: [i64; 3]| {
         index(std::array::from_fn(|a| at[a].wrapping_add_signed(step[a] as isize)), size)

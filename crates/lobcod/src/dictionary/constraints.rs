@@ -62,8 +62,12 @@ impl Constraints {
         window: Option<Window>,
         sizes: &[Extent],
     ) -> Result<Self> {
-        let mut different = sizes.to_vec();
-        different.dedup();
+        let mut different: Vec<Extent> = Vec::new();
+        for &size in sizes {
+            if !different.contains(&size) {
+                different.push(size);
+            }
+        }
         if different.is_empty() && window.is_some() {
             different.push(extent);
         }

@@ -70,7 +70,7 @@ pub enum Standing {
     /// It was synthesised from them.
     Synthesised,
     /// In addition, its energy in every tile was measured.
-    Weighed,
+    Measured,
 }
 
 /// The tiles of a colour: inner tiles, which run during communication, and those at the border to
@@ -260,14 +260,14 @@ impl<T: Real> Session<T> for CpuSession<T> {
                     .for_each(|(plane, residual)| plane.keep_measured(team, residual));
             }
         }
-        if self.standing != Standing::Weighed {
+        if self.standing != Standing::Measured {
             let Self { team, planes, residuals, tiles, atoms, all, level, .. } = self;
             team.each_of(tiles, all, |state, _| {
                 state.measure_codes(*level, &planes[state.plane], &residuals[state.plane], atoms);
             });
         }
         if self.standing == Standing::Synthesised {
-            self.standing = Standing::Weighed;
+            self.standing = Standing::Measured;
         }
         // An earlier certificate gives no bound now.
         let known = what.correlates() && !stopped.load(Relaxed);
