@@ -18,6 +18,7 @@ PACKAGE = ROOT / "target" / "site" / "package" / "lobcod"
 REMOTE_WORKER = "https://unpkg.com/iframe-worker/shim"
 CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$((?:[^$\n]|\n(?!\n))+?)\$(?![\w$])", re.DOTALL)
+STUDIO = ROOT / "crates" / "lobcod-web" / "page"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -56,6 +57,11 @@ def on_files(files, config):
         files.append(File.generated(config, f"assets/{name}", content=(ROOT / "site" / name).read_text()))
     for figure in sorted((ROOT / "paper" / "results").glob("*.png")):
         files.append(File.generated(config, f"results/{figure.name}", abs_src_path=str(figure)))
+    # `cargo xtask studio` builds the module; without it the page cannot work.
+    if (STUDIO / "lobcod_web.wasm").exists():
+        for path in sorted(path for path in STUDIO.rglob("*") if path.is_file() and path.suffix != ".md"):
+            place = f"studio/{path.relative_to(STUDIO).as_posix()}"
+            files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
 
 
@@ -100,6 +106,9 @@ def inside(link, folder, files, page):
     place = os.path.normpath(folder / path)
     if page.file.src_uri == "changes.md":
         place = os.path.normpath(path)
+    if place == "../crates/lobcod-web/page/index.html":
+        built = files.get_file_from_path("studio/index.html")
+        return f"[{text}]({os.path.relpath('studio/index.html', folder)})" if built else text
     if place in ("../CHANGELOG.md", "CHANGELOG.md"):
         return f"[{text}]({os.path.relpath('changes.md', folder)})"
     if place.startswith("docs/"):

@@ -52,7 +52,7 @@ export function soundTab({ engine }) {
     min: -2,
     max: -0.3,
     step: 0.05,
-    value: -1,
+    value: -0.7,
     show: (n) => `${relativePenalty(n)} of the largest`,
     hint: "How strong an event must be",
     change: () => describe(),

@@ -49,7 +49,7 @@ export class Studio {
   ) {
     const studio = new Studio();
     studio.server = address ? null : await serve(WASM);
-    studio.address = address ?? studio.server.address;
+    studio.address = address ? `${new URL(address).origin}/` : studio.server.address;
     studio.browser = await chromium.launch({
       executablePath: BROWSER,
       args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"],
@@ -72,14 +72,25 @@ export class Studio {
       if (!request.url().startsWith(studio.address) && !/^(blob|data):/.test(request.url()))
         studio.faults.push(`fetched ${request.url()}`);
     });
-    await studio.show(tab);
-    return studio;
+    try {
+      // The address of `lobcod studio` has its token, which the page keeps.
+      if (address) await studio.visit(address);
+      await studio.show(tab);
+      return studio;
+    } catch (error) {
+      await studio.close();
+      throw error;
+    }
   }
 
   /** Loads the page at a tab. */
-  async show(tab) {
+  show(tab) {
+    return this.visit(`${this.address}#${tab}`);
+  }
+
+  async visit(address) {
     await this.page.goto("about:blank");
-    await this.page.goto(`${this.address}#${tab}`);
+    await this.page.goto(address);
     await this.page.waitForSelector("html[data-ready]");
   }
 
