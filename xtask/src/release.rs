@@ -1,6 +1,6 @@
 //! Checks before a release: everything that takes too long for every change.
 
-use super::{cargo, cargo_with, dist, docs, instructions, mpi, python, root, site};
+use super::{cargo, cargo_with, dist, docs, instructions, mpi, python, root, site, studio};
 use std::process::Command;
 use std::time::Instant;
 
@@ -8,13 +8,14 @@ use std::time::Instant;
 const BASELINE: &str = "xtask/semver-baseline.txt";
 
 /// The crates that are published.
-const PUBLISHED: [&str; 7] = [
+const PUBLISHED: [&str; 8] = [
     "lobcod-simd",
     "lobcod",
     "lobcod-tasks",
     "lobcod-io",
     "lobcod-cuda",
     "lobcod-mpi",
+    "lobcod-web",
     "lobcod-cli",
 ];
 
@@ -97,6 +98,7 @@ fn repository() -> Result<Outcome, String> {
 
 /// Every published crate, packaged and built as a stranger would get it, dependencies first.
 fn packages() -> Result<Outcome, String> {
+    studio::build()?;
     let mut words = vec!["publish", "--dry-run", "--allow-dirty"];
     words.extend(PUBLISHED.iter().flat_map(|name| ["--package", *name]));
     cargo(&words).map(|()| Outcome::Passed)
