@@ -42,7 +42,8 @@ export function icon(name) {
 
 /**
  * A button with an icon, a text, or both. Without a text the label is its accessible name.
- * @param {{ icon?: string, text?: string, label?: string, kind?: string, hint?: string, press: (event: MouseEvent) => void }} options
+ * @param {{ icon?: string, text?: string, label?: string, kind?: string, hint?: string,
+ *   press: (event: MouseEvent) => void }} options
  */
 export function button({ icon: name, text, label, kind = "plain", hint, press }) {
   return h(

@@ -9,6 +9,7 @@ import { fuseTab } from "./tabs/fuse.js";
 import { learnTab } from "./tabs/learn.js";
 import { restoreTab } from "./tabs/restore.js";
 import { soundTab } from "./tabs/sound.js";
+import { sentenceOf } from "./words.js";
 
 /**
  * What a tab gets.
@@ -16,8 +17,9 @@ import { soundTab } from "./tabs/sound.js";
  */
 
 /**
- * What a tab offers: its element, what to do with files, and what to do when it is shown and with keys.
- * @typedef {{ element: HTMLElement, receive: (files: File[]) => void, shown?: () => void, key?: (event: KeyboardEvent) => void }} Tab
+ * What a tab offers: its element, and what to do with files, when it is shown, and with keys.
+ * @typedef {{ element: HTMLElement, receive: (files: File[]) => void, shown?: () => void,
+ *   key?: (event: KeyboardEvent) => void }} Tab
  */
 
 /** @type {[string, string, (context: Context) => Tab][]} */
@@ -34,13 +36,16 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /** @param {unknown} error */
 function fail(error) {
-  byId("notice").textContent = error instanceof Error ? error.message : String(error);
+  byId("notice").textContent = sentenceOf(error);
   byId("notice").hidden = false;
 }
 
 /** @param {Context} context */
 function buildTabs(context) {
-  /** @type {Map<string, { button: HTMLElement, panel: HTMLElement, tab: Tab | null, make: (context: Context) => Tab }>} */
+  /**
+   * @type {Map<string, { button: HTMLElement, panel: HTMLElement, tab: Tab | null,
+   *   make: (context: Context) => Tab }>}
+   */
   const all = new Map();
   let current = "";
   const show = (/** @type {string} */ key) => {

@@ -118,7 +118,8 @@ export function denoiseRecipe({ image, output, noise, strength, preset }) {
  * @param {string} size
  */
 const learnOptions = ({ output, atoms, penalty, passes }, size) =>
-  `-o ${quoted(output)} --atoms ${atoms} --size ${size} --relative-penalty ${penalty} --passes ${passes}`;
+  `-o ${quoted(output)} --atoms ${atoms} --size ${size} ` +
+  `--relative-penalty ${penalty} --passes ${passes}`;
 
 /**
  * @param {Learning} given

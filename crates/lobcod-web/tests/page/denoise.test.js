@@ -1,4 +1,4 @@
-// Denoise: the noise is measured, previews follow the slider, and the result is that of the command line.
+// Denoise: the noise is measured, previews follow the slider, the result is that of the command.
 
 import assert from "node:assert/strict";
 import { copyFileSync } from "node:fs";

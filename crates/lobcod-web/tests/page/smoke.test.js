@@ -1,4 +1,4 @@
-// The short test of CI: a scratch is painted with the mouse and healed, without a word on the console.
+// The short test of CI: a scratch is painted with the mouse and healed, without console errors.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

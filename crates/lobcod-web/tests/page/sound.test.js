@@ -61,7 +61,7 @@ test("a click of known shape is found, as by the command shown", { skip: noProgr
   for (let i = 0; i < 2; i++) await studio.page.keyboard.press("ArrowLeft");
   await studio.page.getByLabel("Length of a waveform").focus();
   for (let i = 0; i < 11; i++) await studio.page.keyboard.press("ArrowLeft");
-  assert.match(await studio.run("Learn"), /^Learnt 1 waveforms/);
+  assert.match(await studio.run("Learn"), /^Learnt 1 waveform /);
   const name = await studio.download("Dictionary (npz)", join(folder, "page.npz"));
   await studio.runCommand(folder);
   const objective = (dictionary) => {

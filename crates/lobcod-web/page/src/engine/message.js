@@ -1,10 +1,13 @@
-// Messages between the page and an engine: the length of a JSON object, the object, and raw buffers,
-// each at a multiple of eight bytes. Engines in WebAssembly and `lobcod studio` use the same.
+// Messages between the page and an engine: the length of a JSON object, the object, and raw
+// buffers, each at a multiple of eight bytes. Both engines use the same.
 
 /** Version of the messages. */
 export const PROTOCOL = 1;
 
-/** @typedef {Uint8Array<ArrayBuffer> | Uint8ClampedArray<ArrayBuffer> | Int32Array<ArrayBuffer> | Float32Array<ArrayBuffer>} Samples */
+/**
+ * @typedef {Uint8Array<ArrayBuffer> | Uint8ClampedArray<ArrayBuffer> | Int32Array<ArrayBuffer>
+ *   | Float32Array<ArrayBuffer>} Samples
+ */
 /** @typedef {{ type: "u8" | "i32" | "f32", shape: number[], data: Samples }} Buffer */
 /** @typedef {Record<string, any> & { buffers: Record<string, Buffer> }} Message */
 

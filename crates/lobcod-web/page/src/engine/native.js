@@ -1,5 +1,6 @@
 // The engine of `lobcod studio`: the program on this computer, reached over HTTP with its token.
 
+import { counted } from "../words.js";
 import { decode, encode, PROTOCOL } from "./message.js";
 
 const GONE = "lobcod studio does not answer. Start it again, and open the address it prints.";
@@ -13,7 +14,8 @@ export class NativeEngine {
     this.token = token;
     this.native = true;
     this.name = "On this computer";
-    this.detail = `lobcod ${status.version}, ${status.engine}, ${status.threads} ${status.threads === 1 ? "thread" : "threads"}`;
+    const { version, engine, threads } = status;
+    this.detail = `lobcod ${version}, ${engine}, ${counted(threads, "thread")}`;
   }
 
   /**

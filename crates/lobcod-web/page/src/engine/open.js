@@ -1,4 +1,5 @@
-// Chooses the engine: that of `lobcod studio` if the page was opened with its token, otherwise WebAssembly.
+// Chooses the engine: that of `lobcod studio` if the page was opened with its token, otherwise
+// WebAssembly.
 
 import { NativeEngine } from "./native.js";
 import { WasmEngine } from "./wasm.js";

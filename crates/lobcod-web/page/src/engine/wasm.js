@@ -3,10 +3,14 @@
 import { decode, encode, PROTOCOL } from "./message.js";
 
 const OUT_OF_MEMORY =
-  "The browser has not enough memory for this. Use a smaller image, or `lobcod studio` on your computer.";
+  "The browser has too little memory for this. Use a smaller image, or lobcod studio.";
 
 /** @typedef {import("./message.js").Message} Message */
-/** @typedef {{ task: string, options: Record<string, any>, buffers: Record<string, import("./message.js").Buffer>, signal: AbortSignal, event: (message: Message) => void }} Job */
+/** @typedef {Record<string, import("./message.js").Buffer>} Buffers */
+/**
+ * @typedef {{ task: string, options: Record<string, any>, buffers: Buffers, signal: AbortSignal,
+ *   event: (message: Message) => void }} Job
+ */
 
 export class WasmEngine {
   /** @param {WebAssembly.Module} module */

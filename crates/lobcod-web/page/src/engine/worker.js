@@ -1,5 +1,5 @@
-// A Web Worker that runs one job in WebAssembly and passes its events on. It is ended after the job,
-// because the memory of a WebAssembly instance never shrinks.
+// A Web Worker that runs one job in WebAssembly and passes its events on. It is ended after the
+// job, because the memory of a WebAssembly instance never shrinks.
 
 self.addEventListener(
   "message",

@@ -1,6 +1,10 @@
 // WAV sound: PCM and float samples.
 
-/** @typedef {{ name: string, rate: number, channels: number, samples: Float32Array<ArrayBuffer> }} Sound channels are averaged; full scale is 1 */
+/**
+ * A sound: the mean of its channels; full scale is 1.
+ * @typedef {{ name: string, rate: number, channels: number, samples: Float32Array<ArrayBuffer> }}
+ *   Sound
+ */
 
 /**
  * Reads a WAV file; channels are averaged.

@@ -1,5 +1,6 @@
 // Images from files, the clipboard and the camera.
 
+import { megapixels } from "../words.js";
 import { context, newCanvas } from "./raster.js";
 
 /** Larger images are refused: their working copies alone would fill the memory of a browser tab. */
@@ -24,9 +25,11 @@ export async function decode(file, name) {
     throw new Error(`${name} is not an image this browser can read. Use PNG, JPEG or WebP.`);
   });
   try {
-    if (bitmap.width * bitmap.height > MOST_PIXELS) {
+    const pixelCount = bitmap.width * bitmap.height;
+    if (pixelCount > MOST_PIXELS) {
       throw new Error(
-        `${name} has ${Math.round((bitmap.width * bitmap.height) / 1e6)} megapixels, more than the ${MOST_PIXELS / 1e6} a browser tab can hold. Use the command line for it.`,
+        `${name} has ${megapixels(pixelCount)}, more than a browser tab can hold ` +
+          `(${megapixels(MOST_PIXELS)}). Use the command line for it.`,
       );
     }
     const canvas = newCanvas(bitmap.width, bitmap.height);

@@ -81,9 +81,3 @@ export function toPng(image) {
     ),
   );
 }
-
-/**
- * The size in words.
- * @param {{ width: number, height: number }} size
- */
-export const sizeText = ({ width, height }) => `${width} × ${height}`;

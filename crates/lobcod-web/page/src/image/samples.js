@@ -5,7 +5,10 @@ import { decode } from "./load.js";
 import { cloth, hills, letter } from "./scenes.js";
 
 /** @typedef {import("./load.js").Picture} Picture */
-/** @typedef {{ key: string, title: string, hint: string, credit: string, file?: string, open: () => Promise<Picture> }} Sample */
+/**
+ * @typedef {{ key: string, title: string, hint: string, credit: string, file?: string,
+ *   open: () => Promise<Picture> }} Sample
+ */
 
 /** @param {string} file */
 async function fetched(file) {
@@ -63,8 +66,7 @@ export const SAMPLES = [
     key: "micrograph",
     title: "Noisy micrograph",
     hint: "Made for Denoise",
-    credit:
-      "Center for Microscopy and Molecular Imaging, no known copyright restrictions; the noise is simulated",
+    credit: "Center for Microscopy and Molecular Imaging, no known copyright restrictions",
     file: "micrograph.png",
     open: () => fetchPicture("micrograph.png"),
   },

@@ -1,4 +1,4 @@
-// Synthetic images, drawn by code: hills behind wires, a letter with ink over it, and a woven cloth.
+// Synthetic images, drawn by code: hills behind wires, fruit with ink over it, and a woven cloth.
 
 import { context, newCanvas } from "./raster.js";
 
@@ -85,7 +85,9 @@ export const hills = () =>
       const x = 512 * random();
       const depth = random() ** 0.6;
       const y = 318 + 72 * depth;
-      pen.strokeStyle = `hsl(${70 + 45 * random()} ${28 + 20 * random()}% ${14 + 26 * random() * depth}%)`;
+      const hue = 70 + 45 * random();
+      const saturation = 28 + 20 * random();
+      pen.strokeStyle = `hsl(${hue} ${saturation}% ${14 + 26 * random() * depth}%)`;
       pen.lineWidth = 0.6 + 1.1 * depth;
       pen.beginPath();
       pen.moveTo(x, y);
@@ -176,7 +178,7 @@ export function letter() {
   return { image: written, missing };
 }
 
-/** A herringbone cloth of light and dark yarn: few patterns that repeat, made for learning atoms. */
+/** A herringbone cloth: few patterns that repeat, made for learning atoms. */
 export const cloth = () =>
   drawn(384, 384, (pen, random) => {
     const pixels = pen.createImageData(384, 384);

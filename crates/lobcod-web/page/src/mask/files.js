@@ -2,6 +2,7 @@
 
 import { decode } from "../image/load.js";
 import { toPng } from "../image/raster.js";
+import { sizeText } from "../words.js";
 
 /** Darker values count as black, as in the program's rule for soft masks. */
 const BLACK = 16;
@@ -17,7 +18,8 @@ export async function readMask(file, name, { width, height }) {
   const { image, missing } = await decode(file, name);
   if (image.width !== width || image.height !== height) {
     throw new Error(
-      `The mask has ${image.width} × ${image.height} pixels, but the image has ${width} × ${height}. Use a mask of the size of the image.`,
+      `The mask has ${sizeText(image)} pixels, but the image has ${width} × ${height}. ` +
+        "Use a mask of the size of the image.",
     );
   }
   const mask = new Uint8Array(width * height);

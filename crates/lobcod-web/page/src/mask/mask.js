@@ -1,4 +1,4 @@
-// A painted map: one byte per pixel (a mask of damage, or the number of a frame), with undo and redo.
+// A painted map with undo and redo: one byte per pixel, for damage or the number of a frame.
 
 import { context, newCanvas } from "../image/raster.js";
 

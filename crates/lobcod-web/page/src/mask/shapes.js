@@ -71,8 +71,8 @@ function crossingsAt(points, y) {
 }
 
 /**
- * Pixels connected to a place whose colour differs by at most `tolerance` in every channel, and their
- * neighbours up to `grow` pixels away.
+ * Pixels connected to a place whose colour differs by at most `tolerance` in every channel, and
+ * their neighbours up to `grow` pixels away.
  * @param {ImageData} image
  * @param {Point} at
  * @param {number} tolerance

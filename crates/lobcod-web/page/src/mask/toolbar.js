@@ -1,10 +1,11 @@
-// The floating toolbar of a stage: which tool paints, erasing, undo and redo. Keys: B L W H, E, [ ].
+// The floating toolbar of a stage: which tool paints, erasing, undo and redo.
 
 import { button, h, icon, newId } from "../dom.js";
 
 /**
  * @typedef {object} ToolbarOptions
- * @property {{ key: string, icon: string, label: string, tool: import("../stage/pointers.js").Tool | null }[]} tools
+ * @property {{ key: string, icon: string, label: string,
+ *   tool: import("../stage/pointers.js").Tool | null }[]} tools
  * @property {import("../stage/stage.js").Stage} stage
  * @property {(erase: boolean) => void} [erase] where erasing exists
  * @property {() => void} undo

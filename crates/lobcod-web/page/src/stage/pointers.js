@@ -121,7 +121,8 @@ export function listen(stage) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * Zooms with + - 0, moves the cursor with arrows and applies the tool with Enter. Without a tool arrows pan.
+ * Zooms with + - 0 1, moves the cursor with arrows and applies the tool with Enter. Without a tool,
+ * arrows pan.
  * @param {Stage} stage
  * @param {KeyboardEvent} event
  * @returns {boolean} whether the key had a meaning

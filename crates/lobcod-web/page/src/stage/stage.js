@@ -1,5 +1,5 @@
-// The large area that shows an image: layers on a canvas, zoom and pan, a tool, and a divider between
-// "before" and "after".
+// The large area that shows an image: layers on a canvas, zoom and pan, a tool, and a divider
+// between "before" and "after".
 
 import { button, h, oncePerFrame } from "../dom.js";
 import { divider } from "./divider.js";
@@ -8,7 +8,8 @@ import { View } from "./view.js";
 
 /**
  * What is drawn: an image of the stage's size. `side` limits it to one side of the divider.
- * @typedef {{ source: CanvasImageSource, alpha?: number, side?: "before" | "after", smooth?: boolean }} Layer
+ * @typedef {{ source: CanvasImageSource, alpha?: number, side?: "before" | "after",
+ *   smooth?: boolean }} Layer
  */
 
 export class Stage extends EventTarget {
@@ -23,7 +24,10 @@ export class Stage extends EventTarget {
     this.tool = null;
     /** @type {{ x: number, y: number } | null} */
     this.cursor = null;
-    /** Draws on top, in image coordinates. @type {((pen: CanvasRenderingContext2D, scale: number) => void) | null} */
+    /**
+     * Draws on top, in image coordinates.
+     * @type {((pen: CanvasRenderingContext2D, scale: number) => void) | null}
+     */
     this.decorate = null;
     this.redraw = oncePerFrame(() => this.draw());
     /** @type {HTMLCanvasElement} */

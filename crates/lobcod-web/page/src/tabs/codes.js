@@ -1,8 +1,8 @@
 // Looking into codes: where an atom is used, and which atoms make a place.
 
 /**
- * Codes of an image: `value[k]` times atom `atom[k]`, whose first pixel is at `position[2k]` (row) and
- * `position[2k + 1]` (column).
+ * Codes of an image: `value[k]` times atom `atom[k]`, whose first pixel is at `position[2k]` (row)
+ * and `position[2k + 1]` (column).
  * @typedef {{ position: Int32Array, atom: Int32Array, value: Float32Array }} Codes
  */
 

@@ -1,4 +1,4 @@
-// Denoise: the noise is measured, its removal previewed on the visible part, then done on the whole image.
+// Denoise: the noise is measured, its removal previewed on the visible part, then done everywhere.
 
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
@@ -9,8 +9,9 @@ import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
-import { Runner, secondsText } from "../widgets/runner.js";
+import { Runner } from "../widgets/runner.js";
 import { previewBox, refuseLarge } from "./limits.js";
+import { secondsText, sentenceOf, sizeText } from "../words.js";
 
 /** Time without a change before a preview starts, in milliseconds. */
 const PAUSE = 200;
@@ -26,7 +27,7 @@ export function denoiseTab({ engine, pictures }) {
   let result = null;
   /** @type {HTMLCanvasElement | null} */
   let before = null;
-  /** The preview, or the result; transparent where neither exists. @type {HTMLCanvasElement | null} */
+  /** Preview or result; transparent elsewhere. @type {HTMLCanvasElement | null} */
   let after = null;
   let shownPicture = pictures.current;
   let timer = 0;
@@ -72,9 +73,7 @@ export function denoiseTab({ engine, pictures }) {
   const listing = commands();
   const problem = h("p", { class: "failed", role: "alert" });
   const fail = (/** @type {unknown} */ error) =>
-    pictures.current
-      ? runner.fail(error)
-      : (problem.textContent = error instanceof Error ? error.message : String(error));
+    pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-denoised.png`;
   const finished = h(
     "div",
@@ -96,7 +95,7 @@ export function denoiseTab({ engine, pictures }) {
     { class: "stage-cover" },
     pictureWelcome(pictures, {
       title: "Remove noise",
-      text: "Drop or paste a noisy photo or micrograph. The noise is measured, and removed as strongly as you like.",
+      text: "Drop or paste a noisy photo or micrograph. The noise is measured for you.",
       fail,
     }),
     problem,
@@ -165,7 +164,8 @@ export function denoiseTab({ engine, pictures }) {
     const pen = context(after);
     pen.clearRect(0, 0, after.width, after.height);
     pen.putImageData(bufferImage(message.buffers.image), box.left, box.top);
-    previewState.textContent = `Preview of ${box.width} × ${box.height} pixels in ${secondsText(message.waited)}.`;
+    const seconds = secondsText(message.waited);
+    previewState.textContent = `Preview of ${sizeText(box)} pixels in ${seconds}.`;
     stage.redraw();
   }
 

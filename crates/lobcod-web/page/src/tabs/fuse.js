@@ -4,7 +4,7 @@ import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { decode, pickFiles } from "../image/load.js";
 import { frameWords, rampImage } from "../image/palette.js";
-import { sizeText, toCanvas, toPng } from "../image/raster.js";
+import { toCanvas, toPng } from "../image/raster.js";
 import { fetchPicture, STACKS } from "../image/samples.js";
 import { Mask } from "../mask/mask.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
@@ -15,14 +15,18 @@ import { commands } from "../widgets/commands.js";
 import { choice, section, slider, toggle } from "../widgets/fields.js";
 import { frameList } from "../widgets/frames.js";
 import { workbench } from "../widgets/picture-panel.js";
-import { Runner, secondsText } from "../widgets/runner.js";
+import { Runner } from "../widgets/runner.js";
 import { welcome } from "../widgets/welcome.js";
 import { refuseLarge } from "./limits.js";
+import { secondsText, sentenceOf, sizeText } from "../words.js";
 
 const MOST_FRAMES = 20;
 
 /** @typedef {import("../widgets/frames.js").Frame} Frame */
-/** @typedef {{ image: ImageData, canvas: HTMLCanvasElement, depth: HTMLCanvasElement, alignment: any }} Fused */
+/**
+ * @typedef {{ image: ImageData, canvas: HTMLCanvasElement, depth: HTMLCanvasElement,
+ *   alignment: any }} Fused
+ */
 
 /** @param {import("../main.js").Context} context */
 export function fuseTab({ engine }) {
@@ -135,7 +139,7 @@ export function fuseTab({ engine }) {
     { class: "stage-cover" },
     welcome({
       title: "Fuse a stack of frames",
-      text: `Drop 2 to ${MOST_FRAMES} frames of one scene with different focus or exposure. The result is sharp and well exposed everywhere.`,
+      text: `Drop 2 to ${MOST_FRAMES} frames of one scene that differ in focus or exposure.`,
       accept: "image/*",
       multiple: true,
       open: (files) => void add(files),
@@ -171,7 +175,7 @@ export function fuseTab({ engine }) {
 
   const fail = (/** @type {unknown} */ error) => {
     if (frames.length > 0) runner.fail(error);
-    else problem.textContent = error instanceof Error ? error.message : String(error);
+    else problem.textContent = sentenceOf(error);
   };
 
   /** @param {string[]} files */
@@ -198,7 +202,8 @@ export function fuseTab({ engine }) {
       );
       if (odd)
         throw new Error(
-          `${odd.name} has ${sizeText(odd.image)} pixels, but ${all[0].name} has ${sizeText(all[0].image)}. Frames must have the same size.`,
+          `${odd.name} has ${sizeText(odd.image)} pixels, but ${all[0].name} has ` +
+            `${sizeText(all[0].image)}. Use frames of the same size.`,
         );
       if (all.length > 0) changeFrames(all);
     } catch (error) {

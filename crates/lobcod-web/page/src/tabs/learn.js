@@ -11,9 +11,10 @@ import { commands } from "../widgets/commands.js";
 import { curves, relativePenalty } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
-import { Runner, secondsText } from "../widgets/runner.js";
+import { Runner } from "../widgets/runner.js";
 import { codesAt, codesOf, drawUses, usesOf } from "./codes.js";
 import { refuseLarge } from "./limits.js";
+import { counted, secondsText, sentenceOf } from "../words.js";
 
 /** Atoms listed for a place. */
 const MOST_LISTED = 8;
@@ -75,9 +76,7 @@ export function learnTab({ engine, pictures }) {
   const listing = commands();
   const problem = h("p", { class: "failed", role: "alert" });
   const fail = (/** @type {unknown} */ error) =>
-    pictures.current
-      ? runner.fail(error)
-      : (problem.textContent = error instanceof Error ? error.message : String(error));
+    pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-atoms.npz`;
   const save = button({
     icon: "download",
@@ -92,7 +91,7 @@ export function learnTab({ engine, pictures }) {
     { class: "stage-cover" },
     pictureWelcome(pictures, {
       title: "Learn the atoms of an image",
-      text: "Watch the patterns that an image is made of appear, then click one to see where it is used.",
+      text: "Watch the patterns of an image appear, then click one to see where it is used.",
       fail,
     }),
     problem,
@@ -105,8 +104,8 @@ export function learnTab({ engine, pictures }) {
     section("Dictionary", count.element, side.element, penalty.element, passes.element),
     runner.element,
     save,
-    charts.element,
     h("section", { class: "section", "aria-live": "polite" }, foundTitle, found),
+    charts.element,
     listing.element,
   );
 
@@ -164,7 +163,8 @@ export function learnTab({ engine, pictures }) {
     foundTitle.textContent =
       "Click an atom to see where it is used, or a place of the image to see which atoms make it.";
     runner.say(
-      `Learnt ${count.value} atoms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} codes.`,
+      `Learnt ${counted(count.value, "atom")} in ${secondsText(message.seconds)}; ` +
+        `${counted(message.nonzeros, "code")}.`,
     );
     stage.tool = inspector;
     stage.element.classList.add("painting");
@@ -176,7 +176,8 @@ export function learnTab({ engine, pictures }) {
     board.mark([index]);
     drawUses(context(overlay), codes, index, size, "#00e0c8");
     found.replaceChildren();
-    foundTitle.textContent = `Atom ${index + 1} is used ${usesOf(codes, index + 1)[index].toLocaleString("en")} times, stronger where the colour is stronger.`;
+    const uses = counted(usesOf(codes, count.value)[index], "time");
+    foundTitle.textContent = `Atom ${index + 1} is used ${uses}, strongly where the colour is strong.`;
     stage.decorate = null;
     stage.redraw();
   }
@@ -188,7 +189,10 @@ export function learnTab({ engine, pictures }) {
     const shown = list.slice(0, MOST_LISTED);
     board.mark(shown.map(({ atom }) => atom));
     context(overlay).clearRect(0, 0, overlay.width, overlay.height);
-    foundTitle.textContent = `${list.length} ${list.length === 1 ? "code covers" : "codes cover"} column ${Math.floor(at.x)}, row ${Math.floor(at.y)}${list.length > MOST_LISTED ? `; the ${MOST_LISTED} largest:` : ":"}`;
+    const place = `column ${Math.floor(at.x)}, row ${Math.floor(at.y)}`;
+    const some = list.length > MOST_LISTED ? `; the ${MOST_LISTED} largest` : "";
+    const number = counted(list.length, "code covers", "codes cover");
+    foundTitle.textContent = `${number} ${place}${some}:`;
     found.replaceChildren(
       ...shown.map(({ atom, value }) =>
         h(

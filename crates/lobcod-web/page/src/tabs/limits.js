@@ -1,5 +1,7 @@
 // How much an engine can work on, and the colours of masks.
 
+import { counted, megapixels } from "../words.js";
+
 /** Colours of a painted mask: none, and the accent of the page, brighter. */
 export const MASK_COLOURS = [0, 0xffc8e000];
 
@@ -15,6 +17,9 @@ const MOST_PIXELS = { wasm: 3e6, native: 40e6 };
  */
 export const mostPixels = (engine) => (engine.native ? MOST_PIXELS.native : MOST_PIXELS.wasm);
 
+/** @param {{ native: boolean }} engine */
+const handler = (engine) => (engine.native ? "this page" : "a browser tab");
+
 /**
  * Refuses an image that is too large for an engine.
  * @param {{ width: number, height: number }} size
@@ -25,7 +30,8 @@ export function refuseLarge({ width, height }, engine, cure) {
   const most = mostPixels(engine);
   if (width * height > most) {
     throw new Error(
-      `${((width * height) / 1e6).toFixed(1)} megapixels are more than the ${most / 1e6} that ${engine.native ? "this page" : "a browser tab"} handles. ${cure}`,
+      `${megapixels(width * height)} are more than the ${most / 1e6} that ` +
+        `${handler(engine)} handles. ${cure}`,
     );
   }
 }
@@ -87,7 +93,8 @@ export function refuseLong(samples, engine) {
   const most = engine.native ? MOST_SAMPLES.native : MOST_SAMPLES.wasm;
   if (samples > most) {
     throw new Error(
-      `${samples.toLocaleString("en")} samples are more than the ${most.toLocaleString("en")} that ${engine.native ? "this page" : "a browser tab"} handles. Cut the sound, lower its sample rate, or use the command line.`,
+      `${counted(samples, "sample")} are more than the ${most / 1e6} million that ` +
+        `${handler(engine)} handles. Cut the sound, or use the command line.`,
     );
   }
 }

@@ -3,7 +3,7 @@
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { pickFiles, stem } from "../image/load.js";
-import { context, crop, paste, sizeText, toCanvas, toPng } from "../image/raster.js";
+import { context, crop, paste, toCanvas, toPng } from "../image/raster.js";
 import { maskPng, readMask } from "../mask/files.js";
 import { Mask } from "../mask/mask.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
@@ -13,8 +13,9 @@ import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
-import { Runner, secondsText } from "../widgets/runner.js";
+import { Runner } from "../widgets/runner.js";
 import { MASK_COLOURS, workBox } from "./limits.js";
+import { counted, secondsText, sentenceOf, sizeText } from "../words.js";
 
 /** @param {import("../main.js").Context} context */
 export function restoreTab({ engine, pictures }) {
@@ -83,9 +84,7 @@ export function restoreTab({ engine, pictures }) {
 
   const runner = new Runner(engine, { label: "Restore", start: () => void run() });
   const fail = (/** @type {unknown} */ error) =>
-    pictures.current
-      ? runner.fail(error)
-      : (problem.textContent = error instanceof Error ? error.message : String(error));
+    pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const problem = h("p", { class: "failed", role: "alert" });
   const view = choice({
     label: "View",
@@ -146,7 +145,7 @@ export function restoreTab({ engine, pictures }) {
     { class: "stage-cover" },
     pictureWelcome(pictures, {
       title: "Restore an image",
-      text: "Drop or paste a photo, then paint over scratches, stains or anything that should go. It never leaves this device.",
+      text: "Drop or paste a photo, and paint over what should go. It never leaves this device.",
       fail,
     }),
     problem,
@@ -295,7 +294,7 @@ export function restoreTab({ engine, pictures }) {
           ? ` Worked on the ${sizeText(box)} pixels around the damage.`
           : "";
       runner.say(
-        `Filled ${message.missing.toLocaleString("en")} pixels in ${secondsText(message.seconds)}.${part}`,
+        `Filled ${counted(message.missing, "pixel")} in ${secondsText(message.seconds)}.${part}`,
       );
       finished.hidden = false;
       stage.divider.value = 0.5;

@@ -10,12 +10,13 @@ import { curves, relativePenalty } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
 import { workbench } from "../widgets/picture-panel.js";
 import { play } from "../widgets/player.js";
-import { Runner, secondsText } from "../widgets/runner.js";
+import { Runner } from "../widgets/runner.js";
 import { track } from "../widgets/track.js";
 import { waveCards } from "../widgets/waves.js";
 import { welcome } from "../widgets/welcome.js";
 import { codesOf, usesOf } from "./codes.js";
 import { refuseLong } from "./limits.js";
+import { counted, secondsText, sentenceOf } from "../words.js";
 
 /** @typedef {import("../files/wav.js").Sound} Sound */
 
@@ -95,7 +96,7 @@ export function soundTab({ engine }) {
     { class: "stage-cover" },
     welcome({
       title: "Learn the waveforms of a sound",
-      text: "Drop a WAV file. Shapes that repeat in it are found, with the times at which they occur.",
+      text: "Drop a WAV file. Shapes that repeat in it are found, and when they occur.",
       accept: ".wav,audio/wav",
       open: (files) => void open(files),
       samples,
@@ -151,7 +152,7 @@ export function soundTab({ engine }) {
       if (files.length > 0) opened(readWav(await files[0].arrayBuffer(), files[0].name));
     } catch (error) {
       if (sound) runner.fail(error);
-      else problem.textContent = error instanceof Error ? error.message : String(error);
+      else problem.textContent = sentenceOf(error);
     }
   }
 
@@ -167,7 +168,8 @@ export function soundTab({ engine }) {
     runner.say("");
     if (next) {
       title.textContent = next.name;
-      subtitle.textContent = `${(next.samples.length / next.rate).toFixed(2)} s, ${next.rate.toLocaleString("en")} Hz`;
+      const seconds = (next.samples.length / next.rate).toFixed(2);
+      subtitle.textContent = `${seconds} s, ${next.rate.toLocaleString("en")} Hz`;
       timeline.show(next.samples, next.rate);
       duration.value = duration.value;
     }
@@ -242,7 +244,8 @@ export function soundTab({ engine }) {
     charts.follow(message);
     finished.hidden = false;
     runner.say(
-      `Learnt ${count.value} waveforms in ${secondsText(message.seconds)}; ${message.nonzeros.toLocaleString("en")} events.`,
+      `Learnt ${counted(count.value, "waveform")} in ${secondsText(message.seconds)}; ` +
+        `${counted(message.nonzeros, "event")}.`,
     );
   }
 

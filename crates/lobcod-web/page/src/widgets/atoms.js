@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { context, newCanvas } from "../image/raster.js";
+import { counted } from "../words.js";
 
 /** @typedef {import("../engine/message.js").Buffer} Buffer */
 
@@ -48,7 +49,7 @@ export function atomBoard(choose) {
     /** Says how often each atom is used. @param {Int32Array} uses */
     label(uses) {
       cells.forEach(({ button }, i) => {
-        button.title = `Atom ${i + 1}, used ${uses[i].toLocaleString("en")} times`;
+        button.title = `Atom ${i + 1}, used ${counted(uses[i], "time")}`;
         button.setAttribute("aria-label", button.title);
       });
     },

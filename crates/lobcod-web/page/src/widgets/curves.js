@@ -39,7 +39,7 @@ export function curves() {
 }
 
 /**
- * A penalty from a slider whose positions are powers of ten, as a fraction of the largest useful one.
+ * A penalty, as a fraction of the largest useful one, from a slider whose positions are exponents.
  * @param {number} exponent
  */
 export const relativePenalty = (exponent) => Number((10 ** exponent).toPrecision(2));

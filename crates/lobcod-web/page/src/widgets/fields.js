@@ -51,8 +51,8 @@ export function slider({
 
 /**
  * A choice of a few values, shown side by side.
- * @param {{ label: string, options: [string, string][], value: string, hints?: Record<string, string>, hidden?: boolean,
- *   change?: (value: string) => void }} options
+ * @param {{ label: string, options: [string, string][], value: string,
+ *   hints?: Record<string, string>, hidden?: boolean, change?: (value: string) => void }} options
  */
 export function choice({ label, options, value, hints = {}, hidden = false, change = () => {} }) {
   const name = newId();
@@ -92,7 +92,8 @@ export function choice({ label, options, value, hints = {}, hidden = false, chan
 
 /**
  * A switch.
- * @param {{ label: string, value?: boolean, hint?: string, change?: (value: boolean) => void }} options
+ * @param {{ label: string, value?: boolean, hint?: string,
+ *   change?: (value: boolean) => void }} options
  */
 export function toggle({ label, value = false, hint, change = () => {} }) {
   const input = h("input", { type: "checkbox", checked: value, role: "switch" });

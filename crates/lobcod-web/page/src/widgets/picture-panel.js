@@ -2,9 +2,9 @@
 
 import { button, h } from "../dom.js";
 import { pickFiles } from "../image/load.js";
-import { sizeText } from "../image/raster.js";
 import { SAMPLES } from "../image/samples.js";
 import { welcome } from "./welcome.js";
+import { sizeText } from "../words.js";
 
 const ACCEPT = "image/*";
 
@@ -58,7 +58,7 @@ export function pictureHead(pictures, fail) {
 }
 
 /**
- * Lays out a tab: the stage, and the panel at its side. The panel is hidden while there is no image.
+ * Lays out a tab: the stage, and the panel at its side.
  * @param {HTMLElement} stage
  * @param {...HTMLElement} panel
  */

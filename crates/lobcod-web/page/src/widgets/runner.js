@@ -1,6 +1,7 @@
 // The Run button with progress, Stop and the line that says what happened.
 
 import { button, h } from "../dom.js";
+import { sentenceOf } from "../words.js";
 
 /** @typedef {import("../engine/message.js").Message} Message */
 
@@ -56,13 +57,14 @@ export class Runner {
   /** @param {unknown} error */
   fail(error) {
     this.status.classList.add("failed");
-    this.status.textContent = error instanceof Error ? error.message : String(error);
+    this.status.textContent = sentenceOf(error);
   }
 
   /**
-   * Runs a job; a job in progress is stopped first. Resolves to `null` if it was stopped or failed, which the
-   * status line then says.
-   * @param {{ task: string, options: Record<string, any>, buffers: Record<string, import("../engine/message.js").Buffer>,
+   * Runs a job; a job in progress is stopped first. Resolves to `null` if it was stopped or
+   * failed, which the status line then says.
+   * @param {{ task: string, options: Record<string, any>,
+   *   buffers: import("../engine/wasm.js").Buffers,
    *   preview?: (message: Message) => void, progress?: (message: Message) => void }} job
    * @returns {Promise<Message | null>}
    */
@@ -113,10 +115,3 @@ export class Runner {
     if (focused) (running ? this.stopButton : this.startButton).focus();
   }
 }
-
-/**
- * Seconds in words.
- * @param {number} seconds
- */
-export const secondsText = (seconds) =>
-  seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;

@@ -1,4 +1,4 @@
-// A sound over time: its waveform, and below it when each atom is used. Wheel and keys zoom, dragging pans.
+// A sound over time: its waveform, and below it when each atom is used.
 
 import { button, h, oncePerFrame } from "../dom.js";
 
@@ -70,7 +70,13 @@ export function track(choose) {
     drawTimes(pen, clientWidth, clientHeight, colour("--quiet"));
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} width @param {number} height @param {string} ink @param {string} axis */
+  /**
+   * @param {CanvasRenderingContext2D} pen
+   * @param {number} width
+   * @param {number} height
+   * @param {string} ink
+   * @param {string} axis
+   */
   function drawWave(pen, width, height, ink, axis) {
     const middle = height / 2;
     let largest = 1e-9;
@@ -91,7 +97,12 @@ export function track(choose) {
     }
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} width @param {number} top @param {(name: string) => string} colour */
+  /**
+   * @param {CanvasRenderingContext2D} pen
+   * @param {number} width
+   * @param {number} top
+   * @param {(name: string) => string} colour
+   */
   function drawLanes(pen, width, top, colour) {
     for (let lane = 0; lane < lanes; lane++) {
       const base = top + (lane + 1) * LANE - 4;
@@ -114,7 +125,12 @@ export function track(choose) {
     }
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} width @param {number} height @param {string} ink */
+  /**
+   * @param {CanvasRenderingContext2D} pen
+   * @param {number} width
+   * @param {number} height
+   * @param {string} ink
+   */
   function drawTimes(pen, width, height, ink) {
     const span = length / rate;
     const step =

@@ -1,11 +1,15 @@
 // The learnt waveforms of a sound as cards that can be played.
 
 import { h, icon } from "../dom.js";
+import { counted } from "../words.js";
 
 /** @param {(atom: number) => void} choose what a click on a card does */
 export function waveCards(choose) {
   const element = h("div", { class: "waves", role: "group", "aria-label": "Waveforms" });
-  /** @type {{ button: HTMLButtonElement, canvas: HTMLCanvasElement, text: HTMLElement, wave: Float32Array }[]} */
+  /**
+   * @type {{ button: HTMLButtonElement, canvas: HTMLCanvasElement, text: HTMLElement,
+   *   wave: Float32Array }[]}
+   */
   let cells = [];
   const ink = () => getComputedStyle(element).getPropertyValue("--accent").trim();
   return {
@@ -38,10 +42,7 @@ export function waveCards(choose) {
     },
     /** @param {Int32Array} uses */
     label(uses) {
-      cells.forEach(
-        ({ text }, i) =>
-          (text.textContent = `${uses[i].toLocaleString("en")} ${uses[i] === 1 ? "event" : "events"}`),
-      );
+      cells.forEach(({ text }, i) => (text.textContent = counted(uses[i], "event")));
     },
     /** @param {number} atom */
     mark(atom) {

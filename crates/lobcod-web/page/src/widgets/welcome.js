@@ -12,7 +12,8 @@ import { toCanvas } from "../image/raster.js";
  * @property {boolean} [multiple]
  * @property {boolean} [camera]
  * @property {(files: File[]) => void} open
- * @property {{ title: string, hint: string, credit: string, file?: string, picture?: () => Promise<ImageData>, choose: () => void }[]} samples
+ * @property {{ title: string, hint: string, credit: string, file?: string,
+ *   picture?: () => Promise<ImageData>, choose: () => void }[]} samples
  */
 
 /** @param {WelcomeOptions} options */
