@@ -18,7 +18,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask COMMAND
-  test                 run all tests: Rust, dependencies and links, then the Python package
+  test                 run all tests: Rust, dependencies and links, the page of lobcod studio,
+                       then the Python package
   release [TARGET]     build archives and wheels for all systems (or those whose target contains
                        TARGET) in target/dist, and try each that this machine can run
   release --check [NAME]
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
             .and_then(|()| cargo(&["test", "--workspace"]))
             .and_then(|()| supply::check())
             .and_then(|()| docs::check_pages())
+            .and_then(|()| studio::smoke())
             .and_then(|()| python::test()),
         ["release", "--check"] => release::check(""),
         ["release", "--check", name] => release::check(name),

@@ -28,7 +28,7 @@ enum Outcome {
     Skipped(&'static str),
 }
 
-const CHECKS: [(&str, Check); 14] =
+const CHECKS: [(&str, Check); 15] =
     [
         ("documentation", || docs::check().map(|()| Outcome::Passed)),
         ("site", || site::build().map(|()| Outcome::Passed)),
@@ -37,6 +37,10 @@ const CHECKS: [(&str, Check); 14] =
         ("packages", packages),
         ("installation", installation),
         ("archives and wheels", || dist::release("").map(|()| Outcome::Passed)),
+        ("lobcod studio", || {
+            studio::build()?;
+            Ok(studio::test_page("test")?.map_or(Outcome::Passed, Outcome::Skipped))
+        }),
         ("instructions", || instructions::compare(false).map(|()| Outcome::Passed)),
         ("Open MPI", || {
             with("mpirun", "Open MPI is not installed (Debian: libopenmpi-dev openmpi-bin)", || {

@@ -51,6 +51,31 @@ pub fn build_where_possible() -> Result<(), String> {
     build()
 }
 
+/// Tests the page in a browser with a script of its package: `smoke` (one test) or `test` (all).
+/// The reason is returned where they cannot run.
+pub fn test_page(script: &str) -> Result<Option<&'static str>, String> {
+    let npm = |arguments: &[&str]| {
+        let folder = root().join("crates/lobcod-web/tests/page");
+        Command::new("npm").args(arguments).current_dir(folder).status()
+    };
+    let Ok(installed) = npm(&["ci", "--silent", "--no-audit", "--no-fund"]) else {
+        return Ok(Some("npm is not installed"));
+    };
+    if !installed.success() {
+        return Ok(Some("npm cannot install the packages of the tests"));
+    }
+    let tested = npm(&["run", "--silent", script]).map_err(|e| e.to_string())?;
+    if tested.success() { Ok(None) } else { Err(format!("npm run {script} failed")) }
+}
+
+/// The short test of the page; prints why it was skipped.
+pub fn smoke() -> Result<(), String> {
+    if let Some(reason) = test_page("smoke")? {
+        println!("{reason}: the page of lobcod studio is not tested");
+    }
+    Ok(())
+}
+
 /// Whether the toolchain has the standard library of the target.
 fn has_target() -> bool {
     let output =

@@ -1,10 +1,10 @@
 //! Events of a job: progress, previews, and the observer that sends them.
 
+use crate::learn::shape_of_atom;
 use crate::message::Draft;
 use crate::pixels::with_image;
-use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::run::{Clock, Stop};
-use lobcod::{Control, Observer, Progress, Result, Signal};
+use lobcod::{Control, Dictionary, Observer, Progress, Result, Signal};
 use serde_json::json;
 use std::time::Duration;
 
@@ -48,31 +48,24 @@ pub struct Watcher<'a> {
     listener: &'a mut dyn Listener,
     progress: Throttle,
     previews: Throttle,
-    /// Shape of the atoms, if they are learnt.
-    atoms: Option<Vec<usize>>,
+    last: Progress,
 }
 
 impl<'a> Watcher<'a> {
-    /// Watches a task whose previews are images.
     pub fn new(listener: &'a mut dyn Listener) -> Self {
         Self {
             listener,
             progress: Throttle::new(PROGRESS),
             previews: Throttle::new(PREVIEWS),
-            atoms: None,
+            last: Progress::default(),
         }
-    }
-
-    /// Watches learning of atoms; `shape` is that of one atom.
-    pub fn of_atoms(listener: &'a mut dyn Listener, shape: &[usize]) -> Self {
-        Self { atoms: Some(shape.to_vec()), ..Self::new(listener) }
     }
 }
 
 impl Observer for Watcher<'_> {
     fn progress(&mut self, progress: &Progress) -> Control {
+        self.last = *progress;
         if self.progress.is_due() {
-            let finite = |x: f64| x.is_finite().then_some(x);
             let event = Draft::new(json!({
                 "event": "progress",
                 "fraction": progress.fraction,
@@ -91,33 +84,31 @@ impl Observer for Watcher<'_> {
         self.listener.stop()
     }
 
-    fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> Result<LearnCheckpoint>) {
-        let Some(atom) = &self.atoms else { return };
-        if !self.previews.is_due() {
-            return;
+    fn atoms(&mut self, take: &mut dyn FnMut() -> Dictionary<f32>) {
+        if self.previews.is_due() {
+            let atoms = take();
+            let mut shape = vec![atoms.len()];
+            shape.extend(shape_of_atom(&atoms));
+            let event = Draft::new(json!({
+                "event": "preview",
+                "objective": finite(self.last.objective),
+                "pass": self.last.pass,
+            }));
+            self.listener.event(event.with_f32("atoms", &shape, atoms.data()).to_bytes());
         }
-        // An error ends the run, which reports it.
-        let Ok(checkpoint) = take() else { return };
-        let length = atom.iter().product::<usize>();
-        let mut shape = vec![checkpoint.dictionary.len() / length];
-        shape.extend(atom);
-        let last = checkpoint.history.last();
-        let numbers: Vec<f32> = checkpoint.dictionary.iter().map(|&x| x as f32).collect();
-        let event = Draft::new(json!({
-            "event": "preview",
-            "objective": last.map(|point| point.objective),
-            "pass": last.map(|point| point.pass),
-        }));
-        self.listener.event(event.with_f32("atoms", &shape, &numbers).to_bytes());
     }
 
     fn preview(&mut self, take: &mut dyn FnMut() -> Result<Signal<f32>>) {
-        if self.atoms.is_none()
-            && self.previews.is_due()
+        // An error ends the run, which reports it.
+        if self.previews.is_due()
             && let Ok(image) = take()
         {
             let event = with_image(Draft::new(json!({"event": "preview"})), &image);
             self.listener.event(event.to_bytes());
         }
     }
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
 }

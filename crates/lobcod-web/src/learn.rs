@@ -150,9 +150,8 @@ impl Work {
             }
             Init::Dct => Dictionary::dct(atom, channels, atoms)?,
         };
-        let shape = shape_of_atom(&first);
         let engine = job.engine(detail.data().len())?;
-        let mut watcher = Watcher::of_atoms(listener, &shape);
+        let mut watcher = Watcher::new(listener);
         let learnt = learner.run(&*engine, &[detail.into()], &first, &mut watcher)?;
         let made = learnt.needles[0].synthesise(&learnt.dictionary)?.plus(&base)?;
         Ok((self.result(&learnt)?, made))
@@ -235,7 +234,7 @@ impl Work {
 }
 
 /// Lengths of the axes of an atom; channels first if there are several.
-fn shape_of_atom(dictionary: &Dictionary<f32>) -> Vec<usize> {
+pub fn shape_of_atom(dictionary: &Dictionary<f32>) -> Vec<usize> {
     let channels = dictionary.channels();
     let mut shape = Vec::from_iter((channels > 1).then_some(channels));
     shape.extend(dictionary.extent().axes());

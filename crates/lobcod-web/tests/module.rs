@@ -4,44 +4,9 @@
 
 mod common;
 
+use common::node::run;
 use common::{Events, grey, lines, request, still_life};
-use lobcod_web::page;
 use serde_json::json;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-
-/// Runs a request in the module.
-fn run(request: &[u8]) -> Option<Events> {
-    let Some(module) = page::file(page::MODULE) else {
-        println!("skipped: the module is not built; cargo xtask studio builds it");
-        return None;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(page::MODULE);
-    std::fs::write(&file, module).unwrap();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run.mjs");
-    let node = Command::new("node")
-        .args([script.as_ref(), file.as_os_str()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut node) = node else {
-        println!("skipped: there is no node");
-        return None;
-    };
-    node.stdin.take().unwrap().write_all(request).unwrap();
-    let output = node.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut events = Events::default();
-    let mut stream = &output.stdout[..];
-    while let Some((length, rest)) = stream.split_first_chunk() {
-        let (event, rest) = rest.split_at(u32::from_le_bytes(*length) as usize);
-        events.messages.push(event.to_vec());
-        stream = rest;
-    }
-    Some(events)
-}
 
 #[test]
 fn learning_finds_the_objective_of_plain_vectors() {
@@ -49,7 +14,7 @@ fn learning_finds_the_objective_of_plain_vectors() {
     let job = request("learn", json!({"atoms": 12, "size": [7, 7], "passes": 3}))
         .with_u8("image", &[72, 72], &image)
         .to_bytes();
-    let Some(events) = run(&job) else { return };
+    let Some((events, _)) = run(&job) else { return };
     let (module, native) = (events.result().head["objective"].as_f64().unwrap(), Events::of(&job));
     let native = native.result().head["objective"].as_f64().unwrap();
     assert!((module - native).abs() <= 1e-9 * native, "{module} and {native}");
@@ -78,7 +43,7 @@ fn every_task_gives_the_native_pixels() {
     ];
     for job in jobs {
         let job = job.to_bytes();
-        let Some(events) = run(&job) else { return };
+        let Some((events, _)) = run(&job) else { return };
         let native = Events::of(&job);
         let (module, native) = (events.result(), native.result());
         let (module, native) = (module.array("image").unwrap(), native.array("image").unwrap());
@@ -91,13 +56,13 @@ fn every_task_gives_the_native_pixels() {
 #[test]
 fn errors_are_sentences_and_large_images_are_refused() {
     let wrong = request("inpaint", json!({"preset": "slow"})).with_u8("image", &[2, 2], &[0; 4]);
-    let Some(events) = run(&wrong.to_bytes()) else { return };
+    let Some((events, _)) = run(&wrong.to_bytes()) else { return };
     assert!(events.error().contains("unknown variant `slow`"));
     // 12 megapixels of colour do not fit into the memory of a module.
     let (height, width) = (3000, 4000);
     let mut image = vec![90u8; height * width * 3];
     image.iter_mut().step_by(7).for_each(|x| *x = 30);
     let job = request("learn", json!({})).with_u8("image", &[height, width, 3], &image);
-    let events = run(&job.to_bytes()).unwrap();
+    let (events, _) = run(&job.to_bytes()).unwrap();
     assert!(events.error().contains("of memory, but the limit is 3.0 GiB"), "{}", events.error());
 }

@@ -1,6 +1,7 @@
 //! Monitoring and stopping of long runs.
 
 use crate::checkpoint::{Checkpoint, LearnCheckpoint};
+use crate::dictionary::Dictionary;
 use crate::error::Result;
 use crate::signal::Signal;
 use std::fmt;
@@ -91,6 +92,11 @@ pub trait Observer {
     /// Called between two passes of learning; `take` creates a checkpoint. If it fails, the run
     /// ends.
     fn between_learning_passes(&mut self, take: &mut dyn FnMut() -> Result<LearnCheckpoint>) {
+        let _ = take;
+    }
+
+    /// Called several times in every pass of learning; `take` copies the atoms as they are now.
+    fn atoms(&mut self, take: &mut dyn FnMut() -> Dictionary<f32>) {
         let _ = take;
     }
 

@@ -1,6 +1,8 @@
 //! Requests and their events.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod node;
+
 use lobcod::engine::CpuEngine;
 use lobcod::run::Stop;
 use lobcod_simd::Level;

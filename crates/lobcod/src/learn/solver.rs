@@ -72,8 +72,9 @@ pub struct Pass<'c, 'o, T> {
 }
 
 impl<T: Real> Pass<'_, '_, T> {
-    /// Reports progress to the observer; `Err` if the run should stop.
+    /// Reports progress to the observer and shows it the atoms; `Err` if the run should stop.
     pub fn pause(&mut self) -> Result<(), Stopped> {
+        self.run.observer().atoms(&mut || self.session.dictionary().cast());
         self.run.pause().map_or(Ok(()), |status| Err(Stopped::With(status)))
     }
 

@@ -1,0 +1,78 @@
+//! Previews show the work in progress and do not change the result.
+
+use lobcod::engine::CpuEngine;
+use lobcod::{Control, Dictionary, LearnParams, Mask, Observer, Penalty, Progress, Result, Signal};
+use lobcod_tasks::inpaint::InpaintParams;
+use lobcod_tasks::{colour, synthetic};
+
+const SIDE: usize = 72;
+
+/// Takes every preview.
+#[derive(Default)]
+struct Watcher {
+    images: Vec<Signal<f32>>,
+    atoms: Vec<Dictionary<f32>>,
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, _: &Progress) -> Control {
+        Control::Continue
+    }
+
+    fn preview(&mut self, take: &mut dyn FnMut() -> Result<Signal<f32>>) {
+        self.images.push(take().unwrap());
+    }
+
+    fn atoms(&mut self, take: &mut dyn FnMut() -> Dictionary<f32>) {
+        self.atoms.push(take());
+    }
+}
+
+#[test]
+fn a_hole_fills_from_preview_to_preview() {
+    let image = synthetic::still_life(SIDE).unwrap();
+    // A band of holes in one corner, so that only a window of the image is filled.
+    let known: Vec<bool> = (0..SIDE * SIDE)
+        .map(|i| i / SIDE > 30 || i % SIDE > 30 || (i / SIDE + i % SIDE) % 9 > 1)
+        .collect();
+    let mask = Mask::from_known(image.extent(), &known).unwrap();
+    let engine = CpuEngine::new(2).unwrap();
+    let inpainter = InpaintParams::default().check().unwrap();
+    let atoms = [Dictionary::natural()];
+    let alone = inpainter.run(&engine, &image, &mask, &atoms, &mut ()).unwrap().image;
+    let mut watcher = Watcher::default();
+    let watched = inpainter.run(&engine, &image, &mask, &atoms, &mut watcher).unwrap().image;
+    assert_eq!(alone, watched);
+    assert!(watcher.images.len() > 5);
+    let volume = SIDE * SIDE;
+    let error = |preview: &Signal<f32>| {
+        let mut sum = 0.0;
+        for (i, (a, b)) in preview.data().iter().zip(image.data()).enumerate() {
+            // Known pixels are never touched.
+            assert!(!known[i % volume] || (a - b).abs() < 1e-3, "{a} and {b} at {i}");
+            sum += f64::from(a - b).powi(2);
+        }
+        sum
+    };
+    let errors: Vec<f64> = watcher.images.iter().map(error).collect();
+    assert!(errors.last().unwrap() < &(2.0 * error(&watched)), "{errors:?}");
+    assert!(errors.last() < errors.first(), "{errors:?}");
+}
+
+#[test]
+fn atoms_are_shown_within_a_pass() {
+    let image = colour::lightness(&synthetic::still_life(48).unwrap(), 255.0, 1).unwrap();
+    let base = lobcod::base::local_mean(&image, None, lobcod::Extent::new(&[5, 5]).unwrap());
+    let detail = image.minus(&base.unwrap()).unwrap();
+    let first = Dictionary::random(lobcod::Extent::new(&[5, 5]).unwrap(), 1, 6, 0).unwrap();
+    let learner = LearnParams::new(Penalty::Relative(0.1)).with(|p| p.passes = 2).check().unwrap();
+    let engine = CpuEngine::new(1).unwrap();
+    let run = |observer: &mut dyn Observer| {
+        learner.run(&engine, &[detail.clone().into()], &first, observer).unwrap().dictionary
+    };
+    let mut watcher = Watcher::default();
+    let watched = run(&mut watcher);
+    assert_eq!(run(&mut ()), watched);
+    assert!(watcher.atoms.len() > 2 * 3, "{}", watcher.atoms.len());
+    assert!(watcher.atoms.windows(2).any(|pair| pair[0] != pair[1]));
+}
