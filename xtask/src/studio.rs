@@ -7,7 +7,6 @@ use std::{env, fs};
 
 /// What the module is built for.
 pub const TARGET: &str = "wasm32-unknown-unknown";
-const PROFILE: &str = "module";
 /// Vectors of 16 bytes. The module asks its host for nothing random: files and their temporary
 /// names, for which some crates do, are not part of it.
 const FLAGS: [&str; 4] =
@@ -21,11 +20,11 @@ pub fn build() -> Result<(), String> {
         ));
     }
     let arguments = ["rustc", "--package", "lobcod-web", "--lib", "--crate-type", "cdylib"];
-    let arguments = [&arguments[..], &["--target", TARGET, "--profile", PROFILE]].concat();
+    let arguments = [&arguments[..], &["--target", TARGET, "--release"]].concat();
     cargo_with(&arguments, &[("CARGO_ENCODED_RUSTFLAGS", &FLAGS.join("\x1f"))])?;
     let folder =
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let built = folder.join(TARGET).join(PROFILE).join("lobcod_web.wasm");
+    let built = folder.join(TARGET).join("release").join("lobcod_web.wasm");
     let module = root().join("crates/lobcod-web/page/lobcod_web.wasm");
     let bytes = fs::read(&built).map_err(|e| format!("{}: {e}", built.display()))?;
     // An equal file is left alone, so that nothing is compiled again.

@@ -27,8 +27,10 @@ fn learning_finds_the_objective_of_plain_vectors() {
 fn every_task_gives_the_native_pixels() {
     let (side, image) = (64, still_life(64));
     let shape = [side, side, 4];
-    let noisy: Vec<u8> =
-        image.iter().enumerate().map(|(i, x)| x.wrapping_add((i * i % 23) as u8 / 2)).collect();
+    let mut noisy = image.clone();
+    for (i, pixel) in noisy.chunks_exact_mut(4).enumerate() {
+        pixel[..3].iter_mut().for_each(|x| *x = x.saturating_add((i * i % 23) as u8 / 2));
+    }
     let frames = |job: lobcod_web::message::Draft| {
         job.with_u8("frame0", &shape, &image).with_u8("frame1", &shape, &noisy)
     };
@@ -54,15 +56,8 @@ fn every_task_gives_the_native_pixels() {
 }
 
 #[test]
-fn errors_are_sentences_and_large_images_are_refused() {
+fn errors_are_sentences() {
     let wrong = request("inpaint", json!({"preset": "slow"})).with_u8("image", &[2, 2], &[0; 4]);
     let Some((events, _)) = run(&wrong.to_bytes()) else { return };
     assert!(events.error().contains("unknown variant `slow`"));
-    // 12 megapixels of colour do not fit into the memory of a module.
-    let (height, width) = (3000, 4000);
-    let mut image = vec![90u8; height * width * 3];
-    image.iter_mut().step_by(7).for_each(|x| *x = 30);
-    let job = request("learn", json!({})).with_u8("image", &[height, width, 3], &image);
-    let (events, _) = run(&job.to_bytes()).unwrap();
-    assert!(events.error().contains("of memory, but the limit is 3.0 GiB"), "{}", events.error());
 }
