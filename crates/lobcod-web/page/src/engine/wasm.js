@@ -13,7 +13,7 @@ const OUT_OF_MEMORY =
  */
 
 export class WasmEngine {
-  /** @param {WebAssembly.Module} module */
+  /** @param {Promise<WebAssembly.Module>} module */
   constructor(module) {
     this.module = module;
     this.native = false;
@@ -21,7 +21,7 @@ export class WasmEngine {
     this.detail = "WebAssembly, one thread. Nothing is uploaded.";
   }
 
-  /** Compiles the module next to the page. */
+  /** Starts to compile the module next to the page; the page can be used meanwhile. */
   static async open() {
     const response = await fetch("lobcod_web.wasm");
     if (!response.ok)
@@ -32,8 +32,10 @@ export class WasmEngine {
     // Simple servers do not know the type that streaming needs.
     const module =
       type === "application/wasm"
-        ? await WebAssembly.compileStreaming(response)
-        : await WebAssembly.compile(await response.arrayBuffer());
+        ? WebAssembly.compileStreaming(response)
+        : response.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
+    // A job that waits for the module reports its failure.
+    module.catch(() => {});
     return new WasmEngine(module);
   }
 
@@ -42,7 +44,8 @@ export class WasmEngine {
    * @param {Job} job
    * @returns {Promise<Message | null>}
    */
-  run({ task, options, buffers, signal, event }) {
+  async run({ task, options, buffers, signal, event }) {
+    const module = await this.module;
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
       const end = (/** @type {() => void} */ settle) => {
@@ -57,14 +60,24 @@ export class WasmEngine {
         end(() => reject(new Error(fault.message || "The worker could not start."))),
       );
       worker.addEventListener("message", ({ data }) => {
-        if (data.ended) return end(() => reject(new Error(OUT_OF_MEMORY)));
+        if (data.failure) return end(() => reject(new Error(failureText(data.failure))));
         const message = decode(data.bytes);
         if (message.event === "result") end(() => resolve(message));
         else if (message.event === "error") end(() => reject(new Error(message.message)));
         else event(message);
       });
       const request = encode({ protocol: PROTOCOL, task, options }, buffers);
-      worker.postMessage({ module: this.module, request }, [request.buffer]);
+      worker.postMessage({ module, request }, [request.buffer]);
     });
   }
 }
+
+/**
+ * What a failure of the worker means. A trap without an event before it, and an allocation that
+ * fails, are a lack of memory.
+ * @param {{ name: string, message: string }} failure
+ */
+const failureText = ({ name, message }) =>
+  name === "RuntimeError" || name === "RangeError"
+    ? OUT_OF_MEMORY
+    : `The engine could not start: ${message}`;

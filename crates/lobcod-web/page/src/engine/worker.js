@@ -8,7 +8,6 @@ self.addEventListener(
       data: { module, request },
     },
   ) => {
-    let answered = false;
     const post = (/** @type {Uint8Array} */ bytes) =>
       self.postMessage({ bytes }, { transfer: [bytes.buffer] });
     try {
@@ -19,7 +18,6 @@ self.addEventListener(
         lobcod: {
           now: () => performance.now(),
           event: (/** @type {number} */ at, /** @type {number} */ length) => {
-            answered = true;
             post(new Uint8Array(exports.memory.buffer, at >>> 0, length >>> 0).slice());
           },
           stopped: () => 0,
@@ -30,9 +28,9 @@ self.addEventListener(
       if (at === 0) throw new RangeError("no memory for the request");
       new Uint8Array(exports.memory.buffer, at, request.length).set(request);
       exports.lobcod_run(at, request.length);
-      self.postMessage({ ended: true });
     } catch (error) {
-      self.postMessage({ ended: true, failure: String(error), answered });
+      const { name, message } = /** @type {Error} */ (error);
+      self.postMessage({ failure: { name, message } });
     }
   },
 );

@@ -182,6 +182,7 @@ export function letter() {
 export const cloth = () =>
   drawn(384, 384, (pen, random) => {
     const pixels = pen.createImageData(384, 384);
+    const words = new Uint32Array(pixels.data.buffer);
     for (let y = 0; y < 384; y++) {
       for (let x = 0; x < 384; x++) {
         const panel = Math.floor(x / 48);
@@ -194,7 +195,7 @@ export const cloth = () =>
         const seam = Math.exp(-((Math.min(across, 47 - across) / 1.6) ** 2));
         const light =
           128 + 66 * Math.tanh(1.6 * yarn) + 16 * twist - 34 * seam + 10 * (random() - 0.5);
-        pixels.data.set([light, light, light, 255], 4 * (y * 384 + x));
+        words[y * 384 + x] = (0xff000000 | (Math.round(light) * 0x010101)) >>> 0;
       }
     }
     pen.putImageData(pixels, 0, 0);

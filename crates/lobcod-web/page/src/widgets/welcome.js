@@ -45,7 +45,8 @@ export function welcome({ title, text, accept, multiple = false, camera = false,
 function sampleCard({ title, hint, credit, file, picture, choose }) {
   const frame = h("span", { class: "sample-image" });
   if (file) frame.append(h("img", { src: `samples/${file}`, alt: "", loading: "lazy" }));
-  else picture?.().then((image) => frame.append(toCanvas(image)));
+  // Drawing takes a while: the page is usable first.
+  else setTimeout(async () => picture && frame.append(toCanvas(await picture())), 0);
   return h(
     "li",
     {},
