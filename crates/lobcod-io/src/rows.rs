@@ -44,7 +44,7 @@ impl ImageRows {
         // The first row determines everything but the number of rows.
         let (raster, rows) = match &mut source {
             FileRows::Npy { file, header } => {
-                (npy_rows(path, file, header, 0..1, options.axes)?, header.rows(options.axes))
+                (raster_of(path, file, header, 0..1, options.axes)?, header.rows(options.axes))
             }
             FileRows::Tiff(tiff) => (tiff.read(path, 0..1)?, tiff.height()),
             FileRows::Zarr(zarr) => (zarr.read_rows(0..1, options.axes)?, zarr.rows(options.axes)),
@@ -96,7 +96,7 @@ impl ImageRows {
     pub fn rows<T: Real>(&mut self, rows: Range<usize>) -> Result<Strip<T>> {
         let path = &self.path;
         let raster = match &mut self.source {
-            FileRows::Npy { file, header } => npy_rows(path, file, header, rows, Some(self.axes))?,
+            FileRows::Npy { file, header } => raster_of(path, file, header, rows, Some(self.axes))?,
             FileRows::Tiff(tiff) => tiff.read(path, rows)?,
             FileRows::Zarr(zarr) => zarr.read_rows(rows, Some(self.axes))?,
         };
@@ -126,13 +126,7 @@ fn open_rows(path: &Path, options: &ReadOptions) -> Result<Option<FileRows>> {
     if is_zarr(path) {
         return ZarrImage::open(path).map(|zarr| Some(FileRows::Zarr(Box::new(zarr))));
     }
-    let failed = |source| Error::read(path, source);
-    let mut file = File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Ok(None);
-    }
-    let mut head = Vec::new();
-    (&mut file).take(npy::LONGEST_HEADER).read_to_end(&mut head).map_err(failed)?;
+    let Some((file, head)) = open_file(path)? else { return Ok(None) };
     Ok(match FileKind::of_content(path, &head)? {
         FileKind::Npy => {
             npy_header(path, &head, &file)?.map(|header| FileRows::Npy { header, file })
@@ -142,6 +136,27 @@ fn open_rows(path: &Path, options: &ReadOptions) -> Result<Option<FileRows>> {
         }
         _ => None,
     })
+}
+
+/// A file and its first bytes; `None` if it is a device or pipe.
+fn open_file(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
+    let failed = |source| Error::read(path, source);
+    let mut file = File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Ok(None);
+    }
+    let mut head = Vec::new();
+    (&mut file).take(npy::LONGEST_HEADER).read_to_end(&mut head).map_err(failed)?;
+    Ok(Some((file, head)))
+}
+
+/// A npy file in C order and its header; `None` for other files.
+pub(crate) fn open_npy(path: &Path) -> Result<Option<(File, Header)>> {
+    let Some((file, head)) = open_file(path)? else { return Ok(None) };
+    if FileKind::of_content(path, &head)? != FileKind::Npy {
+        return Ok(None);
+    }
+    Ok(npy_header(path, &head, &file)?.map(|header| (file, header)))
 }
 
 /// The header of a npy file; `None` if it is not in C order.
@@ -176,13 +191,24 @@ impl Header {
     }
 }
 
-fn npy_rows(
+fn raster_of(
     path: &Path,
     file: &mut File,
     header: &Header,
     rows: Range<usize>,
     axes: Option<Axes>,
 ) -> Result<Raster> {
+    Raster::from_array(path, npy_rows(path, file, header, rows, axes)?)
+}
+
+/// Some rows of a npy file.
+pub(crate) fn npy_rows(
+    path: &Path,
+    file: &mut File,
+    header: &Header,
+    rows: Range<usize>,
+    axes: Option<Axes>,
+) -> Result<Array> {
     let axis = header.row_axis(axes);
     let row = header.shape.iter().skip(axis + 1).product::<usize>() * header.dtype.size();
     let planes = header.shape[..axis].iter().product::<usize>();
@@ -197,5 +223,5 @@ fn npy_rows(
     header.to_little_endian(&mut bytes);
     let mut shape = header.shape.clone();
     shape[axis] = rows.len();
-    Raster::from_array(path, Array::from_bytes(header.dtype, shape, bytes))
+    Ok(Array::from_bytes(header.dtype, shape, bytes))
 }

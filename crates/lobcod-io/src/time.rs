@@ -11,6 +11,7 @@ use crate::kind::FileKind;
 use crate::npy::{self, Header, shape_words};
 use crate::npz::Npz;
 use crate::raster::{Raster, named_array};
+use crate::rows::{npy_rows, open_npy};
 use crate::source::{Allowance, load};
 use crate::tiff;
 use crate::zarr::{ZarrImage, is_zarr};
@@ -35,6 +36,9 @@ pub fn count_time_points(path: &Path, options: &ReadOptions) -> Result<usize> {
     let frame = frame_axes(path, options.axes)?;
     if is_zarr(path) {
         return Ok(ZarrImage::open(path)?.time_points());
+    }
+    if let Some((_, header)) = open_npy(path)? {
+        return check(path, frame, &header.shape);
     }
     let allowance = Allowance::new::<f32>(options.max_bytes);
     let file = load(path, allowance)?;
@@ -63,6 +67,12 @@ pub(crate) fn read(path: &Path, axes: Axes, allowance: Allowance) -> Result<(Ras
         check_number(path, number, zarr.time_points())?;
         return Ok((zarr.read(Some(number), allowance)?, frame));
     }
+    if let Some((mut file, header)) = open_npy(path)? {
+        check_number(path, number, check(path, frame, &header.shape)?)?;
+        allowance.check(path, &header.shape[1..])?;
+        let array = npy_rows(path, &mut file, &header, number..number + 1, None)?;
+        return Ok((Raster::from_array(path, time_point(path, frame, 0, &array)?)?, frame));
+    }
     let file = load(path, allowance)?;
     let raster = match FileKind::of_content(path, &file)? {
         FileKind::Tiff => tiff::decode_time_point(path, &file, frame, number, allowance)?,
@@ -84,6 +94,14 @@ pub(crate) fn read(path: &Path, axes: Axes, allowance: Allowance) -> Result<(Ras
 /// Extent and number of channels of a time point.
 pub(crate) fn read_shape(path: &Path, options: &ReadOptions) -> Result<(Extent, usize)> {
     let axes = options.axes.unwrap_or_default();
+    if let Some((file, number)) = split_time_point(path)
+        && !is_zarr(&file)
+        && let Some((_, header)) = open_npy(&file)?
+    {
+        let frame = frame_axes(path, options.axes)?;
+        check_number(&file, number, check(&file, frame, &header.shape)?)?;
+        return frame.split(path, &header.shape[1..]);
+    }
     let (raster, frame) = read(path, axes, Allowance::new::<f32>(options.max_bytes))?;
     frame.split(path, raster.array.shape())
 }

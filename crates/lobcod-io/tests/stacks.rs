@@ -276,3 +276,28 @@ fn ome_xml_is_read_as_xml() {
     // Text that is not XML describes nothing, so the meaning of the pages is open.
     assert_refused(write("<OME><Pixels SizeZ='4'"), &["several pages"]);
 }
+
+/// A time point of a npy file is read alone: the file may be larger than the limit.
+#[test]
+fn time_points_of_arrays_are_read_one_by_one() {
+    let folder = Folder::new();
+    let path = folder.file("movie.npy");
+    let shape = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 64, 64), }";
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend_from_slice(format!("{shape:117}\n").as_bytes());
+    let first = bytes.len() as u64;
+    std::fs::write(&path, &bytes).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(first + 1000 * 64 * 64 * 4).unwrap();
+    drop(file);
+    let limit = Some(1 << 20);
+    let series = ReadOptions { axes: Some(Axes::Thw), max_bytes: limit, ..ReadOptions::default() };
+    assert_eq!(count_time_points(&path, &series).unwrap(), 1000);
+    let last = time_point_of(&path, 999);
+    let (extent, channels) = read_shape(&last, &series).unwrap().expect("a shape");
+    assert_eq!((extent.axes(), channels), (&[64, 64][..], 1));
+    let image = read_image::<f32>(&last, &series).unwrap();
+    assert_eq!(image.signal.extent().axes(), [64, 64]);
+    let beyond = read_image::<f32>(&time_point_of(&path, 1000), &series);
+    assert_refused(beyond, &["movie.npy", "1000 time points"]);
+}
