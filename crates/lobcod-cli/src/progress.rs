@@ -19,8 +19,8 @@ const COLOURED: &str = "{bar:20.cyan/dim} {elapsed:>4}{prefix}  {wide_msg}";
 /// Fraction done and seconds before which the remaining time is not estimated.
 const TOO_EARLY: (f64, f64) = (0.04, 1.0);
 
-/// Number of the image that is being processed, and how many there are, in a batch.
-static BATCH: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(1)];
+/// Number of the image that is being processed, and how many there are, in a batch; 0 outside one.
+static BATCH: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// Records which of several images is being processed.
 pub fn set_batch(number: usize, count: usize) {
@@ -28,14 +28,14 @@ pub fn set_batch(number: usize, count: usize) {
     BATCH[1].store(count, Ordering::Relaxed);
 }
 
-/// Whether there are several images, each with a report of its own.
+/// Whether several images, a folder or a pattern are processed, with a report for each image.
 pub fn is_batch() -> bool {
-    batch().1 > 1
+    BATCH[1].load(Ordering::Relaxed) > 0
 }
 
 /// The number of the image, and how many there are.
 fn batch() -> (usize, usize) {
-    (BATCH[0].load(Ordering::Relaxed), BATCH[1].load(Ordering::Relaxed))
+    (BATCH[0].load(Ordering::Relaxed), BATCH[1].load(Ordering::Relaxed).max(1))
 }
 
 /// Observes a run: draws a progress bar on a terminal and forwards Ctrl-C.

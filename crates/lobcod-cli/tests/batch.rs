@@ -66,6 +66,11 @@ fn masks_and_reports_belong_to_their_images() {
 #[test]
 fn each_image_has_a_line_of_json() {
     let desk = desk();
+    // A folder of one image has the same form.
+    std::fs::create_dir(desk.path("one")).unwrap();
+    std::fs::copy(desk.path("in/a.png"), desk.path("one/a.png")).unwrap();
+    let output = desk.run("denoise one -o single --noise gaussian:5 --json");
+    assert_eq!(text(&output.stdout).lines().count(), 1);
     let output = desk.run("denoise in/a.png in/c.png -o out --noise gaussian:5 --json");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let reports: Vec<serde_json::Value> =
