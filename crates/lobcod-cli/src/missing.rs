@@ -19,7 +19,7 @@ pub struct Missing {
     rules: Vec<String>,
     /// Fraction of the samples that are missing.
     fraction: f64,
-    /// A warning if the mask looks wrong.
+    /// Warnings if a mask or painted holes look wrong.
     pub warnings: Vec<String>,
 }
 
@@ -54,9 +54,10 @@ impl Missing {
             image.known = both(image.known.take(), mask.mask).map_err(about(path))?;
         }
         if let Some(colour) = args.holes_colour {
-            let (mask, rule) = unpainted(path, image, colour, args.scale.value())?;
-            missing.rules.push(rule);
-            image.known = both(image.known.take(), mask).map_err(about(path))?;
+            let unpainted = unpainted(path, image, colour, args.scale.value())?;
+            missing.rules.push(unpainted.rule);
+            missing.warnings.extend(unpainted.warning);
+            image.known = both(image.known.take(), unpainted.mask).map_err(about(path))?;
         }
         missing.fraction = image.known.as_ref().map_or(0.0, |known| fraction(&image.signal, known));
         Ok(missing)

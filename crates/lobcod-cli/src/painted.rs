@@ -12,8 +12,13 @@ use std::path::Path;
 const PAINTED: f64 = 16.0 / 255.0;
 const PAINTED_SOFTLY: f64 = 48.0 / 255.0;
 const HALF_PAINTED: f64 = 0.5;
-/// Number of pixels by which a region with soft edges may grow into half-painted pixels.
+/// Number of pixels by which a region with soft edges may grow into half-painted pixels, and if the
+/// image itself has similar colours there.
 const GROWTH: usize = 12;
+const LEAST_GROWTH: usize = 3;
+/// The image has colours similar to the paint if the last ring of the growth is larger than this
+/// fraction of the region painted softly.
+const SIMILAR: f64 = 0.05;
 /// Number of rings examined around painted regions; those from `FAR` on are assumed free of paint.
 const RINGS: usize = 8;
 const FAR: usize = 5;
@@ -22,13 +27,22 @@ const FAR: usize = 5;
 const SOFT: f64 = 0.9;
 const BLEEDING: f64 = 0.99;
 
-/// The mask of pixels not painted in this colour, and a description of the rule.
+/// Pixels not painted in a colour.
+pub struct Unpainted<T> {
+    pub mask: Mask<T>,
+    /// A description of the rule.
+    pub rule: String,
+    /// If the image itself has similar colours next to the paint.
+    pub warning: Option<String>,
+}
+
+/// The pixels that are not painted in this colour.
 pub fn unpainted<T: Real>(
     path: &Path,
     image: &Image<T>,
     colour: HexColour,
     scale: f64,
-) -> Result<(Mask<T>, String)> {
+) -> Result<Unpainted<T>> {
     let (signal, place) = (&image.signal, path.display());
     let [red, green, blue] = colour.0;
     ensure!(
@@ -57,9 +71,14 @@ pub fn unpainted<T: Real>(
         "no pixel of {place} has the colour {colour}; check it with a colour picker"
     );
     let is_soft = rings(&region, &distances)[0] < SOFT;
+    let mut is_similar = false;
     if is_soft {
-        region = Region::new(distances.iter().map(|d| *d <= PAINTED_SOFTLY).collect(), width);
-        (0..GROWTH).for_each(|_| region.grow(|i| distances[i] < HALF_PAINTED));
+        let painted = distances.iter().filter(|d| **d <= PAINTED_SOFTLY).count();
+        region = Region::softly_painted(&distances, width, GROWTH);
+        is_similar = region.edge.len() as f64 > SIMILAR * painted as f64;
+        if is_similar {
+            region = Region::softly_painted(&distances, width, LEAST_GROWTH);
+        }
         region = Region::new(region.inside, width);
         let bleeding =
             rings(&region, &distances)[..FAR].iter().take_while(|ring| **ring < BLEEDING).count();
@@ -73,7 +92,14 @@ pub fn unpainted<T: Real>(
     );
     let edge = if is_soft { ", and partly painted ones around them," } else { "" };
     let rule = format!("pixels painted {colour}{edge} are missing");
-    Ok((Mask::new(Signal::from_planar(signal.extent(), 1, weights)?)?, rule))
+    let warning = is_similar.then(|| {
+        format!("{place} has colours similar to {colour} next to the paint, so traces of paint may remain; paint in a colour that the image does not have")
+    });
+    Ok(Unpainted {
+        mask: Mask::new(Signal::from_planar(signal.extent(), 1, weights)?)?,
+        rule,
+        warning,
+    })
 }
 
 /// Distance of each ring from the paint colour, relative to the far rings; soft brushes and JPEG
@@ -100,6 +126,13 @@ impl Region {
     fn new(inside: Vec<bool>, width: usize) -> Self {
         let edge = (0..inside.len()).filter(|&i| inside[i]).collect();
         Self { inside, edge, width }
+    }
+
+    /// The pixels painted with a soft brush, grown so often into half-painted ones.
+    fn softly_painted(distances: &[f64], width: usize, growth: usize) -> Self {
+        let mut region = Self::new(distances.iter().map(|d| *d <= PAINTED_SOFTLY).collect(), width);
+        (0..growth).for_each(|_| region.grow(|i| distances[i] < HALF_PAINTED));
+        region
     }
 
     /// Adds the accepted neighbours of the pixels added last.

@@ -1,14 +1,15 @@
-//! Run-time estimates, from a trial run on a crop of the image.
+//! Run-time estimates, from a trial run on parts of the image.
 
+use crate::output::summary;
 use crate::progress::duration;
 use anyhow::Result;
-use lobcod::geometry::{InSignal, Region, cell, index};
+use lobcod::geometry::{InSignal, Region, cell, cells, index};
 use lobcod::run::Clock;
 use lobcod::{Extent, Mask, Observed, Real, Signal, Status};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Side length of the crop, for signals with one, two and three axes.
+/// Side length of what a trial works on, for signals with one, two and three axes.
 const SIDES: [usize; 3] = [1 << 14, 128, 24];
 /// Time limit of a trial.
 pub const LIMIT: Duration = Duration::from_secs(3);
@@ -23,17 +24,19 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Runs `work` on a crop, of which the whole consists of `of`; `work` returns how it ended.
+    /// Runs `work` on parts of this size, of which the whole consists of `of`; `work` returns how
+    /// it ended.
     pub fn run(part: Extent, of: f64, work: impl FnOnce() -> Result<Status>) -> Result<Self> {
         let clock = Clock::start();
         let whole = work()? != Status::TimeLimit;
         Ok(Self { seconds: clock.elapsed().as_secs_f64() * of, part, whole })
     }
 
-    /// `about 12 s, from a trial on a crop of 128x128`.
+    /// `about 12 s, from a trial on 128x128 pixels`.
     pub fn words(&self) -> String {
         let bound = if self.whole { "about" } else { "more than" };
-        format!("{bound} {}, from a trial on a crop of {}", duration(self.seconds), self.part)
+        let (time, unit) = (duration(self.seconds), summary::unit(self.part));
+        format!("{bound} {time}, from a trial on {} {unit}s", self.part)
     }
 }
 
@@ -60,10 +63,27 @@ fn part_extent(extent: Extent) -> lobcod::Result<Extent> {
     Extent::new(&extent.axes().iter().map(|n| side.min(*n)).collect::<Vec<usize>>())
 }
 
-/// The centre crop of a signal, small enough for a trial.
+/// Parts of a signal, side by side: the centre of each half along every axis. One crop would often
+/// show the subject of an image and not its surroundings, which are quicker.
 pub fn part_of<T: Real>(signal: &Signal<T>) -> lobcod::Result<Signal<T>> {
-    let (whole, part) = (signal.extent().padded(), part_extent(signal.extent())?.padded());
-    part_at(signal, std::array::from_fn(|a| (whole[a] - part[a]) / 2))
+    let part = part_extent(signal.extent())?;
+    let (whole, size) = (signal.extent().padded(), part.padded());
+    let place = |a: usize, i: usize| {
+        let ([first, first_part], [half, half_part]) =
+            ([whole[a], size[a]].map(|n| n.div_ceil(2)), [whole[a], size[a]].map(|n| n / 2));
+        if i < first_part {
+            (first - first_part) / 2 + i
+        } else {
+            first + (half - half_part) / 2 + i - first_part
+        }
+    };
+    let places = cells(size)
+        .map(|at| index(std::array::from_fn(|a| place(a, at[a])), whole))
+        .collect::<Vec<usize>>();
+    let data = (0..signal.channels())
+        .flat_map(|c| places.iter().map(move |&i| signal.channel(c)[i]))
+        .collect();
+    Signal::from_planar(part, signal.channels(), data)
 }
 
 /// Where the crop with the most holes begins, among those with enough known samples.
@@ -114,18 +134,18 @@ pub fn part_at<T: Real>(signal: &Signal<T>, first: [usize; 3]) -> lobcod::Result
     Signal::from_planar(part, signal.channels(), data)
 }
 
-/// The same crop of a mask.
+/// The same parts of a mask.
 pub fn part_of_mask<T: Real>(mask: &Mask<T>) -> lobcod::Result<Mask<T>> {
     Mask::new(part_of(mask.weights())?)
 }
 
-/// The same crop of a signal and its mask.
+/// The same parts of a signal and its mask.
 pub fn part_of_observed<T: Real>(observed: &Observed<T>) -> lobcod::Result<Observed<T>> {
     let mask = observed.mask.as_ref().map(part_of_mask).transpose()?;
     Ok(Observed { mask, ..part_of(&observed.signal)?.into() })
 }
 
-/// How many crops of this size make up all images.
+/// How many parts of this size make up all images.
 pub fn parts(part: Extent, shapes: &[(Extent, usize)]) -> f64 {
     shapes.iter().map(|(extent, _)| extent.volume() as f64).sum::<f64>() / part.volume() as f64
 }
@@ -155,16 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn the_crop_is_centred() {
-        let extent = Extent::new(&[200, 130]).unwrap();
+    fn parts_are_spread_over_the_signal() {
+        let extent = Extent::new(&[201, 100]).unwrap();
         let signal =
-            Signal::from_planar(extent, 2, (0..2 * 26_000).map(|i| i as f32).collect()).unwrap();
+            Signal::from_planar(extent, 2, (0..2 * 20_100).map(|i| i as f32).collect()).unwrap();
         let part = part_of(&signal).unwrap();
-        assert_eq!((part.extent().axes(), part.channels()), (&[128, 128][..], 2));
-        assert_eq!(
-            (part.data()[0], part.channel(1)[0]),
-            ((36 * 130 + 1) as f32, (26_000 + 36 * 130 + 1) as f32)
-        );
-        assert_eq!(parts(part.extent(), &[(extent, 2)]), 26_000.0 / 16_384.0);
+        assert_eq!((part.extent().axes(), part.channels()), (&[128, 100][..], 2));
+        // Rows 18 to 82 and 119 to 183, and all columns.
+        let row = |y: usize| part.channel(1)[y * 100] as usize;
+        assert_eq!([0, 63, 64, 127].map(|y| (row(y) - 20_100) / 100), [18, 81, 119, 182]);
+        assert_eq!(part.data()[..100], signal.data()[1800..1900]);
+        assert_eq!(parts(part.extent(), &[(extent, 2)]), 20_100.0 / 12_800.0);
     }
 }

@@ -182,6 +182,9 @@ fn an_image_without_holes_is_written_unchanged() {
     let output = desk.run("inpaint --threads 1 photo.png -o out.png");
     assert!(output.status.success() && text(&output.stderr).contains("no pixel is missing"));
     assert_eq!(read(&desk, "out.png").data(), read(&desk, "photo.png").data());
+    let scored = desk.run("inpaint --threads 1 photo.png -o out.png --reference photo.png");
+    let words = text(&scored.stdout);
+    assert!(words.contains("PSNR") && !words.contains("NaN"), "{words}");
 }
 
 #[test]

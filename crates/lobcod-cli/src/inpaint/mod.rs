@@ -19,7 +19,7 @@ use crate::output::paths::{check_answer, keep_inputs};
 use crate::output::table::number;
 use crate::progress::Watcher;
 use crate::score::{References, Score, ScoreRequest};
-use crate::trial::{self, Trial, part_at, position_of_holes, trial_params};
+use crate::trial::{Trial, part_at, position_of_holes, trial_params};
 use crate::values::{DictionaryChoice, FillChoice, Precision, Preset};
 use crate::white::White;
 use anyhow::Result;
@@ -265,13 +265,8 @@ fn trial<T: Real>(
 ) -> Result<Trial> {
     let place = position_of_holes(known)?;
     let (part, mask) = (part_at(signal, place)?, Mask::new(part_at(known.weights(), place)?)?);
-    // The cost follows the holes.
-    let holes = |signal: &Signal<T>, known: &Mask<T>| missing::count(signal, known).max(1) as f64;
-    let times = if inpaint.params().everywhere {
-        trial::parts(part.extent(), &[(signal.extent(), 1)])
-    } else {
-        holes(signal, known) / holes(&part, &mask)
-    };
+    let coded = |known: &Mask<T>| inpaint.coded_samples(known, atoms).max(1) as f64;
+    let times = coded(known) / coded(&mask);
     let inpaint = trial_params!(inpaint.params()).check()?;
     Trial::run(part.extent(), times, || {
         // A crop in which all or no samples are known gives a poor estimate, but is not an error.

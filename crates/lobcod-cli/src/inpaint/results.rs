@@ -36,8 +36,8 @@ pub struct Scores {
     fit: Score,
     /// Of the written file.
     output: f64,
-    /// Of the filled pixels of the written file only.
-    holes: f64,
+    /// Of the filled pixels of the written file only; `None` if there are none.
+    holes: Option<f64>,
     /// Of the written file.
     ssim: Option<f64>,
 }
@@ -123,7 +123,7 @@ impl<T: Real> Finished for Results<'_, T> {
             report: json::optional_file(&args.page.report),
             scores: self.scores.as_ref().map(|scores| json::TaskScores {
                 psnr_output_db: json::finite(scores.output),
-                psnr_holes_db: json::finite(scores.holes),
+                psnr_holes_db: scores.holes.and_then(json::finite),
                 ssim: scores.ssim,
                 ..json::TaskScores::new(self.peak(), &scores.fit)
             }),
@@ -164,10 +164,10 @@ impl<T: Real> Finished for Results<'_, T> {
             table.row(
                 "PSNR",
                 format!(
-                    "{:.2} dB (fit {:.2} dB, filled pixels {:.2} dB; peak {})",
+                    "{:.2} dB (fit {:.2} dB{}; peak {})",
                     scores.output,
                     scores.fit.psnr_db,
-                    scores.holes,
+                    scores.holes.map_or(String::new(), |x| format!(", filled pixels {x:.2} dB")),
                     number(self.peak())
                 ),
             );
@@ -238,18 +238,19 @@ impl<T: Real> Results<'_, T> {
         let mut options = read_options(&self.job.args.input, &self.job.args.run);
         options.axes = Some(self.job.image.axes);
         let written = read_image::<T>(&self.job.args.output, &options)?.signal;
-        let mut error = (0.0, 0usize);
+        let (mut error, mut filled) = (0.0, 0usize);
         for c in 0..truth.channels() {
             let samples =
                 truth.channel(c).iter().zip(written.channel(c)).zip(self.job.known.channel(c));
             for ((a, b), _) in samples.filter(|(_, w)| **w == T::ZERO) {
-                error = (error.0 + (a.to_f64() - b.to_f64()).powi(2), error.1 + 1);
+                error += (a.to_f64() - b.to_f64()).powi(2);
+                filled += 1;
             }
         }
         Ok(Scores {
             fit: Score::of(&self.answer.fit, truth, peak)?,
             output: metrics::psnr(&written, truth, peak)?,
-            holes: 20.0 * (peak * (error.1 as f64 / error.0).sqrt()).log10(),
+            holes: (filled > 0).then(|| 20.0 * (peak * (filled as f64 / error).sqrt()).log10()),
             ssim: metrics::ssim(&written, truth, peak).ok(),
         })
     }
@@ -302,11 +303,9 @@ impl<T: Real> Results<'_, T> {
                 format!("{:.2} dB", scores.fit.psnr_db),
                 "before clipping and rounding, including known pixels",
             ));
-            facts.push(Fact::new(
-                "PSNR of the holes",
-                format!("{:.2} dB", scores.holes),
-                "filled pixels only",
-            ));
+            facts.extend(scores.holes.map(|psnr| {
+                Fact::new("PSNR of the holes", format!("{psnr:.2} dB"), "filled pixels only")
+            }));
             facts.extend(
                 scores
                     .ssim

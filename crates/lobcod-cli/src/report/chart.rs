@@ -3,6 +3,7 @@
 use crate::output::table::number;
 use maud::{Markup, html};
 
+const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 280.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 14.0;
@@ -103,8 +104,8 @@ pub struct Curve {
 pub struct Chart {
     /// Description, for screen readers.
     pub title: String,
-    /// Width in pixels at full size.
-    pub width: f64,
+    /// Whether it is twice as wide as usual.
+    pub wide: bool,
     /// Horizontal axis.
     pub x: Axis,
     /// Vertical axis.
@@ -118,11 +119,12 @@ pub struct Chart {
 impl Chart {
     /// The chart as an `svg` element.
     pub fn markup(&self) -> Markup {
-        let (right, bottom) = (self.width - RIGHT, HEIGHT - BOTTOM);
+        let width = if self.wide { 2.0 * WIDTH } else { WIDTH };
+        let (right, bottom) = (width - RIGHT, HEIGHT - BOTTOM);
         let x = |value: f64| tenth(LEFT + self.x.fraction(value) * (right - LEFT));
         let y = |value: f64| tenth(bottom - self.y.fraction(value) * (bottom - TOP));
         html! {
-            svg viewBox={ "0 0 " (self.width) " " (HEIGHT) } role="img" aria-label=(self.title) {
+            svg.wide[self.wide] viewBox={ "0 0 " (width) " " (HEIGHT) } role="img" aria-label=(self.title) {
                 g.grid {
                     @for tick in self.x.ticks() {
                         line x1=(x(tick)) x2=(x(tick)) y1=(TOP) y2=(bottom) {}

@@ -153,7 +153,7 @@ impl<T: Real> FilledPage<'_, T> {
         let curves = falls.iter().enumerate().map(curve).collect();
         let chart = Chart {
             title: "held-out error against penalty".into(),
-            width: 1120.0,
+            wide: false,
             x: Axis::logarithmic("penalty", points.iter().map(|p| p[0])),
             y: Axis::logarithmic("held-out error", points.iter().map(|p| p[1])),
             curves,

@@ -164,7 +164,7 @@ fn renewal(replaced: Points, merged: Points) -> Markup {
 }
 
 fn chart(title: &str, x: Axis, y: Axis, curves: Vec<Curve>) -> Markup {
-    Chart { title: title.into(), width: 560.0, x, y, curves, level: None }.markup()
+    Chart { title: title.into(), wide: false, x, y, curves, level: None }.markup()
 }
 
 fn table(images: &[ImageRow]) -> Markup {

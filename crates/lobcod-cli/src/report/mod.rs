@@ -162,7 +162,7 @@ impl<T: Real> View<'_, T> {
         };
         let chart = Chart {
             title: title.into(),
-            width: 1120.0,
+            wide: true,
             x: Axis::linear(unit, [place(0), place(curves[0].1.len())].into_iter()),
             y: Axis::linear(label, curves.iter().flat_map(|c| c.1.iter().copied())),
             curves: curves.iter().map(curve).collect(),

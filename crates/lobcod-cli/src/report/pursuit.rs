@@ -87,7 +87,7 @@ pub(super) fn history_chart(report: &Report, tolerance: f64) -> Markup {
         html! {
             figure {
                 @if points.is_empty() { p.muted { "No " (label) " above 0 was measured." } }
-                @else { (Chart { title: title.into(), width: 560.0, x, y, curves, level }.markup()) }
+                @else { (Chart { title: title.into(), wide: false, x, y, curves, level }.markup()) }
             }
         }
     };

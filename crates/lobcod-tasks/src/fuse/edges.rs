@@ -1,22 +1,23 @@
-//! Edges decide around themselves: next to the outline of an object, the frame in which the outline
-//! is sharp is used.
+//! Strong edges decide around themselves: next to the outline of an object, the frame in which the
+//! outline is sharp is used.
 //!
 //! A blurred foreground spreads over the background, so the frame with the sharper background shows
-//! a halo there. Activity does not see this: a halo is smooth.
+//! a halo there. Activity does not see this: a halo is smooth, and boxes of activity reach across
+//! the outline.
 
 use super::decision::Decision;
-use crate::morphology::dilate;
+use lobcod::base::box_mean;
 use lobcod::{Signal, parallel};
 
-/// Distance from an edge, in samples, within which it decides.
-const RADIUS: usize = 3;
-/// An edge must be this many times as strong as in the frame that was chosen by activity.
-const STRONGER: f32 = 1.2;
-/// Least slope of an edge, in lightness (0 to 100) per sample.
-const LEAST: f32 = 3.0;
+/// Box over which squared slopes are averaged, twice: an edge decides as far as it is nearer than
+/// others, weighted by its strength.
+const WINDOW: usize = 5;
+/// Least slope of an edge, in lightness (0 to 100) per sample, as a root mean square.
+const LEAST: f32 = 2.0;
 
 /// The strongest edge near every pixel so far.
 pub struct Edges {
+    /// Mean square slope.
     strength: Vec<f32>,
     frame: Vec<u16>,
     light: Vec<f32>,
@@ -35,7 +36,7 @@ impl Edges {
         threads: usize,
         usable: impl Fn(usize) -> bool,
     ) {
-        let strength = edge_strength(light, threads);
+        let strength = mean_square_slope(light, threads);
         for (i, s) in strength.into_iter().enumerate().filter(|(i, _)| usable(*i)) {
             if s > self.strength[i] {
                 (self.strength[i], self.frame[i], self.light[i]) =
@@ -44,19 +45,18 @@ impl Edges {
         }
     }
 
-    /// Changes the decision where another frame has the sharper edge; `own` is the strength of the
-    /// edges in the chosen frames.
-    pub fn settle(self, decision: &mut Decision, own: &[f32]) {
-        for (i, &own) in own.iter().enumerate() {
-            if self.strength[i] > LEAST && self.strength[i] > STRONGER * own {
+    /// Changes the decision to the frame with the sharpest edge where there is one.
+    pub fn settle(self, decision: &mut Decision) {
+        for (i, strength) in self.strength.into_iter().enumerate() {
+            if strength > LEAST * LEAST {
                 (decision.frame[i], decision.guide[i]) = (self.frame[i], self.light[i]);
             }
         }
     }
 }
 
-/// The largest slope within [`RADIUS`] of every pixel.
-pub fn edge_strength(light: &Signal<f32>, threads: usize) -> Vec<f32> {
+/// The mean square slope around every pixel.
+fn mean_square_slope(light: &Signal<f32>, threads: usize) -> Vec<f32> {
     let [_, height, width] = light.extent().padded();
     let data = light.data();
     let rows = |y: usize| [y.saturating_sub(1), y, (y + 1).min(height - 1)].map(|y| y * width);
@@ -74,9 +74,11 @@ pub fn edge_strength(light: &Signal<f32>, threads: usize) -> Vec<f32> {
                 let smooth = |k: usize| data[above + k] + 2.0 * data[here + k] + data[below + k];
                 let across = smooth(right) - smooth(left);
                 let along = |row: usize| data[row + left] + 2.0 * data[row + x] + data[row + right];
-                *slope = across.hypot(along(below) - along(above)) / 8.0;
+                let down = along(below) - along(above);
+                *slope = (across * across + down * down) / 64.0;
             }
         },
     );
-    dilate(&slopes, [height, width], RADIUS, threads)
+    (0..2).for_each(|_| box_mean(&mut slopes, [height, width], WINDOW, threads));
+    slopes
 }

@@ -3,7 +3,7 @@
 use super::activity::{activity, atom_weights};
 use super::compose::Blend;
 use super::decision::Decision;
-use super::edges::{Edges, edge_strength};
+use super::edges::Edges;
 use super::exposure::Exposures;
 use super::inspect::{StackReport, Thumbnail};
 use super::maps::Maps;
@@ -270,7 +270,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
         Ok([image, decided.clone(), decided])
     }
 
-    /// Reads the frames twice again: to compare their edges, and to blend their pixels.
+    /// Reads the frames again to blend their pixels.
     fn compose_pixels(
         &mut self,
         mut decision: Decision,
@@ -279,23 +279,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
         let params = &self.fuser.params;
         let (count, threads) = (self.reports.len(), self.engine.threads());
         decision.settle(count, 2 * params.window - 1, threads);
-        let mut own = vec![0.0; decision.frame.len()];
-        for number in 0..count {
-            if !decision.frame.iter().any(|&k| k as usize == number) {
-                continue;
-            }
-            let light = colour::lightness(&self.frames.read(number)?, params.scale, threads)?;
-            let light = match self.motion(number) {
-                Some(motion) => warp(&light, &motion, threads),
-                None => light,
-            };
-            for (i, s) in edge_strength(&light, threads).into_iter().enumerate() {
-                if decision.frame[i] as usize == number {
-                    own[i] = s;
-                }
-            }
-        }
-        edges.settle(&mut decision, &own);
+        edges.settle(&mut decision);
         let Decision { frame, guide, .. } = decision;
         let mut blend: Option<Blend> = None;
         for number in 0..count {

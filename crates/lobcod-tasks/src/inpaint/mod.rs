@@ -27,6 +27,7 @@ use lobcod::engine::{Engine, Problem};
 use lobcod::memory;
 use lobcod::run::{Limits, Run};
 use lobcod::{Dictionary, Error, Extent, Mask, Observer, Real, Result, Signal, Status};
+use near::Near;
 use scene::{Scene, Use, Whole};
 use std::ops::Range;
 use windows::Mosaic;
@@ -183,6 +184,13 @@ impl Inpainter {
         let margin = MARGIN * dictionaries.iter().map(longest).max().unwrap_or(1);
         let most_samples = (FRACTION_OF_LIMIT * limit / per_sample) as usize;
         Ok(Mosaic::around_holes(known, channels, margin, most_samples.max(4 * margin * margin)))
+    }
+
+    /// Samples of a channel near the holes, which are coded: the run time follows their number.
+    pub fn coded_samples<T: Real>(&self, known: &Mask<T>, dictionaries: &[Dictionary<T>]) -> usize {
+        let weights = known.weights();
+        let near = Near::new(&self.params, weights.extent(), dictionaries).of(weights.data());
+        near.into_iter().filter(|near| *near).count()
     }
 
     /// Bytes that filling a signal with these holes is expected to need, without what it is given.
