@@ -95,7 +95,8 @@ def real(images, save):
         window = 16 if name == "plane" else 9
         made = {}
         for number, (way, options) in enumerate(WAYS.items()):
-            fuse(folder, pair, "--window", window, *options, "--decision-map", folder / f"decision-{number}.png")
+            options = ("--window", window, "--align", "none", *options)
+            fuse(folder, pair, *options, "--decision-map", folder / f"decision-{number}.png")
             made[way] = shutil.move(folder / "fused.png", folder / f"lobcod-{number}.png")
         made.update(peers(pair, folder))
         sources = [grey(path) for path in pair]

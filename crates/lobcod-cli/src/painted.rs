@@ -13,12 +13,9 @@ const PAINTED: f64 = 16.0 / 255.0;
 const PAINTED_SOFTLY: f64 = 48.0 / 255.0;
 const HALF_PAINTED: f64 = 0.5;
 /// Number of pixels by which a region with soft edges may grow into half-painted pixels, and if the
-/// image itself has similar colours there.
+/// image itself has similar colours there: the second part of the growth exceeds the paint.
 const GROWTH: usize = 12;
 const LEAST_GROWTH: usize = 3;
-/// The image has colours similar to the paint if the last ring of the growth is larger than this
-/// fraction of the region painted softly.
-const SIMILAR: f64 = 0.05;
 /// Number of rings examined around painted regions; those from `FAR` on are assumed free of paint.
 const RINGS: usize = 8;
 const FAR: usize = 5;
@@ -74,10 +71,11 @@ pub fn unpainted<T: Real>(
     let mut is_similar = false;
     if is_soft {
         let painted = distances.iter().filter(|d| **d <= PAINTED_SOFTLY).count();
+        let near = Region::softly_painted(&distances, width, LEAST_GROWTH);
         region = Region::softly_painted(&distances, width, GROWTH);
-        is_similar = region.edge.len() as f64 > SIMILAR * painted as f64;
+        is_similar = region.size() - near.size() > painted;
         if is_similar {
-            region = Region::softly_painted(&distances, width, LEAST_GROWTH);
+            region = near;
         }
         region = Region::new(region.inside, width);
         let bleeding =
@@ -133,6 +131,11 @@ impl Region {
         let mut region = Self::new(distances.iter().map(|d| *d <= PAINTED_SOFTLY).collect(), width);
         (0..growth).for_each(|_| region.grow(|i| distances[i] < HALF_PAINTED));
         region
+    }
+
+    /// Number of pixels.
+    fn size(&self) -> usize {
+        self.inside.iter().filter(|inside| **inside).count()
     }
 
     /// Adds the accepted neighbours of the pixels added last.

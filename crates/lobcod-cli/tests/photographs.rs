@@ -232,23 +232,30 @@ fn pixels_painted_in_a_colour_are_missing() {
         assert!(worst < 60.0, "{name}: {worst} of red is left");
     }
     // A red object under red paint in a JPEG file is kept.
-    let line = |i: usize| i % SIZE[1] / 3 == 12;
     let object = |i: usize| i % SIZE[1] > 24 && i / SIZE[1] > 8;
     let mut similar = photo.clone();
     for i in (0..pixels).filter(|&i| object(i)) {
-        (1..3).for_each(|c| similar.data_mut()[c * pixels + i] *= 0.4);
-        similar.data_mut()[i] = 190.0 + 0.2 * similar.data()[i];
+        (0..3).for_each(|c| {
+            let sample = &mut similar.data_mut()[c * pixels + i];
+            *sample = 0.2 * *sample + if c == 0 { 200.0 } else { 70.0 };
+        });
     }
     let truth = similar.clone();
-    for i in (0..pixels).filter(|&i| line(i)) {
-        (0..3).for_each(|c| similar.data_mut()[c * pixels + i] = if c == 0 { 255.0 } else { 0.0 });
+    for i in 0..pixels {
+        // Half painted on both sides.
+        let paint = [(36..39, 1.0), (35..40, 0.5)].into_iter().find(|(x, _)| x.contains(&(i % 64)));
+        let paint = paint.map_or(0.0, |(_, paint)| paint);
+        (0..3).for_each(|c| {
+            let sample = &mut similar.data_mut()[c * pixels + i];
+            *sample += paint * (if c == 0 { 255.0 } else { 0.0 } - *sample);
+        });
     }
     desk.write("similar.jpg", &similar, Depth::U8);
     let report =
         desk.json("inpaint similar.jpg --holes-colour #ff0000 -o out.png --threads 1 --quiet");
     let warnings = report["warnings"].to_string();
     assert!(warnings.contains("colours similar to #ff0000"), "{report}");
-    assert!(number(&report, "missing_fraction") < 0.25, "{report}");
+    assert!(number(&report, "missing_fraction") < 0.4, "{report}");
     let psnr = metrics::psnr(&read(&desk, "out.png"), &truth, 255.0).unwrap();
     assert!(psnr > 22.0, "{psnr} dB");
     for (line, word) in [

@@ -84,6 +84,8 @@ pub struct InpaintArgs {
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub groups: Option<usize>,
     /// Fraction of known pixels held out to select penalties and weight results.
+    ///
+    /// Next to few holes, up to 0.06 if that is fewer than 600 pixels.
     #[arg(
         long,
         value_name = "F",

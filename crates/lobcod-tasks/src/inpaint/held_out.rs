@@ -12,6 +12,10 @@ use rand_chacha::ChaCha8Rng;
 
 /// Minimum number of held-out samples.
 const LEAST: usize = 16;
+/// Held-out samples next to rare holes that suffice to weight answers; if the fraction gives fewer,
+/// up to a larger fraction is held out.
+const ENOUGH: f64 = 600.0;
+const LARGER: f64 = 0.06;
 /// Holes are rare up to this fraction of the samples.
 const RARE: f64 = 0.3;
 /// Half the side of the window in which the shape of a hole is copied.
@@ -31,7 +35,13 @@ pub fn choose<T: Real>(
     let hidden: Vec<usize> = (0..volume).filter(|i| weights[*i] == T::ZERO).collect();
     let drawn = if !hidden.is_empty() && hidden.len() as f64 <= RARE * volume as f64 {
         let places: Vec<usize> = (0..volume).filter(|i| near[*i]).collect();
-        let wanted = params.held_out * (places.len() - hidden.len()) as f64;
+        let known = (places.len() - hidden.len()) as f64;
+        let fraction = if params.held_out > 0.0 {
+            params.held_out.max(LARGER.min(ENOUGH / known))
+        } else {
+            0.0
+        };
+        let wanted = fraction * known;
         shapes(&mut rng, &hidden, &places, extent, wanted as usize)
     } else {
         (0..volume).map(|_| rng.random::<f64>() < params.held_out).collect()
@@ -118,8 +128,27 @@ mod tests {
     }
 
     #[test]
+    fn more_is_held_out_where_holes_are_few() {
+        let near = |count: usize| {
+            let mut near = vec![false; 40_000];
+            near[..count].fill(true);
+            near
+        };
+        let weights: Vec<f32> = (0..40_000).map(|i| f32::from(u8::from(i % 200 != 100))).collect();
+        let extent = Extent::new(&[200, 200]).unwrap();
+        let count = |held_out: f64, places: usize| {
+            let params = InpaintParams::default().with(|p| p.held_out = held_out);
+            choose(&params, &weights, extent, &near(places)).len()
+        };
+        assert!((600..700).contains(&count(0.02, 20_000)), "{}", count(0.02, 20_000));
+        assert!((285..310).contains(&count(0.02, 5000)), "{}", count(0.02, 5000));
+        assert!((1980..2000).contains(&count(0.1, 20_000)), "{}", count(0.1, 20_000));
+        assert_eq!(count(0.0, 20_000), 0);
+    }
+
+    #[test]
     fn nothing_is_held_out_if_little_is_known() {
         assert!(held(&[20, 20], |i| i % 20 == 0).is_empty());
-        assert!(held(&[400], |i| i != 7).is_empty());
+        assert!(held(&[200], |i| i != 7).is_empty());
     }
 }

@@ -28,7 +28,7 @@ pub enum Fill {
 /// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
 /// | `density` | 1.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
 /// | `groups` | 0 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
-/// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers |
+/// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers; next to few holes up to 0.06 if that gives fewer than 600 |
 /// | `fill` | model | | what large holes of images are filled with |
 /// | `everywhere` | false | | fit all samples, not only windows around the holes |
 /// | `seed` | 0 | | choice of the held-out samples |
