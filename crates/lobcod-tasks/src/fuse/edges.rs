@@ -6,6 +6,7 @@
 //! the outline.
 
 use super::decision::Decision;
+use super::params::Prefer;
 use lobcod::base::box_mean;
 use lobcod::{Signal, parallel};
 
@@ -21,11 +22,13 @@ pub struct Edges {
     strength: Vec<f32>,
     frame: Vec<u16>,
     light: Vec<f32>,
+    prefer: Prefer,
 }
 
 impl Edges {
-    pub fn new(volume: usize) -> Self {
-        Self { strength: vec![0.0; volume], frame: vec![0; volume], light: vec![0.0; volume] }
+    pub fn new(volume: usize, prefer: Prefer) -> Self {
+        let zeros = vec![0.0; volume];
+        Self { strength: zeros.clone(), frame: vec![0; volume], light: zeros, prefer }
     }
 
     /// Adds a frame; `usable` returns whether it covers a pixel.
@@ -38,7 +41,7 @@ impl Edges {
     ) {
         let strength = mean_square_slope(light, threads);
         for (i, s) in strength.into_iter().enumerate().filter(|(i, _)| usable(*i)) {
-            if s > self.strength[i] {
+            if s > self.strength[i] || (s == self.strength[i] && self.prefer == Prefer::Back) {
                 (self.strength[i], self.frame[i], self.light[i]) =
                     (s, number as u16, light.data()[i]);
             }

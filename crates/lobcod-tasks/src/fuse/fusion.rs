@@ -116,7 +116,7 @@ impl<'a, F: Frames> Fusion<'a, F> {
         let mut maps = (params.compose == Compose::Codes).then(|| Maps::new(params.base, &first));
         let mut exposures =
             (self.mode == Mode::Exposure).then(|| Exposures::new(&first, self.engine.threads()));
-        let mut edges = Edges::new(height * width);
+        let mut edges = Edges::new(height * width, params.prefer);
         let mut crops: Vec<Rectangle> = Vec::new();
         let mut next = Some(first);
         for number in 0..self.frames.count() {
