@@ -114,7 +114,7 @@ export function region(image, at, tolerance, grow) {
  * @param {Plane} plane
  * @param {number} radius
  */
-export function dilate({ width, height, data }, radius) {
+function dilate({ width, height, data }, radius) {
   const rows = widen(data, width, height, 1, width, radius);
   return widen(rows, height, width, width, 1, radius);
 }

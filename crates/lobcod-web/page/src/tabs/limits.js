@@ -15,7 +15,7 @@ const MOST_PIXELS = { wasm: 3e6, native: 40e6 };
  * @param {{ native: boolean }} engine
  * @returns {number}
  */
-export const mostPixels = (engine) => (engine.native ? MOST_PIXELS.native : MOST_PIXELS.wasm);
+const mostPixels = (engine) => (engine.native ? MOST_PIXELS.native : MOST_PIXELS.wasm);
 
 /** @param {{ native: boolean }} engine */
 const handler = (engine) => (engine.native ? "this page" : "a browser tab");
