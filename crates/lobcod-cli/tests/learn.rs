@@ -271,7 +271,7 @@ fn every_error_is_one_sentence_and_leaves_no_file() {
         ("learn a.png -o empty", "empty"),
         ("learn a.png -o d.png", ".npz"),
         ("learn a.png -o -", "standard output"),
-        ("learn array.npy -o ./array.npy", "another file"),
+        ("learn array.npy -o ./array.npy", "another output file"),
         ("learn a.png colour.png -o d.npz", "channels"),
         ("learn a.png -o d.npz --init rgb.npz", "channel"),
         ("learn colour.png -o d.npz --init rgb.npz --atoms 5", "4 atoms of 5x5"),

@@ -71,7 +71,7 @@ fn atoms_of_several_sizes_are_learnt_and_coded() {
     desk.succeed(&format!("learn a.png -o e.npz {sizes} --init d.npz --passes 2 --stream"));
     for (options, code, words) in [
         ("--size 4x4:3,6x7", 2, "a number of atoms for each size"),
-        ("--size 4x4:0", 2, "a number of atoms after the colon"),
+        ("--size 4x4:0", 2, "1 to 65535 atoms after the colon"),
         ("--size 4x4:3,6:2", 2, "the same number of axes"),
         ("--size 4x4:3,6x7:2 --atoms 4", 1, "remove --atoms"),
         ("--size 4x4:3,6x7:3 --init d.npz", 1, "contains 5 atoms"),
