@@ -150,7 +150,7 @@ def test_atoms_that_are_not_of_unit_norm_are_normalised_with_a_warning(grey: lob
     np.testing.assert_allclose(np.linalg.norm(codes.dictionary.reshape(81, -1), axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize(("most", "white"), [(0.9, 1.0), (1.4, 1.0), (200.0, 255.0), (60000.0, 65535.0), (5.0, 5.0), (0.0, 255.0)])
+@pytest.mark.parametrize(("most", "white"), [(0.9, 1), (1.4, 1), (200.0, 255), (60000.0, 65535), (5.0, 5), (0.0, 255)])
 def test_white_of_floats_follows_the_command_line(most: float, white: float) -> None:
     samples = np.linspace(0.0, most, 50)
     assert white_of(samples, samples.dtype) == white
