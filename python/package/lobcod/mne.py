@@ -219,8 +219,6 @@ class CSC:
         wrong = [k for k in exclude if not 0 <= k < self.n_components_]
         if wrong:
             raise ValueError(f"there is no component {wrong[0]}; the components are 0 to {self.n_components_ - 1}")
-        if not exclude:
-            return inst
         found = self._encode(inst)
         names, order = self._channels(inst)
         atoms = self._scale[order, None] * self._dictionary[:, order]
