@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn code_formulas_and_generated_tables_do_not_count() {
-        let page = "Two words.\n```sh\nlobcod demo\n```\n| a | 1 |\n$$x y$$\n\
-                    <!-- results: x -->\n| b | c |\n<!-- end -->\nlast";
+        let page = "Two words.\n```sh\nlobcod demo\n```\n| a | 1 |\n$$x y$$\n<!-- results: x \
+                    -->\n| b | c |\n<!-- end -->\nlast";
         assert_eq!(count(page), 4);
     }
 }

@@ -91,7 +91,10 @@ pub fn unpainted<T: Real>(
     let edge = if is_soft { ", and partly painted ones around them," } else { "" };
     let rule = format!("pixels painted {colour}{edge} are missing");
     let warning = is_similar.then(|| {
-        format!("{place} has colours similar to {colour} next to the paint, so traces of paint may remain; paint in a colour that the image does not have")
+        format!(
+            "{place} has colours similar to {colour} next to the paint, so traces of paint may \
+             remain; paint in a colour that the image does not have"
+        )
     });
     Ok(Unpainted {
         mask: Mask::new(Signal::from_planar(signal.extent(), 1, weights)?)?,

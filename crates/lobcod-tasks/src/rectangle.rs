@@ -51,7 +51,7 @@ impl Rectangle {
     }
 
     /// The rectangle with a margin, as far as an image of this size has one.
-    pub(crate) fn widened(&self, margin: usize, image: [usize; 2]) -> Self {
+    pub fn widened(&self, margin: usize, image: [usize; 2]) -> Self {
         let end = [0, 1].map(|a| (self.end(a) + margin).min(image[a]));
         Self::between(self.start.map(|s| s.saturating_sub(margin)), end)
     }

@@ -113,14 +113,14 @@ impl Region {
         };
         if !fits(left, width, columns) || !fits(top, height, rows) {
             return Err(Error::Shape(format!(
-                "the region {width}x{height} at ({left}, {top}) is not inside the image of {columns}x{rows} pixels"
+                "the region {width}x{height} at ({left}, {top}) is not inside the image of \
+                 {columns}x{rows} pixels"
             )));
         }
-        let first = [top, left].map(|at| at.saturating_sub(MARGIN));
-        let end = [(top + height + MARGIN).min(rows), (left + width + MARGIN).min(columns)];
-        let around = Rectangle { start: first, size: [end[0] - first[0], end[1] - first[1]] };
-        let inside = Rectangle { start: [top - first[0], left - first[1]], size: [height, width] };
-        Ok(Self { around, inside })
+        let region = Rectangle { start: [top, left], size: [height, width] };
+        let around = region.widened(MARGIN, [rows, columns]);
+        let start = [top - around.start[0], left - around.start[1]];
+        Ok(Self { around, inside: Rectangle { start, ..region } })
     }
 }
 

@@ -6,7 +6,7 @@ use crate::message::Draft;
 use crate::pixels::{Pixels, with_image};
 use lobcod::dictionary::Embedded;
 use lobcod::{Dictionary, Result};
-use lobcod_tasks::inpaint::{Fill, InpaintParams};
+use lobcod_tasks::inpaint::{self, Fill, InpaintParams};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -45,12 +45,12 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let known = pixels.known(job.array("mask").as_ref())?;
     let signal = pixels.signal(pixels.channels)?;
     let time_limit = job.time_limit()?;
-    let inpaint = InpaintParams::default().with(|p| {
-        (p.learn, p.windows, p.variants, p.density, p.groups) = match options.preset {
-            Preset::Fast => (false, vec![1.0], 1, 2.0, 0),
-            Preset::Standard => (false, vec![1.0], 2, 1.5, 0),
-            Preset::Best => (true, vec![1.0, 0.5], 2, 1.0, 12),
-        };
+    let preset = match options.preset {
+        Preset::Fast => inpaint::Preset::Fast,
+        Preset::Standard => inpaint::Preset::Standard,
+        Preset::Best => inpaint::Preset::Best,
+    };
+    let inpaint = InpaintParams::preset(preset).with(|p| {
         p.learn = options.learn.unwrap_or(p.learn);
         p.penalty = options.penalty;
         p.fill = match options.fill {

@@ -67,7 +67,8 @@ impl<'a> Job<'a> {
         let protocol = &message.head["protocol"];
         if *protocol != PROTOCOL {
             return Err(Error::Data(format!(
-                "the page speaks version {protocol} of the protocol, but the engine version {PROTOCOL}; reload the page"
+                "the page speaks version {protocol} of the protocol, but the engine version \
+                 {PROTOCOL}; reload the page"
             )));
         }
         let task = message.head["task"].as_str().unwrap_or_default().to_string();

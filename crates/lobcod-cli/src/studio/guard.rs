@@ -10,8 +10,9 @@ const LENGTH: usize = 16;
 
 /// What a page of this server may do: run its own scripts and reach this server, nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-    img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; worker-src 'self'; \
-    manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                      img-src 'self' blob: data:; media-src 'self' blob:; connect-src 'self'; \
+                      worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action \
+                      'none'; frame-ancestors 'none'";
 
 /// Headers of every answer. Isolation allows the page to share memory with its workers.
 pub const HEADERS: [(&str, &str); 7] = [

@@ -25,8 +25,11 @@ impl Fuser {
         let [_, height, width] = decision.extent().padded();
         if motions.len() != count || [height, width] != crop.size {
             return Err(Error::Shape(format!(
-                "the decision of {height}x{width} pixels or the alignment of {} frames does not fit {count} frames and a crop of {}x{}; fuse them again",
-                motions.len(), crop.size[0], crop.size[1]
+                "the decision of {height}x{width} pixels or the alignment of {} frames does not \
+                 fit {count} frames and a crop of {}x{}; fuse them again",
+                motions.len(),
+                crop.size[0],
+                crop.size[1]
             ))
             .into());
         }

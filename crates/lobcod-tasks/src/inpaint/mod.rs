@@ -18,7 +18,7 @@ mod specific;
 mod turned;
 mod windows;
 
-pub use params::{Fill, InpaintParams};
+pub use params::{Fill, InpaintParams, Preset};
 pub use path::PathPoint;
 pub use report::{AnswerReport, InpaintReport};
 

@@ -84,6 +84,18 @@ impl Default for InpaintParams {
 }
 
 impl InpaintParams {
+    /// The parameters of a preset.
+    pub fn preset(preset: Preset) -> Self {
+        let mut params = Self::default();
+        (params.learn, params.windows, params.variants, params.density, params.groups) =
+            match preset {
+                Preset::Fast => (false, vec![1.0], 1, 2.0, 0),
+                Preset::Standard => (false, vec![1.0], 2, 1.5, 0),
+                Preset::Best => (true, vec![1.0, 0.5], 2, 1.0, 12),
+            };
+        params
+    }
+
     /// These parameters with some of them changed.
     ///
     /// ```
@@ -120,4 +132,16 @@ impl InpaintParams {
         }
         Ok(Inpainter { params: self })
     }
+}
+
+/// Trade-off between speed and quality.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// The least time.
+    Fast,
+    /// Good quality in moderate time.
+    #[default]
+    Standard,
+    /// The best quality: atoms are learnt from the image, and similar patches help each other.
+    Best,
 }
