@@ -128,7 +128,7 @@ fn test_core(tools: &Path, system: &System, emulator: &[&str]) -> Result<(), Str
     let runner = system.target.to_uppercase().replace('-', "_");
     let target = format!("{}{}", system.target, system.oldest);
     let words = ["test", "--release", "--locked", "--package", "lobcod", "--target", &target];
-    let tests = ["--test", "lasso", "--test", "pursuit_oracle"];
+    let tests = ["--test", "suite", "--", "lasso::", "pursuit_oracle::"];
     let mut cargo = program(tools, "cargo-zigbuild");
     cargo.env(format!("CARGO_TARGET_{runner}_RUNNER"), emulator.join(" "));
     run(with_tools(tools, &mut cargo).args(words).args(tests))

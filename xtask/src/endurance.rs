@@ -14,13 +14,14 @@ pub fn long() -> Result<(), String> {
         "test",
         "--workspace",
         "--test",
-        "kills",
+        "suite",
         "--test",
         "load",
-        "--test",
-        "crowd",
         "--",
         "--nocapture",
+        "kills::",
+        "crowd::",
+        "memory_stays_flat",
     ];
     let status = Command::new("cargo")
         .args(tests)

@@ -157,7 +157,7 @@ fn files_of_others() -> Result<Outcome, String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}/bin:{path}", venv.display());
     let words = ["test", "--package", "lobcod-io", "--features", "zarr"];
-    let tests = ["--test", "tifffile", "--test", "zarr"];
+    let tests = ["--test", "suite", "--", "tifffile::", "zarr::"];
     cargo_with(&[&words[..], &tests].concat(), &[("PATH", &path)]).map(|()| Outcome::Passed)
 }
 

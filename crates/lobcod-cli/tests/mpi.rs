@@ -3,6 +3,8 @@
 
 #![cfg(feature = "mpi")]
 
+#[allow(dead_code, reason = "this test uses a part")]
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use common::{Desk, text, texture};

@@ -1,5 +1,7 @@
 //! Small files that expand to huge ones are refused by their headers, before memory is allocated.
 
+#[allow(dead_code, reason = "this test uses a part")]
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use common::{Folder, assert_refused, ramp, tiny_tiff};

@@ -1,0 +1,29 @@
+//! All tests of the crate, in one program: what they share is compiled once.
+
+mod bad_input;
+mod bands;
+mod batch;
+mod browser;
+mod checkpoint;
+mod common;
+mod crowd;
+mod encode;
+mod faults;
+mod huge;
+mod inpaint;
+mod json;
+mod kills;
+mod learn;
+mod manual;
+mod memory;
+mod metadata;
+mod models;
+mod options;
+mod other_commands;
+mod photographs;
+mod report;
+mod shortage;
+mod stream;
+mod streams;
+mod studio;
+mod tasks;
