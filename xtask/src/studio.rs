@@ -14,7 +14,7 @@ const FLAGS: [&str; 4] =
 
 /// Builds the module.
 pub fn build() -> Result<(), String> {
-    if !has_target() {
+    if !get_target() {
         return Err(format!(
             "this toolchain cannot build for {TARGET}; run: rustup target add {TARGET}"
         ));
@@ -38,16 +38,11 @@ pub fn build() -> Result<(), String> {
 /// Builds the module where the target is installed or can be; otherwise the tests that need it are
 /// skipped.
 pub fn build_where_possible() -> Result<(), String> {
-    if !has_target() {
-        let added = Command::new("rustup").args(["target", "add", TARGET]).output();
-        if !added.is_ok_and(|added| added.status.success()) {
-            println!(
-                "{TARGET} is not installed, and could not be: tests of the module are skipped"
-            );
-            return Ok(());
-        }
+    if get_target() {
+        return build();
     }
-    build()
+    println!("{TARGET} is not installed, and could not be: tests of the module are skipped");
+    Ok(())
 }
 
 /// Tests the page in a browser with a script of its package: `smoke` (one test) or `test` (all).
@@ -73,6 +68,15 @@ pub fn smoke() -> Result<(), String> {
         println!("{reason}: the page of lobcod studio is not tested");
     }
     Ok(())
+}
+
+/// Whether the toolchain can build for the target, which is installed where that is possible.
+fn get_target() -> bool {
+    has_target()
+        || Command::new("rustup")
+            .args(["target", "add", TARGET])
+            .output()
+            .is_ok_and(|added| added.status.success())
 }
 
 /// Whether the toolchain has the standard library of the target.
