@@ -121,6 +121,7 @@ fn params(options: &Bound<'_, PyDict>, run: &RunOptions<'_>) -> Result<LearnPara
     params.max_memory = run.max_memory;
     params.grow = set.grow;
     params.sort = set.sort.as_deref().map_or(Ok(false), |sort| word("sort", sort, ORDERS))?;
+    params.smooth_layer = options.extract::<LearnOptions>()?.base.parse::<Base>()?.joint_weight();
     options.extract::<ModelOptions>()?.set(&mut params)?;
     Ok(params)
 }

@@ -123,7 +123,7 @@ fn encode_in<'py, T: Real + Element>(
             }
             None => pursuit.run(&*engine, &observed, &dictionary, &mut keeper),
         };
-        let answer = match answer {
+        let mut answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
                 keeper.rescue();
@@ -131,6 +131,7 @@ fn encode_in<'py, T: Real + Element>(
             }
         };
         keeper.finish(answer.report.status)?;
+        let base = base.or_else(|| answer.layers.pop());
         Ok((answer, base))
     })?;
     let fields = PyDict::new(py);
@@ -161,6 +162,7 @@ pub fn pursuit_of(
     params.atom_weights = options.atom_weights.clone();
     params.elastic = options.elastic;
     params.joint = options.joint;
+    params.smooth_layer = options.base.parse::<Base>()?.joint_weight();
     params.debias = options.debias;
     params.loss = options.loss.parse()?;
     params.max_nonzeros = options.max_nonzeros;
@@ -178,7 +180,7 @@ pub fn subtract_base<T: Real>(
     kind: Base,
     atom: Extent,
 ) -> lobcod::Result<Option<Signal<T>>> {
-    let base = if kind == Base::None { None } else { Some(kind.layer(signal, mask, atom)?) };
+    let base = kind.is_subtracted().then(|| kind.layer(signal, mask, atom)).transpose()?;
     if let Some(base) = &base {
         signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
     }

@@ -34,11 +34,12 @@ enum Model {
     Huber,
     Joint,
     Cauchy,
+    SmoothLayer,
 }
 
 use Model::*;
 
-const MODELS: [Model; 17] = [
+const MODELS: [Model; 18] = [
     Zero,
     Periodic,
     Inside,
@@ -56,10 +57,11 @@ const MODELS: [Model; 17] = [
     Huber,
     Joint,
     Cauchy,
+    SmoothLayer,
 ];
 
 /// Pairs that are refused; all others are solved.
-const REFUSED: [(Model, Model); 29] = [
+const REFUSED: [(Model, Model); 35] = [
     (Nonnegative, Unpenalised),
     (Nonnegative, Debias),
     (Unpenalised, Cap),
@@ -89,6 +91,12 @@ const REFUSED: [(Model, Model); 29] = [
     (Debias, Cauchy),
     (MaxError, Cauchy),
     (Joint, Cauchy),
+    (Unpenalised, SmoothLayer),
+    (Cap, SmoothLayer),
+    (Debias, SmoothLayer),
+    (MaxError, SmoothLayer),
+    (Huber, SmoothLayer),
+    (Cauchy, SmoothLayer),
 ];
 
 /// Pairs of which only one can be chosen.
@@ -151,9 +159,10 @@ fn problem(pair: [Model; 2]) -> Problem {
             Huber => problem.params.loss = Loss::Huber(0.7),
             Joint => problem.params.joint = 0.6,
             Cauchy => problem.params.loss = Loss::Cauchy(SCALE),
+            SmoothLayer => problem.params.smooth_layer = 2.0,
         }
     }
-    let refused = pair.contains(&Joint) || pair.contains(&Cauchy);
+    let refused = [Joint, Cauchy, SmoothLayer].iter().any(|model| pair.contains(model));
     if pair.contains(&MaxError) && !refused {
         // Two thirds of the error of zero codes.
         let params = problem.params.clone().with(|p| p.penalty = Penalty::Relative(1.0 + 1e-9));

@@ -36,11 +36,15 @@ mod robust;
 mod rounding;
 mod sequence;
 mod setup;
+mod smooth_layer;
 mod solver;
 mod unpenalised;
 
 pub(crate) use params::{check_objective, largest_correlation, measured_penalty};
-pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
+pub(crate) use setup::{
+    EXPECTED_DENSITY, check_codes, check_memory, estimate_memory, gather_needles, problem,
+};
+pub(crate) use smooth_layer::SmoothLayers;
 
 pub use crate::report::HistoryPoint;
 pub use params::{Local, Loss, Observed, PartOf, Penalty, PursuitParams, Schedule, Start};
@@ -53,6 +57,7 @@ use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::Report;
+use crate::signal::Signal;
 
 /// A pursuit with validated parameters.
 ///
@@ -76,6 +81,8 @@ pub struct Pursuit {
 pub struct Answer<T> {
     /// One entry per signal.
     pub needles: Vec<Needles<T>>,
+    /// The smooth layers that were estimated with the codes, one per signal; otherwise empty.
+    pub layers: Vec<Signal<T>>,
     /// Objective, certificate, history.
     pub report: Report,
 }
@@ -180,7 +187,7 @@ impl Pursuit {
         observer: &'a mut dyn Observer,
     ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        check_memory(engine, &problem, self.params.max_memory)?;
+        check_memory(&self.params, engine, &problem, signals, self.params.max_memory)?;
         solver::Solver::open(&self.params, engine, problem, signals, dictionary, observer)
     }
 
@@ -206,7 +213,10 @@ impl Pursuit {
             signals,
             dictionary.channels(),
         )))?;
-        session.measure(Measure::Certificate { penalty, slack: 0.0 }, context)
+        let mut layers = SmoothLayers::of(&self.params, signals, dictionary, engine.threads());
+        layers.place(signals, &mut *session)?;
+        layers.fit(signals, &mut *session, false)?;
+        layers.measure(&mut *session, Measure::Certificate { penalty, slack: 0.0 }, context)
     }
 
     /// Estimates the working memory of a run, in bytes.
@@ -217,6 +227,6 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
     ) -> Result<u64> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        engine.estimate_memory(&problem, setup::EXPECTED_DENSITY)
+        setup::estimate_memory(&self.params, engine, &problem, signals)
     }
 }
