@@ -1,6 +1,6 @@
 //! Batch learning from a set of arrays.
 
-use crate::arrays::{Numbers, atoms_array, optional_mask};
+use crate::arrays::{Numbers, atoms_array, optional_weights};
 use crate::errors::{Fault, Result};
 use crate::options::{PenaltyOptions, RunOptions, word};
 use crate::pursuit::subtract_base;
@@ -139,7 +139,7 @@ impl GivenImage<'_> {
     /// The samples, and the mask of known ones.
     pub fn read<T: Real>(&self) -> Result<(Signal<T>, Option<Mask<T>>)> {
         let signal = self.image.signal::<T>(self.has_channels)?;
-        let mask = optional_mask(self.mask.as_ref(), signal.extent().rank())?;
+        let mask = optional_weights(self.mask.as_ref(), signal.extent().rank())?;
         Ok((signal, mask))
     }
 }

@@ -1,6 +1,6 @@
 //! Pursuit and reconstruction.
 
-use crate::arrays::{GivenCodes, Numbers, array, code_arrays, optional_mask, signal_array};
+use crate::arrays::{GivenCodes, Numbers, array, code_arrays, optional_weights, signal_array};
 use crate::errors::Result;
 use crate::options::{PenaltyOptions, RunOptions, in_precision, word};
 use crate::reports::report;
@@ -89,7 +89,7 @@ fn encode_in<'py, T: Real + Element>(
     let mut signal: Signal<T> = given.image.signal(given.has_channels)?;
     let rank = signal.extent().rank();
     let dictionary = dictionary.dictionary::<T>(rank)?;
-    let mask = optional_mask::<T>(given.mask.as_ref(), rank)?;
+    let mask = optional_weights::<T>(given.mask.as_ref(), rank)?;
     let map =
         |map: &Option<Numbers<'py>>| map.as_ref().map(|map| map.signal::<T>(false)).transpose();
     let (penalty_map, max_nonzeros_map) = (map(&given.penalty_map)?, map(&given.max_nonzeros_map)?);

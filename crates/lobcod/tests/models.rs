@@ -35,11 +35,12 @@ enum Model {
     Joint,
     Cauchy,
     SmoothLayer,
+    DataWeights,
 }
 
 use Model::*;
 
-const MODELS: [Model; 18] = [
+const MODELS: [Model; 19] = [
     Zero,
     Periodic,
     Inside,
@@ -58,10 +59,11 @@ const MODELS: [Model; 18] = [
     Joint,
     Cauchy,
     SmoothLayer,
+    DataWeights,
 ];
 
 /// Pairs that are refused; all others are solved.
-const REFUSED: [(Model, Model); 35] = [
+const REFUSED: [(Model, Model); 36] = [
     (Nonnegative, Unpenalised),
     (Nonnegative, Debias),
     (Unpenalised, Cap),
@@ -97,6 +99,7 @@ const REFUSED: [(Model, Model); 35] = [
     (MaxError, SmoothLayer),
     (Huber, SmoothLayer),
     (Cauchy, SmoothLayer),
+    (Zero, DataWeights),
 ];
 
 /// Pairs of which only one can be chosen.
@@ -104,7 +107,8 @@ fn exclusive(pair: [Model; 2]) -> bool {
     let borders = pair.iter().filter(|m| matches!(m, Zero | Periodic | Inside)).count();
     let weights = pair.iter().filter(|m| matches!(m, CoefficientWeights | Unpenalised)).count();
     let losses = pair.iter().filter(|m| matches!(m, Huber | Cauchy)).count();
-    borders > 1 || weights > 1 || losses > 1
+    let masks = pair.iter().filter(|m| matches!(m, Mask | DataWeights)).count();
+    borders > 1 || weights > 1 || losses > 1 || masks > 1
 }
 
 const CAP: usize = 1;
@@ -160,6 +164,11 @@ fn problem(pair: [Model; 2]) -> Problem {
             Joint => problem.params.joint = 0.6,
             Cauchy => problem.params.loss = Loss::Cauchy(SCALE),
             SmoothLayer => problem.params.smooth_layer = 2.0,
+            DataWeights => {
+                let mut weights = problems::uniform(signal, 1, 0.3..2.5, &mut rng);
+                weights.data_mut().iter_mut().step_by(5).for_each(|w| *w = 0.0);
+                problem.observed.mask = Some(lobcod::Mask::weighted(weights).expect("a mask"));
+            }
         }
     }
     let refused = [Joint, Cauchy, SmoothLayer].iter().any(|model| pair.contains(model));
@@ -294,7 +303,7 @@ fn check_reweighted(answer: &Answer<f64>, problem: &Problem, what: &str) {
         samples.map(|(i, (y, x))| (given(i) * (y - x) / SCALE).powi(2)).collect();
     let weights = squared.iter().enumerate().map(|(i, r)| given(i) / (1.0 + r).sqrt()).collect();
     let weights = Signal::from_planar(problem.observed.signal.extent(), 1, weights).unwrap();
-    let mask = lobcod::Mask::new(weights).expect("a mask");
+    let mask = lobcod::Mask::weighted(weights).expect("a mask");
     let observed = Observed { mask: Some(mask), ..problem.observed.clone() };
     let params = problem.params.clone().with(|p| {
         p.loss = Loss::Squares;

@@ -45,8 +45,8 @@ use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::pursuit::{
-    Observed, Penalty, SmoothLayers, Start, check_codes, check_memory, estimate_memory,
-    gather_needles, largest_correlation, measured_penalty, problem,
+    InGivenUnits, Normalised, Observed, Penalty, SmoothLayers, Start, check_codes, check_memory,
+    estimate_memory, gather_needles, largest_correlation, measured_penalty, problem,
 };
 use crate::real::Real;
 use crate::report::{Report, Status};
@@ -149,7 +149,9 @@ impl Learner {
         first: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
-        self.learn(engine, signals, first, None, observer)
+        self.normalised(signals, observer, |learner, signals, observer| {
+            learner.learn(engine, signals, first, None, observer)
+        })
     }
 
     /// Learns from signals that come one after the other, starting from `first`.
@@ -182,7 +184,35 @@ impl Learner {
         first: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
-        self.learn(engine, signals, first, Some(checkpoint), observer)
+        self.normalised(signals, observer, |learner, signals, observer| {
+            learner.learn(engine, signals, first, Some(checkpoint), observer)
+        })
+    }
+
+    /// Learns with mask weights in [0, 1], and reports in the given units.
+    fn normalised<T: Real>(
+        &self,
+        signals: &[Observed<T>],
+        observer: &mut dyn Observer,
+        learn: impl Fn(&Self, &[Observed<T>], &mut dyn Observer) -> Result<Learnt<T>>,
+    ) -> Result<Learnt<T>> {
+        let Some(normalised) = Normalised::of(signals, self.params.border)? else {
+            return learn(self, signals, observer);
+        };
+        let factor = normalised.factor();
+        let params = self.params.clone().with(|p| {
+            p.penalty = normalised.penalty(p.penalty);
+            p.smooth_layer /= factor;
+            p.target_objective = p.target_objective.map(|target| target / factor);
+        });
+        let mut observer = InGivenUnits { observer, factor };
+        let mut learnt = learn(&params.check()?, &normalised.signals, &mut observer)?;
+        normalised.restore(&mut learnt.report.pursuit);
+        for point in &mut learnt.report.history {
+            point.objective *= factor;
+            point.data_term *= factor;
+        }
+        Ok(learnt)
     }
 
     /// Estimates the working memory of learning, in bytes.

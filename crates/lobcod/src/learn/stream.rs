@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::memory;
 use crate::observe::{Control, Observer, Progress};
-use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, check_objective, problem};
+use crate::pursuit::{EXPECTED_DENSITY, Normalised, Observed, Penalty, check_objective, problem};
 use crate::real::Real;
 use crate::run::{Limits, Run};
 use crate::signal::Signal;
@@ -112,6 +112,13 @@ impl<T: Real> Stream<T> {
         signals: &[Observed<T>],
         observer: &mut dyn Observer,
     ) -> Result<Control> {
+        if Normalised::of(signals, self.params.border)?.is_some() {
+            return Err(Error::Data(
+                "a stream does not compare signals of different weights, so mask weights must be \
+                 at most 1; divide them by their maximum"
+                    .into(),
+            ));
+        }
         match self.fit(engine, signals, observer) {
             // Another engine continues.
             Err(Error::DeviceLost(_)) => self.fit(engine, signals, observer),

@@ -22,9 +22,11 @@ use crate::real::Real;
 use crate::signal::Signal;
 use std::ops::Range;
 
-/// Reduction of the gradient by a solve with a mask: of the layer alone, and of later layers.
-const FIRST: f64 = 1e-10;
-const LATER: f64 = 1e-4;
+/// Reduction of the gradient by a solve with a mask: of a layer without codes, one that is measured,
+/// and one that is extrapolated.
+const WITHOUT_CODES: f64 = 1e-10;
+const MEASURED: f64 = 1e-6;
+const EXTRAPOLATED: f64 = 1e-2;
 /// Differences of signal and layer below this fraction of the largest sample are rounding errors.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
@@ -129,7 +131,7 @@ impl SignalLayer {
             let residual: Vec<f64> = weighted.collect();
             let largest = residual.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
             layer.rounding = layer.rounding.max(ROUNDING * largest);
-            layer.improve(c, &residual, FIRST);
+            layer.improve(c, &residual, WITHOUT_CODES);
         }
         layer.subtracted.clone_from(&layer.solved);
         layer
@@ -208,6 +210,7 @@ impl SmoothLayers {
         if self.is_empty() {
             return Ok(());
         }
+        let tolerance = if ahead { EXTRAPOLATED } else { MEASURED };
         let (mut plane, mut back) = (0, 0.0);
         let mut before = Vec::with_capacity(self.signals.len());
         for layer in &mut self.signals {
@@ -216,7 +219,7 @@ impl SmoothLayers {
                 let residual = session.residual(plane)?;
                 for (c, residual) in channels.zip(residual.chunks_exact(layer.volume)) {
                     let residual: Vec<f64> = residual.iter().map(|r| r.to_f64()).collect();
-                    layer.improve(c, &residual, LATER);
+                    layer.improve(c, &residual, tolerance);
                 }
                 plane += 1;
             }
