@@ -98,6 +98,14 @@ pub fn optional_mask<T: Real>(mask: Option<&Numbers<'_>>, rank: usize) -> Result
     mask.map(|mask| mask.mask(rank)).transpose()
 }
 
+/// A mask whose weights may be above 1, if there is one.
+pub fn optional_weights<T: Real>(
+    mask: Option<&Numbers<'_>>,
+    rank: usize,
+) -> Result<Option<Mask<T>>> {
+    mask.map(|mask| Ok(Mask::weighted(mask.weights(rank)?)?)).transpose()
+}
+
 /// An array of this shape that takes ownership of the values.
 pub fn array<'py, T: Element>(
     py: Python<'py>,

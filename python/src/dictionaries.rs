@@ -78,6 +78,8 @@ pub fn patch_atoms<'py>(
         atoms: usize,
         seed: u64,
     ) -> Result<Bound<'py, PyAny>> {
+        // A layer that is learnt with the atoms is not subtracted yet.
+        let base = base.strip_prefix("joint-").unwrap_or(base);
         let signals: Vec<_> =
             details::<T>(py, images, base, extent)?.into_iter().map(|o| o.signal).collect();
         Ok(atoms_array(py, &Dictionary::patches(&signals, extent, atoms, seed)?)?.into_any())

@@ -1,7 +1,7 @@
 //! Base layers, scores and a synthetic image.
 
 use crate::arrays::{Numbers, optional_mask, signal_array};
-use crate::errors::Result;
+use crate::errors::{Fault, Result};
 use crate::options::in_precision;
 use lobcod::base::Base;
 use lobcod::{Extent, Real};
@@ -28,6 +28,11 @@ pub fn base_layer<'py>(
         base: Base,
         atom: Extent,
     ) -> Result<Bound<'py, PyAny>> {
+        if base.joint_weight() > 0.0 {
+            return Err(Fault::value(
+                "a layer that is estimated with the codes depends on them; use encode and its base",
+            ));
+        }
         let signal = image.signal::<T>(has_channels)?;
         let mask = optional_mask(mask, signal.extent().rank())?;
         let layer = py.detach(|| base.layer(&signal, mask.as_ref(), atom))?;

@@ -1,6 +1,6 @@
 //! Batch learning from a set of arrays.
 
-use crate::arrays::{Numbers, atoms_array, optional_mask};
+use crate::arrays::{Numbers, atoms_array, optional_weights};
 use crate::errors::{Fault, Result};
 use crate::options::{PenaltyOptions, RunOptions, word};
 use crate::pursuit::subtract_base;
@@ -121,6 +121,7 @@ fn params(options: &Bound<'_, PyDict>, run: &RunOptions<'_>) -> Result<LearnPara
     params.max_memory = run.max_memory;
     params.grow = set.grow;
     params.sort = set.sort.as_deref().map_or(Ok(false), |sort| word("sort", sort, ORDERS))?;
+    params.smooth_layer = options.extract::<LearnOptions>()?.base.parse::<Base>()?.joint_weight();
     options.extract::<ModelOptions>()?.set(&mut params)?;
     Ok(params)
 }
@@ -138,7 +139,7 @@ impl GivenImage<'_> {
     /// The samples, and the mask of known ones.
     pub fn read<T: Real>(&self) -> Result<(Signal<T>, Option<Mask<T>>)> {
         let signal = self.image.signal::<T>(self.has_channels)?;
-        let mask = optional_mask(self.mask.as_ref(), signal.extent().rank())?;
+        let mask = optional_weights(self.mask.as_ref(), signal.extent().rank())?;
         Ok((signal, mask))
     }
 }

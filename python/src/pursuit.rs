@@ -1,6 +1,6 @@
 //! Pursuit and reconstruction.
 
-use crate::arrays::{GivenCodes, Numbers, array, code_arrays, optional_mask, signal_array};
+use crate::arrays::{GivenCodes, Numbers, array, code_arrays, optional_weights, signal_array};
 use crate::errors::Result;
 use crate::options::{PenaltyOptions, RunOptions, in_precision, word};
 use crate::reports::report;
@@ -89,7 +89,7 @@ fn encode_in<'py, T: Real + Element>(
     let mut signal: Signal<T> = given.image.signal(given.has_channels)?;
     let rank = signal.extent().rank();
     let dictionary = dictionary.dictionary::<T>(rank)?;
-    let mask = optional_mask::<T>(given.mask.as_ref(), rank)?;
+    let mask = optional_weights::<T>(given.mask.as_ref(), rank)?;
     let map =
         |map: &Option<Numbers<'py>>| map.as_ref().map(|map| map.signal::<T>(false)).transpose();
     let (penalty_map, max_nonzeros_map) = (map(&given.penalty_map)?, map(&given.max_nonzeros_map)?);
@@ -123,7 +123,7 @@ fn encode_in<'py, T: Real + Element>(
             }
             None => pursuit.run(&*engine, &observed, &dictionary, &mut keeper),
         };
-        let answer = match answer {
+        let mut answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
                 keeper.rescue();
@@ -131,6 +131,7 @@ fn encode_in<'py, T: Real + Element>(
             }
         };
         keeper.finish(answer.report.status)?;
+        let base = base.or_else(|| answer.layers.pop());
         Ok((answer, base))
     })?;
     let fields = PyDict::new(py);
@@ -161,6 +162,7 @@ pub fn pursuit_of(
     params.atom_weights = options.atom_weights.clone();
     params.elastic = options.elastic;
     params.joint = options.joint;
+    params.smooth_layer = options.base.parse::<Base>()?.joint_weight();
     params.debias = options.debias;
     params.loss = options.loss.parse()?;
     params.max_nonzeros = options.max_nonzeros;
@@ -178,7 +180,7 @@ pub fn subtract_base<T: Real>(
     kind: Base,
     atom: Extent,
 ) -> lobcod::Result<Option<Signal<T>>> {
-    let base = if kind == Base::None { None } else { Some(kind.layer(signal, mask, atom)?) };
+    let base = kind.is_subtracted().then(|| kind.layer(signal, mask, atom)).transpose()?;
     if let Some(base) = &base {
         signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
     }

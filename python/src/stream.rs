@@ -6,6 +6,7 @@ use crate::learn::{GivenImage, ModelOptions, details};
 use crate::options::{EngineChoice, PenaltyOptions, RunOptions};
 use crate::reports::{learn_point, list};
 use crate::supervise::supervise;
+use lobcod::base::Base;
 use lobcod::checkpoint::LearnCheckpoint;
 use lobcod::learn::LearnPoint;
 use lobcod::{Control, LearnParams, Real};
@@ -61,6 +62,7 @@ impl Stream {
         params.stream_memory = options.stream_memory;
         params.seed = options.seed;
         params.max_memory = run.max_memory;
+        params.smooth_layer = options.base.parse::<Base>()?.joint_weight();
         model.set(&mut params)?;
         let learner = params.check()?;
         let model = match run.precision.as_str() {

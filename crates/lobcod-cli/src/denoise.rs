@@ -289,7 +289,7 @@ impl Finished for Clean<'_> {
             title,
             sections: vec![view.section()?],
             dictionary: denoised.dictionary.as_ref().unwrap_or(&chosen.dictionary),
-            answer: &Answer { needles: Vec::new(), report: report.clone() },
+            answer: &Answer { needles: Vec::new(), layers: Vec::new(), report: report.clone() },
             tolerance: args.run.tolerance,
             lead,
             facts,

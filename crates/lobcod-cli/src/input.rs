@@ -187,7 +187,7 @@ pub fn subtract_base<T: Real>(
     atom: Extent,
     budget: Budget,
 ) -> lobcod::Result<Option<Signal<T>>> {
-    if kind == Base::None {
+    if !kind.is_subtracted() {
         return Ok(None);
     }
     budget
@@ -195,6 +195,19 @@ pub fn subtract_base<T: Real>(
     let base = kind.layer(signal, known, atom)?;
     signal.data_mut().iter_mut().zip(base.data()).for_each(|(y, b)| *y -= *b);
     Ok(Some(base))
+}
+
+/// Makes layers that were estimated with the codes the base layers of their images.
+pub fn subtract_layers<'a, T: Real>(
+    layers: Vec<Signal<T>>,
+    observed: &mut [Observed<T>],
+    sources: impl Iterator<Item = &'a mut Source<T>>,
+) -> lobcod::Result<()> {
+    for (observed, layer) in observed.iter_mut().zip(&layers) {
+        observed.signal = observed.signal.minus(layer)?;
+    }
+    sources.zip(layers).for_each(|(source, layer)| source.base = Some(layer));
+    Ok(())
 }
 
 /// The same budget, with the temporary memory of computing these base layers.

@@ -228,6 +228,7 @@ impl<T: Real> Finished for Separated<'_, T> {
             sections: if is_image { vec![view.section()?] } else { Vec::new() },
             dictionary: &chosen.dictionary,
             answer: &Answer {
+                layers: Vec::new(),
                 needles: vec![layers.needles.clone()],
                 report: layers.report.clone(),
             },

@@ -136,7 +136,7 @@ pub fn part_at<T: Real>(signal: &Signal<T>, first: [usize; 3]) -> lobcod::Result
 
 /// The same parts of a mask.
 pub fn part_of_mask<T: Real>(mask: &Mask<T>) -> lobcod::Result<Mask<T>> {
-    Mask::new(part_of(mask.weights())?)
+    Mask::weighted(part_of(mask.weights())?)
 }
 
 /// The same parts of a signal and its mask.

@@ -155,6 +155,9 @@ impl<T: Real> Session<T> for HookedSession<T> {
     fn residual(&mut self, plane: usize) -> Result<Vec<T>> {
         self.call(Call::Fetch, |session| session.residual(plane))
     }
+    fn retarget(&mut self, plane: usize, target: Vec<T>) -> Result<()> {
+        self.call(Call::Restore, |session| session.retarget(plane, target))
+    }
     fn dictionary(&self) -> &Dictionary<T> {
         self.session.dictionary()
     }

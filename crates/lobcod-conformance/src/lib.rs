@@ -15,6 +15,7 @@ pub mod gratings;
 mod groups;
 pub mod honesty;
 pub mod hooked;
+mod layer;
 pub mod matrix;
 pub mod oracle;
 mod plane;

@@ -130,6 +130,12 @@ impl GlobalDictionary {
         Self { rows: self.rows, data }
     }
 
+    /// The same matrix with every column changed.
+    pub fn changed(mut self, change: impl Fn(&mut [f64])) -> Self {
+        self.data.chunks_exact_mut(self.rows).for_each(change);
+        self
+    }
+
     /// The same matrix for every channel, without connections between them.
     pub fn of_channels(&self, channels: usize) -> Self {
         let mut data = Vec::with_capacity(self.data.len() * channels * channels);

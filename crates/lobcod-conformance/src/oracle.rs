@@ -7,10 +7,14 @@
 //! M = A D_global,   y = A (Y - B),   a_g: codes of all channels of an atom at a position
 //! ```
 //!
+//! A smooth layer estimated with the codes is eliminated first (module `layer`); its term then
+//! counts with the data term.
+//!
 //! Deliberately slow and dense. Only the stored numbers of signals, masks and dictionaries come
 //! from the library.
 
 use crate::groups::Groups;
+use crate::layer::LayerFactor;
 use crate::matrix::{Domain, GlobalDictionary};
 use crate::plane::Plane;
 use lobcod::pursuit::Loss;
@@ -75,8 +79,26 @@ impl Oracle {
                         }
                     }
                 }
+                let mut weighted = placed.weighted(&row_weights);
+                if params.smooth_layer > 0.0 {
+                    let layers: Vec<LayerFactor> = row_weights
+                        .chunks_exact(domain.rows())
+                        .map(|channel| {
+                            let inside = domain.signal_rows();
+                            let inside: Vec<f64> = inside.iter().map(|&i| channel[i]).collect();
+                            let (extent, mu) = (signal.extent(), params.smooth_layer);
+                            LayerFactor::new(&domain, extent, &inside, mu)
+                        })
+                        .collect();
+                    let apply = |rows: &mut [f64]| {
+                        let channels = rows.chunks_exact_mut(domain.rows());
+                        channels.zip(&layers).for_each(|(channel, layer)| layer.apply(channel));
+                    };
+                    apply(&mut target);
+                    weighted = weighted.changed(apply);
+                }
                 Plane {
-                    weighted: placed.weighted(&row_weights),
+                    weighted,
                     placed: placed.clone(),
                     target,
                     penalty: weights.clone(),

@@ -32,7 +32,7 @@ pub enum MaskRule {
     /// In a soft mask (JPEG, feathered brushes), pixels above 16/255 for [`Polarity::Holes`] and
     /// above 239/255 for [`Polarity::Known`].
     Soft,
-    /// Every pixel, weighted by its value from 0 to 1.
+    /// Every pixel, weighted by its value.
     Weights,
 }
 
@@ -62,7 +62,8 @@ pub fn read_mask<T: Real>(
 /// Non-zero pixels are marked; the brightness of a colour pixel is its largest channel. There are
 /// three special cases:
 ///
-/// - Single-channel floats in [0, 1] are weights if `polarity` is [`Polarity::Known`].
+/// - Single-channel floats in [0, 1] are weights if `polarity` is [`Polarity::Known`], and so are
+///   non-negative floats of an array (not an image) with more than one value above 0.
 /// - An 8-bit or 16-bit image is a soft mask if it has values other than black and white, at least
 ///   90 % of its pixels are within 16/255 of black or white, and some are near white. An image with
 ///   0 and one other value is not soft.
@@ -91,14 +92,9 @@ pub fn read_mask_file<T: Real>(
     let mut values = brightest(path, values, array.shape(), extent)?;
     let fraction = |x: &T| (T::ZERO..=T::ONE).contains(x);
     let white = white.filter(|white| raster.is_image && [255.0, 65535.0].contains(white));
+    let weights = values.iter().all(fraction) || (!raster.is_image && is_graded(&values));
     let rule = match white {
-        _ if polarity == Polarity::Known
-            && is_float
-            && one_channel
-            && values.iter().all(fraction) =>
-        {
-            MaskRule::Weights
-        }
+        _ if polarity == Polarity::Known && is_float && one_channel && weights => MaskRule::Weights,
         Some(white) if is_soft(&values, white) => MaskRule::Soft,
         _ => MaskRule::NonZero,
     };
@@ -111,8 +107,9 @@ pub fn read_mask_file<T: Real>(
             |x: T| if is_marked(x) == (polarity == Polarity::Known) { T::ONE } else { T::ZERO };
         values.iter_mut().for_each(|x| *x = weight(*x));
     }
-    let mask =
-        Signal::from_planar(extent, 1, values).and_then(Mask::new).map_err(Error::content(path))?;
+    let mask = Signal::from_planar(extent, 1, values)
+        .and_then(Mask::weighted)
+        .map_err(Error::content(path))?;
     Ok(MaskFile { mask, rule, from_alpha })
 }
 
@@ -159,6 +156,13 @@ fn brightest<T: Real>(
         );
         Err(Error::shape(path, reason))
     }
+}
+
+/// Whether no value is below 0 and several different ones are above.
+fn is_graded<T: Real>(values: &[T]) -> bool {
+    let mut marks = values.iter().filter(|x| **x != T::ZERO);
+    let first = marks.next();
+    values.iter().all(|x| *x >= T::ZERO) && marks.any(|x| Some(x) != first)
 }
 
 /// Whether the values of an image with this white level form a soft mask.

@@ -34,6 +34,8 @@ pub struct Checkpoint {
     pub schedule: ScheduleState,
     /// Codes of every plane, and the changes pending around its tiles.
     pub state: State<f64>,
+    /// Smooth layers that are estimated with the codes; empty if there are none.
+    pub layers: Vec<f64>,
     /// Objective over time.
     pub history: Vec<HistoryPoint>,
 }
@@ -140,6 +142,7 @@ fn pursuit_settings(params: &PursuitParams) -> String {
         atom_weights,
         elastic,
         joint,
+        smooth_layer,
         debias,
         loss,
         max_nonzeros,
@@ -172,6 +175,7 @@ fn pursuit_settings(params: &PursuitParams) -> String {
     );
     settings.add("elastic", elastic, 0);
     settings.add("joint", joint, 0);
+    settings.add("smooth_layer", smooth_layer, 0);
     settings.add("debias", debias, false);
     settings.add("loss", loss, "squares");
     settings.add("max_nonzeros", max_nonzeros.unwrap_or(0), 0);
@@ -186,6 +190,7 @@ fn learning_settings(params: &LearnParams) -> String {
         penalty,
         border,
         nonnegative,
+        smooth_layer,
         zero_mean,
         window,
         sizes,
@@ -212,6 +217,7 @@ fn learning_settings(params: &LearnParams) -> String {
         Method::Stochastic { step, decay } => format!("stochastic,{},{decay}", step_words(*step)),
     };
     settings.add("nonnegative", nonnegative, false);
+    settings.add("smooth_layer", smooth_layer, 0);
     settings.add("zero_mean", zero_mean, false);
     settings.add("window", window.map_or(String::new(), |window| window.to_string()), "");
     settings.add("sizes", sizes.iter().map(|size| format!("{size},")).collect::<String>(), "");

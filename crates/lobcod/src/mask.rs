@@ -5,7 +5,8 @@ use crate::extent::Extent;
 use crate::real::Real;
 use crate::signal::Signal;
 
-/// Weights `A` in [0, 1]: 1 = observed, 0 = missing. A one-channel mask applies to all channels.
+/// Weights `A`, usually in [0, 1]: 1 = observed, 0 = missing. A one-channel mask applies to all
+/// channels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mask<T> {
     weights: Signal<T>,
@@ -17,12 +18,27 @@ const SMALLEST_WEIGHT: f64 = 1e-16;
 impl<T: Real> Mask<T> {
     /// Creates a mask from weights; each must be in [0, 1] and at least one above 0.
     pub fn new(weights: Signal<T>) -> Result<Self> {
-        if weights.data().iter().all(|&w| w == T::ZERO) {
-            return Err(Error::Data(
-                "the mask marks every sample as missing; at least one must be known".into(),
-            ));
-        }
+        check_some(&weights)?;
         Self::of_part(weights)
+    }
+
+    /// Creates a mask from weights that may be above 1, for a pursuit or learning.
+    pub fn weighted(weights: Signal<T>) -> Result<Self> {
+        check_some(&weights)?;
+        let allowed = |w: T| w == T::ZERO || (w.to_f64() >= SMALLEST_WEIGHT && w.is_finite());
+        match weights.data().iter().find(|w| !allowed(**w)) {
+            Some(w) => Err(Error::parameter(
+                "a mask weight",
+                w,
+                "0 (missing) or a number of at least 1e-16 (observed)",
+            )),
+            None => Ok(Self { weights }),
+        }
+    }
+
+    /// The largest weight.
+    pub fn largest(&self) -> T {
+        self.weights.data().iter().fold(T::ZERO, |most, &w| if w > most { w } else { most })
     }
 
     /// A mask for a part of a signal, in which every sample may be missing.
@@ -70,4 +86,13 @@ impl<T: Real> Mask<T> {
         }
         Ok(())
     }
+}
+
+fn check_some<T: Real>(weights: &Signal<T>) -> Result<()> {
+    if weights.data().iter().all(|&w| w == T::ZERO) {
+        return Err(Error::Data(
+            "the mask marks every sample as missing; at least one must be known".into(),
+        ));
+    }
+    Ok(())
 }

@@ -24,12 +24,14 @@ def set_sizes(options: dict[str, Any]) -> None:
     """Set the box of all atoms, and the size of each where they have several."""
     options["sizes"] = []
     if not isinstance(options["size"], list):
+        if options["atoms"] is None:
+            options["atoms"] = DEFAULTS["learn"]["atoms"]
         return
-    pairs, usual = options["size"], DEFAULTS["learn"]["atoms"]
+    pairs = options["size"]
     total = sum(count for _, count in pairs)
     if len({len(size) for size, _ in pairs}) > 1:
         raise ValueError("the sizes of the atoms have different numbers of axes")
-    if options["atoms"] not in (usual, total):
+    if options["atoms"] not in (None, total):
         raise ValueError(f"atoms is {options['atoms']}, but size has {total} atoms; remove atoms")
     options["atoms"] = total
     options["size"] = tuple(max(lengths) for lengths in zip(*(size for size, _ in pairs), strict=True))

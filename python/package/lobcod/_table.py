@@ -117,7 +117,8 @@ TOLERANCE = Parameter("tolerance", NUMBER, "Stop when the relative duality gap i
 BASE = Parameter(
     "base",
     TEXT,
-    'Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or ``"none"``.',
+    'Base layer: ``"local-mean"``, ``"smooth"`` or ``"smooth:WEIGHT"`` is subtracted before coding; ``"joint-smooth"`` or '
+    '``"joint-smooth:WEIGHT"`` is estimated together with the codes; ``"none"``.',
 )
 SEED = Parameter("seed", WHOLE, "Seed of the random number generator.")
 CHANNEL_AXIS = Parameter(
@@ -167,7 +168,12 @@ SCALE = Parameter(
 
 _HARDWARE = (THREAD_COUNT, ENGINE, TIME_LIMIT, MAX_MEMORY, PROGRESS_BAR)
 
-_ATOMS = Parameter("atoms", WHOLE, "Number of atoms.")
+_ATOMS = Parameter(
+    "atoms",
+    optional(WHOLE),
+    f"Number of atoms. Default: {DEFAULTS['learn']['atoms']}, or as given by `size`.",
+    None,
+)
 _SIZE = Parameter(
     "size",
     BOXES,

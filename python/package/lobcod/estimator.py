@@ -16,6 +16,7 @@ from ._kinds import NOT_GIVEN
 from ._learn import learn
 from ._options import usual_size
 from ._stream import Stream
+from ._table import DEFAULTS
 from ._warnings import warn
 
 try:
@@ -264,12 +265,17 @@ class ConvolutionalDictionaryLearning(TransformerMixin, BaseEstimator):  # type:
 
     def _model_options(self, samples: list[Array]) -> dict[str, Any]:
         """Return the options shared by `learn` and `Stream`."""
+        if self.base.startswith("joint-"):
+            raise ValueError(
+                f"base is {self.base!r}, but rows of codes cannot hold layers that are estimated with them; "
+                'use base="smooth", or lobcod.learn and lobcod.encode'
+            )
         rank = samples[0].ndim - (self.channel_axis is not None)
-        seed = self._named("random_state")
+        seed, atoms = self._named("random_state"), self._named("n_components")
         if not isinstance(seed, (int, np.integer)):
             seed = check_random_state(seed).randint(2**31 - 1)
         return {
-            "atoms": self._named("n_components"),
+            "atoms": None if isinstance(self.size, list) and atoms == DEFAULTS["learn"]["atoms"] else atoms,
             "size": usual_size(rank) if self.size is None else self.size,
             "seed": seed,
             "base": self.base,

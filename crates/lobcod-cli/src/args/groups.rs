@@ -157,7 +157,8 @@ pub struct ProblemArgs {
     /// The penalty.
     #[command(flatten)]
     pub penalty: PenaltyArgs,
-    /// Base layer subtracted before coding: local-mean, smooth, smooth:WEIGHT or none.
+    /// Base layer: local-mean or smooth[:WEIGHT] is subtracted before coding, joint-smooth[:WEIGHT]
+    /// is estimated together with the codes, none is not used.
     #[arg(long, value_name = "BASE", default_value_t = Base::LocalMean)]
     pub base: Base,
     /// Boundary condition: unconstrained (free), zeros (zero), wrap-around (periodic) or only
@@ -169,6 +170,13 @@ pub struct ProblemArgs {
         value_parser = one_of::<Border, _>(["free", "zero", "periodic", "inside"])
     )]
     pub border: Border,
+}
+
+impl ProblemArgs {
+    /// The base layer, if it is estimated together with the codes.
+    pub fn joint_base(&self) -> Option<String> {
+        (self.base.joint_weight() > 0.0).then(|| self.base.to_string())
+    }
 }
 
 /// Constraints on the codes.

@@ -328,10 +328,18 @@ pub struct LearnArgs {
     pub console: ConsoleArgs,
 }
 
+impl EncodeArgs {
+    /// The model of the codes, for reports.
+    pub fn model_words(&self) -> Vec<String> {
+        self.codes.words().into_iter().chain(self.problem.joint_base()).collect()
+    }
+}
+
 impl LearnArgs {
     /// The constraints on codes and atoms, for reports.
     pub fn model_words(&self) -> Vec<String> {
         let mut words = self.model.words();
+        words.extend(self.problem.joint_base());
         let several = self.learning.size.as_ref().filter(|sizes| !sizes.of_atoms().is_empty());
         words.extend(several.map(|sizes| format!("sizes {sizes}")));
         words

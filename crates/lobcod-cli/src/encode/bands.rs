@@ -217,7 +217,7 @@ impl<'a, T: Real> Banded<'a, T> {
         };
         // The codes are on disk; the report needs only their shape.
         let needles = vec![Needles::new(extent, channels, args.problem.border, Vec::new())];
-        let answer = Answer { needles, report };
+        let answer = Answer { needles, layers: Vec::new(), report };
         Ok(Results {
             args,
             sources: vec![source],

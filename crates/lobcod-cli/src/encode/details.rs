@@ -43,7 +43,7 @@ pub(super) fn refused(
         (image.holes.is_some(), "a mask", "remove --holes"),
         (image.holes_colour.is_some(), "painted holes", "remove --holes-colour"),
         (
-            matches!(problem.base, Base::Smooth { .. }),
+            matches!(problem.base, Base::Smooth { .. } | Base::JointSmooth { .. }),
             "a smooth base",
             "use --base local-mean or none",
         ),

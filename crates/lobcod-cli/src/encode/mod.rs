@@ -17,7 +17,9 @@ use crate::dictionary::Chosen;
 use crate::dry_run::{Plan, Work};
 use crate::engine;
 use crate::flow::{Job, flow};
-use crate::input::{Prepared, Source, prepare, read_inputs, read_options, shape, with_bases};
+use crate::input::{
+    Prepared, Source, prepare, read_inputs, read_options, shape, subtract_layers, with_bases,
+};
 use crate::output::paths::{CodesFiles, keep_inputs};
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
@@ -195,7 +197,7 @@ impl<'a, T: Real> Job for Encoding<'a, T> {
         Ok(work.of_pursuit(self.args.problem.base, params, until))
     }
 
-    fn run(self) -> Result<Results<'a, T>> {
+    fn run(mut self) -> Result<Results<'a, T>> {
         let (args, atoms) = (self.args, &self.chosen.dictionary);
         let watcher = Watcher::of(&args.console, "encode");
         let file = args.checkpoints.checkpoint.as_deref();
@@ -207,7 +209,7 @@ impl<'a, T: Real> Job for Encoding<'a, T> {
             }
             None => self.pursuit.run(&*engine, &self.observed, atoms, &mut keeper),
         };
-        let answer = match answer {
+        let mut answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
                 keeper.rescue();
@@ -215,6 +217,8 @@ impl<'a, T: Real> Job for Encoding<'a, T> {
             }
         };
         let kept = keeper.finish(answer.report.status);
+        let layers = std::mem::take(&mut answer.layers);
+        subtract_layers(layers, &mut self.observed, self.sources.iter_mut())?;
         let peak = self.whites[0].peak(args.score.peak);
         Ok(Results {
             args,

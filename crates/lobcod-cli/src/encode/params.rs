@@ -32,6 +32,7 @@ pub fn pursuit(args: &EncodeArgs) -> Result<Pursuit> {
     params.atom_weights = codes.atom_weights.as_deref().map(read_vector).transpose()?;
     params.elastic = codes.elastic;
     params.joint = codes.joint;
+    params.smooth_layer = problem.base.joint_weight();
     params.debias = codes.debias;
     params.loss = codes.loss;
     params.max_nonzeros = match codes.max_nonzeros {

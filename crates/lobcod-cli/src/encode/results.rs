@@ -123,7 +123,7 @@ impl<T: Real> Finished for Results<'_, T> {
             normalised_atoms: self.chosen.normalised(),
             base: args.problem.base.to_string(),
             border: args.problem.border.to_string(),
-            model: args.codes.words(),
+            model: args.model_words(),
             scale: args.input.scale.value(),
             output: self.output().map(json::file),
             report: json::optional_file(&args.page.report),
@@ -182,7 +182,7 @@ impl<T: Real> Finished for Results<'_, T> {
                 ),
             );
         }
-        let model = self.args.codes.words();
+        let model = self.args.model_words();
         if !model.is_empty() {
             table.row("model", model.join(", "));
         }

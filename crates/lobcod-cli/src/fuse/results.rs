@@ -117,7 +117,7 @@ impl Finished for Results<'_> {
             title: format!("lobcod fuse: {}", plural(self.args.images.len(), "image")),
             sections: vec![view.section()?],
             dictionary: &self.chosen.dictionary,
-            answer: &Answer { needles: Vec::new(), report: self.report() },
+            answer: &Answer { needles: Vec::new(), layers: Vec::new(), report: self.report() },
             tolerance: self.args.run.tolerance,
             lead: self.lead(),
             facts,

@@ -5,6 +5,7 @@ use crate::dictionary::{Chosen, check_axes, check_size, usual_size};
 use crate::output::table::plural;
 use crate::values::{InitChoice, Sizes};
 use anyhow::{Result, ensure};
+use lobcod::base::Base;
 use lobcod::{Dictionary, Extent, Observed, Real};
 use std::path::Path;
 
@@ -75,20 +76,16 @@ impl<T: Real> First<T> {
 
     /// The atoms, after the frozen ones; generated ones span all channels of the signals.
     pub fn make(self, args: &LearnArgs, observed: &[Observed<T>]) -> Result<Chosen<T>> {
-        let made = self.make_free(&args.learning, observed, args.run.seed)?;
+        let made = self.make_free(args, observed)?;
         match &args.model.freeze {
             Some(frozen) => made.after(frozen),
             None => Ok(made),
         }
     }
 
-    fn make_free(
-        self,
-        args: &LearningArgs,
-        observed: &[Observed<T>],
-        seed: u64,
-    ) -> Result<Chosen<T>> {
-        let (atoms, channels) = (args.atoms()?, observed[0].signal.channels());
+    fn make_free(self, args: &LearnArgs, observed: &[Observed<T>]) -> Result<Chosen<T>> {
+        let (atoms, channels) = (args.learning.atoms()?, observed[0].signal.channels());
+        let (seed, base) = (args.run.seed, args.problem.base);
         Ok(match self {
             First::Read(chosen) => chosen,
             First::Random(extent) => {
@@ -96,7 +93,14 @@ impl<T: Real> First<T> {
             }
             First::Dct(extent) => Chosen::made(Dictionary::dct(extent, channels, atoms)?, "dct"),
             First::Patches(extent) => {
-                let signals: Vec<_> = observed.iter().map(|o| o.signal.clone()).collect();
+                // Layers that are learnt with the atoms are not subtracted yet.
+                let signal = |o: &Observed<T>| match base {
+                    Base::JointSmooth { .. } => {
+                        o.signal.minus(&base.layer(&o.signal, o.mask.as_ref(), extent)?)
+                    }
+                    _ => Ok(o.signal.clone()),
+                };
+                let signals = observed.iter().map(signal).collect::<lobcod::Result<Vec<_>>>()?;
                 Chosen::made(Dictionary::patches(&signals, extent, atoms, seed)?, "patches")
             }
         })

@@ -17,7 +17,7 @@ use crate::command::Command;
 use crate::dry_run::{Plan, Work};
 use crate::engine;
 use crate::flow::{Finished as _, Job, flow};
-use crate::input::{read_inputs, read_options, shape, with_bases};
+use crate::input::{read_inputs, read_options, shape, subtract_layers, with_bases};
 use crate::output::paths::{check_dictionary, keep_inputs};
 use crate::output::table::{number, plural};
 use crate::progress::Watcher;
@@ -165,7 +165,7 @@ impl<'a, T: Real> Job for Learning<'a, T> {
         Ok(work.of_pursuit(args.problem.base, &params.pursuit(params.penalty), until))
     }
 
-    fn run(self) -> Result<Results<'a, T>> {
+    fn run(mut self) -> Result<Results<'a, T>> {
         let (args, observed) = (self.task.args, &self.details.observed);
         let watcher = Watcher::of_learning(&args.console, "pass", args.learning.passes());
         let file = args.checkpoints.checkpoint.as_deref();
@@ -179,13 +179,16 @@ impl<'a, T: Real> Job for Learning<'a, T> {
             }
             None => self.learner.run(&*engine, observed, atoms, &mut keeper),
         };
-        let learnt = match learnt {
+        let mut learnt = match learnt {
             Ok(learnt) => learnt,
             Err(error) => {
                 keeper.rescue();
                 return Err(self.budget.refuse()(error).into());
             }
         };
+        let layers = std::mem::take(&mut learnt.layers);
+        let Details { observed, first, .. } = &mut self.details;
+        subtract_layers(layers, observed, std::iter::once(first))?;
         let closeness = Closeness::new(observed, self.white.peak(args.score.peak));
         let mut results = Results {
             task: self.task,

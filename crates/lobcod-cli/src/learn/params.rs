@@ -13,6 +13,7 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     let mut params = LearnParams::new(penalty(&args.problem.penalty));
     params.border = args.problem.border;
     params.nonnegative = args.model.nonnegative;
+    params.smooth_layer = args.problem.base.joint_weight();
     params.zero_mean = args.model.zero_mean;
     params.window = args.model.window;
     params.sizes = learning.size.as_ref().map(Sizes::of_atoms).unwrap_or_default();

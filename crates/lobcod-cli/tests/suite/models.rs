@@ -1,8 +1,8 @@
-//! `lobcod learn` with constraints on codes and atoms.
+//! Models of `lobcod encode` and `lobcod learn`.
 
-use crate::common::{Desk, text};
-use lobcod::Dictionary;
-use lobcod_io::{read_codes, read_dictionary};
+use crate::common::{Desk, near, number, text};
+use lobcod::{Dictionary, Extent, Signal};
+use lobcod_io::{Depth, read_codes, read_dictionary};
 
 const SMALL: &str = "--atoms 4 --size 5x5 --passes 8 --base none";
 const FEW: &str = "--atoms 4 --base none";
@@ -108,4 +108,69 @@ fn a_stream_takes_the_constraints_and_every_wrong_use_gets_a_sentence() {
         assert!(error.contains(words), "{options}: {error}");
         assert!(!desk.path("no.npz").exists(), "{options}");
     }
+}
+
+#[test]
+fn a_smooth_layer_is_estimated_with_codes_and_atoms() {
+    let desk = desk();
+    desk.mask("known.png", &[30, 34]);
+    let options = "--base joint-smooth:8 --known known.png --relative-penalty 0.1";
+    let coded = desk.json(&format!("encode a.png -o c.npz {options} --precision f64"));
+    assert_eq!((&coded["status"], &coded["base"]), (&"converged".into(), &"joint-smooth:8".into()));
+    assert_eq!(coded["model"], serde_json::json!(["joint-smooth:8"]));
+    let codes = read_codes::<f64>(&desk.path("c.npz"), None).unwrap();
+    let layer = codes.base.expect("a layer");
+    let made = codes.needles.synthesise(&codes.dictionary).unwrap();
+    let image = common::texture(&[30, 34], 1, 0.0);
+    let error = |i: usize| f64::from(image.data()[i]) - layer.data()[i] - made.data()[i];
+    let term: f64 = (0..1020).filter(|i| i % 11 != 0).map(|i| 0.5 * error(i).powi(2)).sum();
+    assert!(near(term, number(&coded, "data_term"), 1e-9), "{term} {coded}");
+    desk.succeed("decode c.npz -o out.png");
+    let plan = desk.succeed(&format!("encode a.png {options} --dry-run"));
+    assert!(plan.contains("joint-smooth:8"), "{plan}");
+    desk.succeed(&format!("encode a.png {options} --report page.html"));
+
+    let learn = format!("learn a.png -o d.npz --atoms 4 --size 5x5 --passes 6 {options}");
+    let learnt = desk.json(&format!("{learn} --init patches --report learnt.html"));
+    assert_eq!(learnt["model"], serde_json::json!(["joint-smooth:8"]));
+    let last = learnt["history"][5]["objective"].as_f64().unwrap();
+    assert!(number(&learnt, "objective") <= 1.001 * last, "{learnt}");
+    for (line, words) in [
+        ("encode a.png --base joint-smooth --debias", "cannot be combined with debiased codes"),
+        ("encode a.png --base joint-smooth --loss l1", "cannot be combined with a robust loss"),
+        ("learn a.png -o no.npz --base joint-smooth --stream", "never estimates smooth layers"),
+    ] {
+        let output = desk.run(line);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {error}");
+        assert!(error.contains(words), "{line}: {error}");
+    }
+    assert_eq!(desk.run("encode a.png --base joint-smooth:0").status.code(), Some(2));
+}
+
+/// Twice the weights and four times the penalty give the same codes and four times the objective.
+#[test]
+fn weights_above_1_are_in_the_units_of_the_given_problem() {
+    let desk = desk();
+    let weights = |factor: f32| {
+        let weight = |i: usize| factor * [0.0, 0.25, 0.5, 1.0][i % 4];
+        let extent = Extent::new(&[30, 34]).unwrap();
+        Signal::from_planar(extent, 1, (0..1020).map(weight).collect()).unwrap()
+    };
+    desk.write("one.npy", &weights(1.0), Depth::F32);
+    desk.write("two.npy", &weights(2.0), Depth::F32);
+    let options = "--base none --tolerance 1e-6 --precision f64";
+    let one = desk.json(&format!("encode a.png --known one.npy --penalty 10 {options}"));
+    let two = desk.json(&format!("encode a.png --known two.npy --penalty 40 {options}"));
+    for name in ["objective", "data_term", "penalty", "penalty_max"] {
+        assert!(near(4.0 * number(&one, name), number(&two, name), 1e-9), "{name}: {two}");
+    }
+    assert_eq!(one["nonzeros"], two["nonzeros"]);
+    let few = "--atoms 3 --size 4x4 --passes 3 --base none";
+    let one = desk.json(&format!("learn a.png -o d.npz --known one.npy --penalty 10 {few}"));
+    let two = desk.json(&format!("learn a.png -o d.npz --known two.npy --penalty 40 {few}"));
+    assert!(near(4.0 * number(&one, "objective"), number(&two, "objective"), 1e-6));
+    let output = desk.run("inpaint a.png -o out.png --known two.npy");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("only encode and learn use"));
 }

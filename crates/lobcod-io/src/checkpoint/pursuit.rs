@@ -39,6 +39,10 @@ pub fn write_checkpoint(
     arrays.push(("tile_counts", lengths(&state.pending)));
     let pending = || state.pending.iter().flatten().copied();
     arrays.push(("pending", Array::new(&[pending().count()], pending())));
+    if !checkpoint.layers.is_empty() {
+        let layers = &checkpoint.layers;
+        arrays.push(("layers", Array::new(&[layers.len()], layers.iter().copied())));
+    }
     write(path, Kind::Pursuit, checkpoint.fingerprint, arrays, &state.codes, ranks)
 }
 
@@ -52,7 +56,12 @@ pub fn read_checkpoint(path: &Path) -> Result<Checkpoint> {
             (whole(&fields, "history", nonzeros)?, (gap >= 0.0).then_some(gap));
         Ok(HistoryPoint { seconds, objective, nonzeros, relative_gap })
     };
+    let layers = match fields.npz.find("layers")? {
+        Some(_) => fields.numbers("layers", None)?,
+        None => Vec::new(),
+    };
     Ok(Checkpoint {
+        layers,
         fingerprint,
         seconds: s[0],
         discovery_sweeps: count(s[1])?,

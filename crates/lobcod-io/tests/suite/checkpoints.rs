@@ -42,6 +42,7 @@ fn pursuit() -> Checkpoint {
             codes: vec![vec![code(1, 0.1), code(2, -0.2)], vec![], vec![code(5, 3.0)]],
             pending: vec![vec![0.5, f64::INFINITY]],
         },
+        layers: vec![1.0, 0.25, -0.5],
         history: vec![
             HistoryPoint { seconds: 0.5, objective: 20.0, nonzeros: 1, relative_gap: None },
             HistoryPoint { seconds: 1.0, objective: 12.25, nonzeros: 3, relative_gap: Some(0.25) },

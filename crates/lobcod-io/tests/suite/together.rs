@@ -17,6 +17,7 @@ fn checkpoint(ranks: std::ops::Range<usize>) -> Checkpoint {
     let code =
         |rank: usize| Code { position: [0, 0, rank as i32], atom: 1, channel: 0, value: 0.5 };
     Checkpoint {
+        layers: Vec::new(),
         fingerprint: 7,
         seconds: 1.0,
         discovery_sweeps: 2,

@@ -4,6 +4,7 @@ mod local_mean;
 mod smooth;
 
 pub use local_mean::{box_mean, local_mean};
+pub(crate) use smooth::LayerSolver;
 pub use smooth::{smooth, smooth_memory, smooth_on};
 
 use crate::error::{Error, Result};
@@ -14,8 +15,8 @@ use crate::signal::Signal;
 use std::fmt;
 use std::str::FromStr;
 
-/// The base layer to subtract; written `none`, `local-mean`, `smooth` (weight 5) or
-/// `smooth:WEIGHT`.
+/// The base layer; written `none`, `local-mean`, `smooth` (weight 5), `smooth:WEIGHT`,
+/// `joint-smooth` (weight 5) or `joint-smooth:WEIGHT`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Base {
     /// Nothing is subtracted.
@@ -28,13 +29,31 @@ pub enum Base {
         /// Weight of the squared gradient.
         mu: f64,
     },
+    /// A smooth layer estimated together with the codes, see
+    /// [`PursuitParams::smooth_layer`](crate::PursuitParams::smooth_layer): nothing is subtracted
+    /// beforehand.
+    JointSmooth {
+        /// Weight of the squared gradient.
+        mu: f64,
+    },
 }
 
 impl Base {
     /// Default weight of the squared gradient: the paper's choice for fusion.
     pub const DEFAULT_MU: f64 = 5.0;
 
-    /// The base layer of a signal, zeros for [`Base::None`]; `window` is the box of an atom.
+    /// Weight of a layer that is estimated together with the codes; 0 for all others.
+    pub fn joint_weight(&self) -> f64 {
+        if let Base::JointSmooth { mu } = *self { mu } else { 0.0 }
+    }
+
+    /// Whether a layer is subtracted before coding.
+    pub fn is_subtracted(&self) -> bool {
+        !matches!(self, Base::None | Base::JointSmooth { .. })
+    }
+
+    /// The base layer of a signal, zeros for [`Base::None`], that of the signal without codes for
+    /// [`Base::JointSmooth`]; `window` is the box of an atom.
     ///
     /// ```
     /// use lobcod::{Extent, Signal, base::Base};
@@ -53,14 +72,14 @@ impl Base {
         match *self {
             Base::None => Ok(Signal::zeros(signal.extent(), signal.channels())),
             Base::LocalMean => local_mean(signal, mask, window),
-            Base::Smooth { mu } => smooth(signal, mask, mu),
+            Base::Smooth { mu } | Base::JointSmooth { mu } => smooth(signal, mask, mu),
         }
     }
 
     /// Temporary memory the layer needs, in bytes.
     pub fn memory(&self, extent: Extent, masked: bool) -> u64 {
         let numbers = match (self, masked) {
-            (Base::None, _) => 0,
+            (Base::None | Base::JointSmooth { .. }, _) => 0,
             (Base::LocalMean, false) => 1,
             (Base::LocalMean, true) => 4,
             (Base::Smooth { .. }, false) => return smooth_memory(extent),
@@ -77,6 +96,7 @@ impl fmt::Display for Base {
             Base::LocalMean => f.write_str("local-mean"),
             Base::Smooth { mu } if *mu == Self::DEFAULT_MU => f.write_str("smooth"),
             Base::Smooth { mu } => write!(f, "smooth:{mu}"),
+            Base::JointSmooth { mu } => write!(f, "joint-{}", Base::Smooth { mu: *mu }),
         }
     }
 }
@@ -84,6 +104,9 @@ impl fmt::Display for Base {
 impl FromStr for Base {
     type Err = Error;
     fn from_str(s: &str) -> Result<Self> {
+        if let Some(Ok(Base::Smooth { mu })) = s.strip_prefix("joint-").map(str::parse) {
+            return Ok(Base::JointSmooth { mu });
+        }
         let weight = |w: &str| w.parse().ok().filter(|mu: &f64| *mu > 0.0 && mu.is_finite());
         match (s, s.strip_prefix("smooth:").and_then(weight)) {
             ("none", _) => Ok(Base::None),
@@ -93,7 +116,7 @@ impl FromStr for Base {
             _ => Err(Error::parameter(
                 "the base",
                 s,
-                "local-mean, smooth, smooth:WEIGHT with a weight above 0, or none",
+                "local-mean, smooth, joint-smooth, either with :WEIGHT above 0, or none",
             )),
         }
     }

@@ -76,6 +76,70 @@ pub fn smooth_memory(extent: Extent) -> u64 {
     ((copies * extent.volume() + TRANSFORM * longest) * size_of::<f64>()) as u64
 }
 
+/// Solves for smooth layers while the residual changes.
+pub(crate) struct LayerSolver {
+    transform: CosineSolve,
+    mu: f64,
+}
+
+impl LayerSolver {
+    pub fn new(extent: Extent, mu: f64, threads: usize) -> Self {
+        Self { transform: CosineSolve::new(extent.padded(), threads), mu }
+    }
+
+    /// Improves a layer `B` of one channel with its residual `R = A^2 (Y - B - X)`: exactly or, with
+    /// weights `A^2`, until the gradient is the fraction `tolerance` of what it was. The sum of the
+    /// residual is then 0.
+    pub fn improve(
+        &mut self,
+        layer: &mut [f64],
+        residual: &[f64],
+        squares: Option<&[f64]>,
+        tolerance: f64,
+    ) {
+        let Self { transform, mu } = self;
+        let mut gradient = residual.to_vec();
+        add_laplacian(&mut gradient, layer, transform.size, -*mu);
+        let Some(squares) = squares else {
+            transform.solve(&mut gradient, 1.0, *mu);
+            return add(layer, &gradient);
+        };
+        let total: f64 = squares.iter().sum();
+        if total == 0.0 {
+            return;
+        }
+        // The best constant, also after the descent, which ends early.
+        let shift = |layer: &mut [f64], gradient: &mut [f64]| {
+            let mean = gradient.iter().sum::<f64>() / total;
+            layer.iter_mut().for_each(|b| *b += mean);
+            gradient.iter_mut().zip(squares).for_each(|(g, a)| *g -= mean * a);
+        };
+        shift(layer, &mut gradient);
+        let mut change = vec![0.0; layer.len()];
+        descend(&mut change, &mut gradient, squares, (*mu, tolerance), transform);
+        add(layer, &change);
+        shift(layer, &mut gradient);
+    }
+
+    /// `mu/2 ||grad B||^2`.
+    pub fn term(&self, layer: &[f64]) -> f64 {
+        let mut slopes = vec![0.0; layer.len()];
+        add_laplacian(&mut slopes, layer, self.transform.size, self.mu);
+        0.5 * dot(layer, &slopes)
+    }
+
+    /// `1/(2 mu) <R, L^+ R>`: the conjugate of [`LayerSolver::term`] at a residual of sum 0.
+    pub fn conjugate(&mut self, residual: &[f64]) -> f64 {
+        let mut potential = residual.to_vec();
+        self.transform.solve(&mut potential, 0.0, self.mu);
+        0.5 * dot(residual, &potential)
+    }
+}
+
+fn add(layer: &mut [f64], change: &[f64]) {
+    layer.iter_mut().zip(change).for_each(|(b, x)| *b += x);
+}
+
 /// Columns transposed together, to use whole cache lines.
 const COLUMNS: usize = 16;
 
@@ -104,7 +168,7 @@ impl CosineSolve {
         Self { size, threads, transforms, eigenvalues, transposed: Vec::new() }
     }
 
-    /// `data <- (shift I + mu L)^-1 data`.
+    /// `data <- (shift I + mu L)^-1 data`; the pseudo-inverse if `shift` is 0.
     fn solve(&mut self, data: &mut [f64], shift: f64, mu: f64) {
         if self.size[0] == 1 && self.size[1..].iter().all(|&n| n > 1) {
             self.solve_plane(data, shift, mu)
@@ -129,7 +193,7 @@ impl CosineSolve {
             let outer = planes[row / rows.len()] + rows[row % rows.len()];
             line.iter_mut()
                 .zip(columns)
-                .for_each(|(x, inner)| *x /= gain * (shift + mu * (outer + inner)));
+                .for_each(|(x, inner)| divide(x, gain * (shift + mu * (outer + inner))));
         }
         for axis in axes {
             let dct = &self.transforms[axis].1;
@@ -176,7 +240,7 @@ impl CosineSolve {
                     let inner = columns[COLUMNS * i + j];
                     line.iter_mut()
                         .zip(rows)
-                        .for_each(|(x, outer)| *x /= gain * (shift + mu * (outer + inner)));
+                        .for_each(|(x, outer)| divide(x, gain * (shift + mu * (outer + inner))));
                     up.process_dct3_with_scratch(line, t);
                 }
             },
@@ -201,6 +265,12 @@ impl CosineSolve {
     }
 }
 
+/// Divides a coefficient by an eigenvalue, or sets it to 0 where that is 0.
+#[inline(always)]
+fn divide(x: &mut f64, eigenvalue: f64) {
+    *x = if eigenvalue == 0.0 { 0.0 } else { *x / eigenvalue };
+}
+
 /// Solves `(A^2 + mu L) B = A^2 Y` in place; `layer` holds `Y` on entry and `B` on return.
 fn solve_masked(
     layer: &mut [f64],
@@ -215,38 +285,53 @@ fn solve_masked(
     // L annihilates constants: subtracting the weighted mean keeps the system well conditioned for
     // large mu.
     let mean = dot(layer, squares) / total;
-    let shift = total / layer.len() as f64;
     let mut residual: Vec<f64> = layer.iter().zip(squares).map(|(y, a)| a * (y - mean)).collect();
     layer.fill(0.0);
-    let target = TOLERANCE * dot(&residual, &residual).sqrt();
+    if !descend(layer, &mut residual, squares, (mu, TOLERANCE), transform) {
+        return Err(Error::Data(format!(
+            "the smooth layer with weight {mu} did not converge for this mask; use a weight \
+             closer to 1"
+        )));
+    }
+    layer.iter_mut().for_each(|x| *x += mean);
+    Ok(())
+}
+
+/// Conjugate gradients for `(A^2 + mu L) x = b`, where `residual` is `b - (A^2 + mu L) x` on entry
+/// and on return; false if its norm was not reduced to the fraction `tolerance`.
+fn descend(
+    x: &mut [f64],
+    residual: &mut [f64],
+    squares: &[f64],
+    (mu, tolerance): (f64, f64),
+    transform: &mut CosineSolve,
+) -> bool {
+    let shift = squares.iter().sum::<f64>() / x.len() as f64;
+    let target = tolerance * dot(residual, residual).sqrt();
     let precondition = |residual: &[f64], transform: &mut CosineSolve| {
         let mut z = residual.to_vec();
         transform.solve(&mut z, shift, mu);
         z
     };
-    let mut direction = precondition(&residual, transform);
-    let mut energy = dot(&residual, &direction);
-    let mut image = vec![0.0; layer.len()];
+    let mut direction = precondition(residual, transform);
+    let mut energy = dot(residual, &direction);
+    let mut image = vec![0.0; x.len()];
     for _ in 0..MAX_STEPS {
-        if dot(&residual, &residual).sqrt() <= target {
-            layer.iter_mut().for_each(|x| *x += mean);
-            return Ok(());
+        if dot(residual, residual).sqrt() <= target {
+            return true;
         }
         image.iter_mut().zip(&direction).zip(squares).for_each(|((q, d), a)| *q = a * d);
         add_laplacian(&mut image, &direction, transform.size, mu);
         let step = energy / dot(&direction, &image);
         for (i, d) in direction.iter().enumerate() {
-            layer[i] += step * d;
+            x[i] += step * d;
             residual[i] -= step * image[i];
         }
-        let z = precondition(&residual, transform);
-        let previous = std::mem::replace(&mut energy, dot(&residual, &z));
+        let z = precondition(residual, transform);
+        let previous = std::mem::replace(&mut energy, dot(residual, &z));
         direction.iter_mut().zip(z).for_each(|(d, z)| *d = z + energy / previous * *d);
     }
-    Err(Error::Data(format!(
-        "the smooth layer with weight {mu} did not converge for this mask; use a weight closer to \
-         1"
-    )))
+    false
 }
 
 /// `out += mu L x`.

@@ -288,6 +288,14 @@ impl<T: Real> Session<T> for FallbackSession<T> {
         self.call(|session| session.residual(plane))
     }
 
+    fn retarget(&mut self, plane: usize, target: Vec<T>) -> Result<()> {
+        self.certificate = None;
+        if let Some((problem, _)) = &mut self.spare {
+            problem.planes[plane].target.clone_from(&target);
+        }
+        self.call(|session| session.retarget(plane, target.clone()))
+    }
+
     fn memory(&self) -> u64 {
         let spare = self.spare.as_ref().map_or(0, |(problem, _)| bytes_of(problem));
         let remembered = self.remembered.iter().map(|(_, state)| state);

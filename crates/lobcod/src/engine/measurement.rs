@@ -40,6 +40,19 @@ impl Measurement {
         self.data_term() + penalty * self.weighted_l1 + self.elastic_term
     }
 
+    /// Sums and correlations of the same codes in a problem that is multiplied by a factor.
+    pub fn times(self, factor: f64) -> Self {
+        Self {
+            residual_energy: factor * self.residual_energy,
+            target_dot_residual: factor * self.target_dot_residual,
+            elastic_term: factor * self.elastic_term,
+            elastic_excess: self.elastic_excess.map(|excess| factor * excess),
+            unpenalised_correlation: factor * self.unpenalised_correlation,
+            largest_correlation: factor * self.largest_correlation,
+            ..self
+        }
+    }
+
     /// Dual value at the residual times `scale`.
     pub fn dual(&self, scale: f64) -> f64 {
         // The elastic net is the LASSO of `(Y, 0)` with the atoms `(D, sqrt(mu) I)`.

@@ -29,7 +29,7 @@ pub(crate) use weights::NeedleWeights;
 
 use crate::border::Border;
 use crate::dictionary::{Constraints, Dictionary};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::geometry::{InSignal, Region};
 use crate::grid::Grouping;
@@ -330,6 +330,15 @@ pub trait Session<T> {
     /// The residual of a plane including the squared weights, `A^2 (Y - B - sum P_i^T D a_i)`, over
     /// the signal, channel by channel.
     fn residual(&mut self, plane: usize) -> Result<Vec<T>>;
+    /// Replaces `Y - B` of a plane, over the signal, channel by channel; 0 where the weight is 0.
+    fn retarget(&mut self, plane: usize, target: Vec<T>) -> Result<()> {
+        let _ = (plane, target);
+        Err(Error::Unavailable(
+            "this engine does not estimate a smooth layer with the codes; use the cpu engine or \
+             subtract a layer beforehand"
+                .into(),
+        ))
+    }
     /// The current dictionary.
     fn dictionary(&self) -> &Dictionary<T>;
     /// Current size of the session's arrays in bytes.

@@ -45,11 +45,12 @@ use crate::error::{Error, Result};
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::pursuit::{
-    EXPECTED_DENSITY, Observed, Penalty, Start, check_codes, check_memory, gather_needles,
-    largest_correlation, measured_penalty, problem,
+    InGivenUnits, Normalised, Observed, Penalty, SmoothLayers, Start, check_codes, check_memory,
+    estimate_memory, gather_needles, largest_correlation, measured_penalty, problem,
 };
 use crate::real::Real;
 use crate::report::{Report, Status};
+use crate::signal::Signal;
 use atomwise::Atomwise;
 use batch::Batch;
 use solver::{LearnSolver, PassMethod};
@@ -115,6 +116,8 @@ pub struct Learnt<T> {
     pub dictionary: Dictionary<T>,
     /// Needles of every signal.
     pub needles: Vec<Needles<T>>,
+    /// The smooth layers that were estimated with codes and atoms, one per signal; otherwise empty.
+    pub layers: Vec<Signal<T>>,
     /// Report of the learner.
     pub report: LearnReport,
 }
@@ -146,7 +149,9 @@ impl Learner {
         first: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
-        self.learn(engine, signals, first, None, observer)
+        self.normalised(signals, observer, |learner, signals, observer| {
+            learner.learn(engine, signals, first, None, observer)
+        })
     }
 
     /// Learns from signals that come one after the other, starting from `first`.
@@ -179,7 +184,35 @@ impl Learner {
         first: &Dictionary<T>,
         observer: &mut dyn Observer,
     ) -> Result<Learnt<T>> {
-        self.learn(engine, signals, first, Some(checkpoint), observer)
+        self.normalised(signals, observer, |learner, signals, observer| {
+            learner.learn(engine, signals, first, Some(checkpoint), observer)
+        })
+    }
+
+    /// Learns with mask weights in [0, 1], and reports in the given units.
+    fn normalised<T: Real>(
+        &self,
+        signals: &[Observed<T>],
+        observer: &mut dyn Observer,
+        learn: impl Fn(&Self, &[Observed<T>], &mut dyn Observer) -> Result<Learnt<T>>,
+    ) -> Result<Learnt<T>> {
+        let Some(normalised) = Normalised::of(signals, self.params.border)? else {
+            return learn(self, signals, observer);
+        };
+        let factor = normalised.factor();
+        let params = self.params.clone().with(|p| {
+            p.penalty = normalised.penalty(p.penalty);
+            p.smooth_layer /= factor;
+            p.target_objective = p.target_objective.map(|target| target / factor);
+        });
+        let mut observer = InGivenUnits { observer, factor };
+        let mut learnt = learn(&params.check()?, &normalised.signals, &mut observer)?;
+        normalised.restore(&mut learnt.report.pursuit);
+        for point in &mut learnt.report.history {
+            point.objective *= factor;
+            point.data_term *= factor;
+        }
+        Ok(learnt)
     }
 
     /// Estimates the working memory of learning, in bytes.
@@ -189,7 +222,8 @@ impl Learner {
         signals: &[Observed<T>],
         first: &Dictionary<T>,
     ) -> Result<u64> {
-        engine.estimate_memory(&self.problem(signals, first)?, EXPECTED_DENSITY)
+        let problem = self.problem(signals, first)?;
+        estimate_memory(&self.params.problem(), engine, &problem, signals)
     }
 
     fn problem<T: Real>(
@@ -225,7 +259,7 @@ impl Learner {
             ));
         }
         let problem = self.problem(signals, first)?;
-        check_memory(engine, &problem, params.max_memory)?;
+        check_memory(&params.problem(), engine, &problem, signals, params.max_memory)?;
         let extents = problem.planes.iter().map(|p| p.extent).collect();
         drop(problem);
         let fingerprint = learning_fingerprint(params, signals, first);
@@ -236,6 +270,7 @@ impl Learner {
             engine.agreement(),
             &open,
             (first, extents),
+            (signals, SmoothLayers::of(&params.problem(), signals, first, engine.threads())),
             fingerprint,
             observer,
         )?;
@@ -270,7 +305,7 @@ impl Learner {
             history,
             pursuit: answer.report,
         };
-        Ok(Learnt { dictionary, needles: answer.needles, report })
+        Ok(Learnt { dictionary, needles: answer.needles, layers: answer.layers, report })
     }
 }
 

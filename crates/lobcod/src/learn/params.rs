@@ -39,6 +39,7 @@ impl Method {
 /// | `penalty` | required | > 0 | weight of the l1 norm, absolute or relative to penalty_max of the first dictionary |
 /// | `border` | free | | border condition |
 /// | `nonnegative` | false | | codes >= 0 |
+/// | `smooth_layer` | 0 | >= 0, not a stream | weight of the squared gradient of a smooth layer that is estimated with codes and atoms |
 /// | `zero_mean` | false | | every channel of an atom has mean zero |
 /// | `window` | none | | atoms are tapered towards the ends of their box |
 /// | `sizes` | none | at most the box | size of every learnt atom, from the first corner of the box |
@@ -64,6 +65,9 @@ pub struct LearnParams {
     pub border: Border,
     /// Whether codes must be non-negative.
     pub nonnegative: bool,
+    /// Weight of the squared gradient of a smooth layer that is estimated with codes and atoms
+    /// ([`Learnt::layers`](super::Learnt::layers)); 0: nothing is subtracted from the signals.
+    pub smooth_layer: f64,
     /// Whether every channel of an atom has mean zero.
     pub zero_mean: bool,
     /// Window of the atoms.
@@ -118,6 +122,7 @@ impl LearnParams {
             penalty,
             border: Border::Free,
             nonnegative: false,
+            smooth_layer: 0.0,
             zero_mean: false,
             window: None,
             sizes: Vec::new(),
@@ -180,6 +185,7 @@ impl LearnParams {
             border: self.border,
             tolerance: self.tolerance,
             nonnegative: self.nonnegative,
+            smooth_layer: self.smooth_layer,
             ..PursuitParams::new(penalty)
         }
     }

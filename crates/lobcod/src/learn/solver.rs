@@ -10,13 +10,16 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::needles::Code;
 use crate::observe::{Observer, Progress};
-use crate::pursuit::check_objective;
+use crate::pursuit::{Observed, SmoothLayers, check_objective};
 use crate::real::Real;
 use crate::report::Status;
 use crate::run::{Limits, Run};
 
 /// Fraction of the time that passes take, about; the rest is the pursuit that ends the learning.
 const LEARNING: f64 = 0.95;
+
+/// Name of the layers in a checkpoint.
+const LAYERS: &str = "smooth_layers";
 
 /// What a method does in a pass, and what it remembers from one pass to the next.
 pub trait PassMethod<T> {
@@ -66,6 +69,8 @@ pub struct Pass<'c, 'o, T> {
     pub extents: &'c [Extent],
     /// Number of the pass, from 1.
     pub number: usize,
+    /// Term of the smooth layers, which are fixed during a pass.
+    pub layer_term: f64,
     /// The dictionary at the start of the pass; the session remembers the codes.
     pub before: Dictionary<T>,
     pub run: &'c mut Run<'o>,
@@ -80,10 +85,9 @@ impl<T: Real> Pass<'_, '_, T> {
 
     /// Measures the current objective.
     pub fn measure(&mut self) -> Result<LearnPoint> {
-        Ok(LearnPoint::of(
-            &self.session.measure(Measure::Objective, self.run.context())?,
-            self.penalty,
-        ))
+        let planes = self.session.measure(Measure::Objective, self.run.context())?;
+        let point = LearnPoint::of(&planes, self.penalty);
+        Ok(LearnPoint { objective: point.objective + self.layer_term, ..point })
     }
 
     /// Access to the operations that change the atoms.
@@ -103,6 +107,9 @@ pub struct LearnSolver<'a, T> {
     /// The initial dictionary, within the constraints.
     first: Dictionary<T>,
     session: Box<dyn Session<T>>,
+    /// The signals, and layers that are estimated with codes and atoms.
+    signals: &'a [Observed<T>],
+    layers: SmoothLayers,
     extents: Vec<Extent>,
     method: Box<dyn PassMethod<T>>,
     /// State of the method before the last pass, and the number of passes until then.
@@ -119,6 +126,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         agreement: Agreement,
         open: Opener<'a, T>,
         (first, extents): (&Dictionary<T>, Vec<Extent>),
+        (signals, layers): (&'a [Observed<T>], SmoothLayers),
         fingerprint: u64,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
@@ -134,10 +142,12 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             ));
         }
         let mut session = open(first.clone())?;
+        layers.place(signals, &mut *session)?;
         let penalty = absolute(params.penalty, &mut *session, &run.untimed_context())?;
         let begun = params.atoms_in_pass(1, first.len());
         if begun < first.len() {
             session = open(first.selected(0..begun))?;
+            layers.place(signals, &mut *session)?;
         }
         let method = pass_method(params, session.dictionary());
         Ok(Self {
@@ -146,6 +156,8 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             open,
             first,
             session,
+            signals,
+            layers,
             extents,
             method,
             before_pass: Default::default(),
@@ -171,6 +183,9 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         }
         self.method.recall(&checkpoint.learner).ok_or_else(damaged)?;
         self.session.learning().set_dictionary(dictionary)?;
+        let layers = checkpoint.learner.get(LAYERS).map_or(&[][..], |numbers| numbers);
+        self.layers.recall(layers).ok_or_else(damaged)?;
+        self.layers.place(self.signals, &mut *self.session)?;
         self.session.restore(&State::of_codes(checkpoint.codes.clone()).cast())?;
         self.run.resume_after(checkpoint.seconds);
         self.penalty = checkpoint.penalty;
@@ -236,6 +251,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         };
         self.run.advance(LEARNING * (number - 1) as f64 / self.params.passes as f64);
         self.grow(number)?;
+        self.layers.fit(self.signals, &mut *self.session, false)?;
         self.session.learning().remember()?;
         self.before_pass = (self.method.remember(), self.history.len());
         let before = self.session.dictionary().clone();
@@ -246,6 +262,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
             penalty: self.penalty,
             extents: &self.extents,
             number,
+            layer_term: self.layers.term(),
             before,
             run: &mut self.run,
         };
@@ -288,6 +305,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         }
         let state = self.session.state(Share::All)?;
         self.session = (self.open)(dictionary.clone())?;
+        self.layers.place(self.signals, &mut *self.session)?;
         self.session.restore(&State::of_codes(state.codes))?;
         self.method.grown(&dictionary);
         Ok(())
@@ -295,7 +313,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
 
     /// Offers the observer a checkpoint between two passes.
     fn offer_checkpoint(&mut self) -> Result<()> {
-        let Self { fingerprint, penalty, session, history, method, run, .. } = self;
+        let Self { fingerprint, penalty, session, layers, history, method, run, .. } = self;
         let clock = run.clock();
         let mut fault = Ok(());
         run.observer().between_learning_passes(&mut || {
@@ -307,7 +325,7 @@ impl<'a, T: Real> LearnSolver<'a, T> {
                 dictionary: session.dictionary().data().iter().map(|x| x.to_f64()).collect(),
                 codes: state.cast::<f64>().codes,
                 history: history.clone(),
-                learner: method.remember(),
+                learner: learner_state(&**method, layers),
             })
         });
         fault
@@ -322,4 +340,13 @@ impl<'a, T: Real> LearnSolver<'a, T> {
         self.run.begin_part(LEARNING..1.0);
         (learnt, self.history, self.run)
     }
+}
+
+/// State of the method and of the layers, by name.
+fn learner_state<T: Real>(method: &dyn PassMethod<T>, layers: &SmoothLayers) -> LearnerState {
+    let mut state = method.remember();
+    if !layers.is_empty() {
+        state.insert(LAYERS.into(), layers.numbers());
+    }
+    state
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::memory;
 use crate::observe::{Control, Observer, Progress};
-use crate::pursuit::{EXPECTED_DENSITY, Observed, Penalty, check_memory, check_objective, problem};
+use crate::pursuit::{EXPECTED_DENSITY, Normalised, Observed, Penalty, check_objective, problem};
 use crate::real::Real;
 use crate::run::{Limits, Run};
 use crate::signal::Signal;
@@ -57,7 +57,11 @@ pub struct Stream<T> {
 impl<T: Real> Stream<T> {
     pub(super) fn new(params: &LearnParams, first: &Dictionary<T>) -> Result<Self> {
         memory::check(COPIES * Statistics::bytes(first), params.max_memory)?;
-        for (given, what) in [(params.grow, "adds atoms"), (params.sort, "orders atoms")] {
+        for (given, what) in [
+            (params.grow, "adds atoms"),
+            (params.sort, "orders atoms"),
+            (params.smooth_layer > 0.0, "estimates smooth layers"),
+        ] {
             if given {
                 return Err(Error::Unavailable(format!(
                     "a stream never {what}, because it keeps no signals; learn from all signals \
@@ -108,6 +112,13 @@ impl<T: Real> Stream<T> {
         signals: &[Observed<T>],
         observer: &mut dyn Observer,
     ) -> Result<Control> {
+        if Normalised::of(signals, self.params.border)?.is_some() {
+            return Err(Error::Data(
+                "a stream does not compare signals of different weights, so mask weights must be \
+                 at most 1; divide them by their maximum"
+                    .into(),
+            ));
+        }
         match self.fit(engine, signals, observer) {
             // Another engine continues.
             Err(Error::DeviceLost(_)) => self.fit(engine, signals, observer),
@@ -130,7 +141,7 @@ impl<T: Real> Stream<T> {
             .params
             .max_memory
             .map(|limit| limit.saturating_sub((COPIES - 1) * Statistics::bytes(&self.dictionary)));
-        check_memory(engine, &problem, room)?;
+        memory::check(engine.estimate_memory(&problem, EXPECTED_DENSITY)?, room)?;
         let extents: Vec<Extent> = problem.planes.iter().map(|p| p.extent).collect();
         let mut session = engine.open(problem, None)?;
         let context = run.context().clone();

@@ -13,6 +13,7 @@ use super::params::{
     Local, Loss, Observed, Penalty, PursuitParams, largest_correlation, measured_penalty,
 };
 use super::setup;
+use super::smooth_layer::SmoothLayers;
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, JointNorm, Measure};
 use crate::error::{Error, Result, refuse_together};
@@ -91,6 +92,8 @@ impl Joint {
         let separate =
             params.clone().with(|p| (p.joint, p.penalty) = (0.0, Penalty::Relative(1.0)));
         let mut session = engine.open(setup::problem(&separate, signals, dictionary)?, None)?;
+        SmoothLayers::of(&separate, signals, dictionary, engine.threads())
+            .place(signals, &mut *session)?;
         let planes = session.measure(Measure::Largest, &run.untimed_context())?;
         let most = largest_correlation(&planes);
         let penalty = match params.penalty {

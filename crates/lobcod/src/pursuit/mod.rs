@@ -25,6 +25,7 @@
 
 pub mod bands;
 mod constrained;
+mod data_weights;
 mod joint;
 mod least_squares;
 mod local_dual;
@@ -36,11 +37,16 @@ mod robust;
 mod rounding;
 mod sequence;
 mod setup;
+mod smooth_layer;
 mod solver;
 mod unpenalised;
 
+pub(crate) use data_weights::{InGivenUnits, Normalised};
 pub(crate) use params::{check_objective, largest_correlation, measured_penalty};
-pub(crate) use setup::{EXPECTED_DENSITY, check_codes, check_memory, gather_needles, problem};
+pub(crate) use setup::{
+    EXPECTED_DENSITY, check_codes, check_memory, estimate_memory, gather_needles, problem,
+};
+pub(crate) use smooth_layer::SmoothLayers;
 
 pub use crate::report::HistoryPoint;
 pub use params::{Local, Loss, Observed, PartOf, Penalty, PursuitParams, Schedule, Start};
@@ -53,6 +59,7 @@ use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
 use crate::report::Report;
+use crate::signal::Signal;
 
 /// A pursuit with validated parameters.
 ///
@@ -76,6 +83,8 @@ pub struct Pursuit {
 pub struct Answer<T> {
     /// One entry per signal.
     pub needles: Vec<Needles<T>>,
+    /// The smooth layers that were estimated with the codes, one per signal; otherwise empty.
+    pub layers: Vec<Signal<T>>,
     /// Objective, certificate, history.
     pub report: Report,
 }
@@ -111,6 +120,39 @@ impl Pursuit {
     /// # Ok::<(), lobcod::Error>(())
     /// ```
     pub fn run<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        signals: &[Observed<T>],
+        dictionary: &Dictionary<T>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer<T>> {
+        self.normalised(signals, observer, |pursuit, signals, observer| {
+            pursuit.run_normalised(engine, signals, dictionary, observer)
+        })
+    }
+
+    /// Solves a problem whose mask weights are in [0, 1], and reports in the given units.
+    fn normalised<T: Real>(
+        &self,
+        signals: &[Observed<T>],
+        observer: &mut dyn Observer,
+        solve: impl Fn(&Self, &[Observed<T>], &mut dyn Observer) -> Result<Answer<T>>,
+    ) -> Result<Answer<T>> {
+        // The l1 loss refuses weights other than 0 and 1.
+        let normalised = if self.params.loss == Loss::L1 {
+            None
+        } else {
+            Normalised::of(signals, self.params.border)?
+        };
+        let Some(normalised) = normalised else { return solve(self, signals, observer) };
+        let pursuit = normalised.params(&self.params).check()?;
+        let mut observer = InGivenUnits { observer, factor: normalised.factor() };
+        let mut answer = solve(&pursuit, &normalised.signals, &mut observer)?;
+        normalised.restore(&mut answer.report);
+        Ok(answer)
+    }
+
+    fn run_normalised<T: Real>(
         &self,
         engine: &dyn Engine<T>,
         signals: &[Observed<T>],
@@ -168,8 +210,10 @@ impl Pursuit {
                 "robust losses and the constrained form have no checkpoints; start again".into(),
             ));
         }
-        let answer = self.open(engine, signals, dictionary, observer)?.resume(checkpoint)?;
-        Ok(self.debiased(answer, signals, dictionary))
+        self.normalised(signals, observer, |pursuit, signals, observer| {
+            let solver = pursuit.open(engine, signals, dictionary, observer)?;
+            Ok(pursuit.debiased(solver.resume(checkpoint)?, signals, dictionary))
+        })
     }
 
     fn open<'a, T: Real>(
@@ -180,7 +224,7 @@ impl Pursuit {
         observer: &'a mut dyn Observer,
     ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        check_memory(engine, &problem, self.params.max_memory)?;
+        check_memory(&self.params, engine, &problem, signals, self.params.max_memory)?;
         solver::Solver::open(&self.params, engine, problem, signals, dictionary, observer)
     }
 
@@ -194,6 +238,13 @@ impl Pursuit {
         penalty: f64,
         context: &Context,
     ) -> Result<Vec<Measurement>> {
+        if let Some(normalised) = Normalised::of(signals, self.params.border)? {
+            let (pursuit, factor) = (normalised.params(&self.params).check()?, normalised.factor());
+            let signals = &normalised.signals;
+            let penalty = penalty / factor;
+            let planes = pursuit.measure_start(engine, signals, dictionary, penalty, context)?;
+            return Ok(planes.into_iter().map(|plane| plane.times(factor)).collect());
+        }
         let mut problem = setup::problem(&self.params, signals, dictionary)?;
         let mut penalty = penalty;
         if self.params.joint > 0.0 {
@@ -206,7 +257,10 @@ impl Pursuit {
             signals,
             dictionary.channels(),
         )))?;
-        session.measure(Measure::Certificate { penalty, slack: 0.0 }, context)
+        let mut layers = SmoothLayers::of(&self.params, signals, dictionary, engine.threads());
+        layers.place(signals, &mut *session)?;
+        layers.fit(signals, &mut *session, false)?;
+        layers.measure(&mut *session, Measure::Certificate { penalty, slack: 0.0 }, context)
     }
 
     /// Estimates the working memory of a run, in bytes.
@@ -217,6 +271,6 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
     ) -> Result<u64> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        engine.estimate_memory(&problem, setup::EXPECTED_DENSITY)
+        setup::estimate_memory(&self.params, engine, &problem, signals)
     }
 }

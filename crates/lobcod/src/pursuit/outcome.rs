@@ -21,7 +21,7 @@ const HOPELESS: f64 = 100.0;
 impl<T: Real> Solver<'_, T> {
     /// Measures, and appends to the history.
     pub fn record(&mut self, what: Measure) -> Result<()> {
-        self.proof.planes = self.session.measure(what, self.run.context())?;
+        self.proof.planes = self.layers.measure(&mut *self.session, what, self.run.context())?;
         self.proof.duals.fill(f64::NEG_INFINITY);
         self.add_to_history(matches!(what, Measure::Certificate { .. }));
         Ok(())
@@ -41,7 +41,7 @@ impl<T: Real> Solver<'_, T> {
                 *best = best.max(here.objective - here.gap);
             }
         }
-        self.run.note_memory(self.session.memory());
+        self.run.note_memory(self.session.memory() + self.layers.bytes());
         let (objective, nonzeros) = (total.objective, total.nonzeros);
         self.history.push(HistoryPoint {
             seconds: self.run.seconds(),
@@ -51,6 +51,11 @@ impl<T: Real> Solver<'_, T> {
         });
     }
 
+    /// Solves for the layers with the codes so far; `ahead`: and extrapolates them.
+    pub fn fit_layers(&mut self, ahead: bool) -> Result<()> {
+        self.layers.fit(self.signals, &mut *self.session, ahead)
+    }
+
     /// Measures the gap; `Some` if it is at most the tolerance, `None` otherwise or when stopped.
     pub fn certify(&mut self, slack: f64, tolerance: f64) -> Result<Option<Status>> {
         if self.run.context().stop.is_due() {
@@ -58,9 +63,10 @@ impl<T: Real> Solver<'_, T> {
         }
         // Measuring the objective takes much less time than the certificate.
         self.fit_unpenalised()?;
+        self.fit_layers(false)?;
         self.record(Measure::Objective)?;
         let what = Measure::Certificate { penalty: self.penalty, slack };
-        self.proof.planes = self.session.measure(what, self.run.context())?;
+        self.proof.planes = self.layers.measure(&mut *self.session, what, self.run.context())?;
         if self.run.context().stop.is_due() {
             return Ok(None);
         }
@@ -77,7 +83,8 @@ impl<T: Real> Solver<'_, T> {
     fn seek_better_duals(&mut self, tolerance: f64) -> Result<()> {
         let gap = self.certificates().1.relative_gap();
         // The dual points of these problems are not scaled cell by cell.
-        let special = self.params.elastic > 0.0 || !self.unpenalised.is_empty();
+        let special =
+            self.params.elastic > 0.0 || !self.unpenalised.is_empty() || !self.layers.is_empty();
         if special || gap <= tolerance || gap > HOPELESS * tolerance {
             return Ok(());
         }
@@ -139,10 +146,10 @@ impl<T: Real> Solver<'_, T> {
     /// proved so far still hold.
     fn measure_end(&mut self) -> Result<()> {
         self.fit_unpenalised()?;
+        self.fit_layers(false)?;
         let context = self.run.last_measurement();
-        self.proof.planes = self
-            .session
-            .measure(Measure::Certificate { penalty: self.penalty, slack: 0.0 }, &context)?;
+        let what = Measure::Certificate { penalty: self.penalty, slack: 0.0 };
+        self.proof.planes = self.layers.measure(&mut *self.session, what, &context)?;
         self.proof.duals.fill(f64::NEG_INFINITY);
         if !context.stop.is_due() {
             self.seek_better_duals(self.params.tolerance)?;
@@ -163,6 +170,7 @@ impl<T: Real> Solver<'_, T> {
             self.measure_end()?;
         } else if status == Status::MaxSweeps && !certified {
             self.fit_unpenalised()?;
+            self.fit_layers(false)?;
             self.record(Measure::Certificate { penalty: self.penalty, slack: 0.0 })?;
             self.seek_better_duals(self.params.tolerance)?;
         }
@@ -181,14 +189,15 @@ impl<T: Real> Solver<'_, T> {
         if let Some(joint) = &self.joint {
             joint.complete(&mut signals, &mut total);
         }
-        self.run.note_memory(self.session.memory());
+        self.run.note_memory(self.session.memory() + self.layers.bytes());
+        let layers = self.layers.signals(self.signals)?;
         // Frees its memory for what follows.
         drop(self.session);
         let needles = gather_needles(self.params, self.signals, self.dictionary.channels(), codes);
         let mut missed = 0.0;
-        for ((certificate, observed), needles) in signals.iter_mut().zip(self.signals).zip(&needles)
-        {
-            missed += check_data_term(certificate, observed, needles, self.dictionary);
+        for (i, (certificate, needles)) in signals.iter_mut().zip(&needles).enumerate() {
+            let (observed, layer) = (&self.signals[i], layers.get(i));
+            missed += check_data_term(certificate, (observed, layer), needles, self.dictionary);
         }
         (total.objective, total.data_term, total.gap) =
             (total.objective + missed, total.data_term + missed, total.gap + missed);
@@ -201,7 +210,7 @@ impl<T: Real> Solver<'_, T> {
         let history = self.history;
         let report =
             Report { status, total, signals, penalty, history, ..self.run.report(self.engine) };
-        Ok(Answer { needles, report })
+        Ok(Answer { needles, layers, report })
     }
 }
 

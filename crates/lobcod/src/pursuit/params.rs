@@ -106,7 +106,8 @@ pub enum Start<T> {
 /// One signal to be coded, with its mask, maps and start.
 #[derive(Clone, Debug)]
 pub struct Observed<T> {
-    /// `Y - B`: the signal minus its base layer. Samples of mask weight 0 are never read.
+    /// `Y - B`: the signal minus its base layer, or `Y` if the layer is estimated with the codes.
+    /// Samples of mask weight 0 are never read.
     pub signal: Signal<T>,
     /// Weights `A`; `None`: everything is observed.
     pub mask: Option<Mask<T>>,
@@ -239,6 +240,7 @@ pub(crate) fn check_objective<T: Real>(objective: f64) -> Result<()> {
 /// | `atom_weights` | all 1 | > 0 | penalty weight of every atom |
 /// | `elastic` | 0 | >= 0 | weight `mu` of a quadratic term `mu/2 ||a||^2` (elastic net) |
 /// | `joint` | 0 | >= 0 | weight of the norm of the codes of all channels of an atom at a position (l2,1) |
+/// | `smooth_layer` | 0 | >= 0 | weight `mu` of the squared gradient of a smooth layer that is estimated with the codes; 0: no layer |
 /// | `loss` | squares | | loss of the residual: squares, Huber, l1 or Cauchy |
 /// | `debias` | false | | replace the codes by least squares on their support |
 /// | `max_nonzeros` | none | >= 1 | maximum number of non-zeros of a needle (makes the problem non-convex) |
@@ -271,6 +273,9 @@ pub struct PursuitParams {
     /// Weight of the l2,1 norm over the channels; they are then coded jointly with a one-channel
     /// dictionary, and the penalty may be 0.
     pub joint: f64,
+    /// Weight of the squared gradient of a smooth layer `B` that is estimated with the codes
+    /// ([`Answer::layers`](super::Answer::layers)); 0: nothing is subtracted from the signals.
+    pub smooth_layer: f64,
     /// Loss of the residual.
     pub loss: Loss,
     /// Whether to replace the codes by those that minimise the data term on their support.
@@ -313,6 +318,7 @@ impl PursuitParams {
             atom_weights: None,
             elastic: 0.0,
             joint: 0.0,
+            smooth_layer: 0.0,
             loss: Loss::Squares,
             debias: false,
             max_nonzeros: None,
@@ -366,6 +372,7 @@ impl PursuitParams {
             ));
         }
         super::joint::check(&self)?;
+        super::smooth_layer::check(&self)?;
         match self.loss {
             Loss::Squares => {}
             Loss::L1 => super::robust::check(&self)?,

@@ -68,7 +68,8 @@ impl<T: Real> Solver<'_, T> {
         }
         let mut left = limit / ROUNDS;
         while left > 0 {
-            let sweeps = left.min(SWEEPS);
+            // The layers follow the codes closely.
+            let sweeps = left.min(if self.layers.is_empty() { SWEEPS } else { 1 });
             left -= sweeps;
             let sweep = Support { penalty, sweeps, rounds: ROUNDS, tolerance };
             let change = self.session.support(&sweep, self.run.context())?.largest_change;
@@ -80,8 +81,10 @@ impl<T: Real> Solver<'_, T> {
             if change < tolerance {
                 break;
             }
+            self.fit_layers(true)?;
         }
         if !last_stage {
+            self.fit_layers(false)?;
             self.record(Measure::Objective)?;
             self.schedule.stage_penalty = self.next_stage(penalty);
             self.schedule.candidate_slack = None;

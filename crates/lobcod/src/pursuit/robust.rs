@@ -78,7 +78,7 @@ impl<'a, T: Real> Robust<'a, T> {
             (any(&|s| s.max_nonzeros_map.is_some()), "a map of maximum non-zeros"),
             (any(&|s| s.part.is_some()), "a signal of which every rank holds a part"),
             (any(&|s| matches!(s.start, Start::Spread)), "the start spread"),
-            (params.loss == Loss::L1 && any(&fractional), "mask weights between 0 and 1"),
+            (params.loss == Loss::L1 && any(&fractional), "mask weights other than 0 and 1"),
         ])?;
         let (channels, volume) = (dictionary.channels(), dictionary.extent().volume());
         let mut atoms = dictionary.data().to_vec();

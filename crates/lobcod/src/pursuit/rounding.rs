@@ -9,15 +9,16 @@ use crate::dictionary::{Dictionary, squares};
 use crate::needles::{Code, Needles};
 use crate::real::Real;
 use crate::report::Certificate;
+use crate::signal::Signal;
 
 /// Assumed rounding error of a residual sample, in units of the machine epsilon.
 const ERRORS: f64 = 512.0;
 
-/// Recomputes a small data term in double precision and corrects the certificate; returns the
+/// Recomputes a small data term of a signal and its layer in double precision and corrects the certificate; returns the
 /// correction.
 pub fn check_data_term<T: Real>(
     certificate: &mut Certificate,
-    observed: &Observed<T>,
+    observed: (&Observed<T>, Option<&Signal<T>>),
     needles: &Needles<T>,
     dictionary: &Dictionary<T>,
 ) -> f64 {
@@ -36,7 +37,7 @@ pub fn check_data_term<T: Real>(
 
 /// `1/2 || A (Y - sum P_i^T D a_i) ||^2` in double precision.
 fn data_term<T: Real>(
-    observed: &Observed<T>,
+    observed: (&Observed<T>, Option<&Signal<T>>),
     needles: &Needles<T>,
     dictionary: &Dictionary<T>,
 ) -> Option<f64> {
@@ -63,15 +64,19 @@ fn data_term<T: Real>(
     Some(term)
 }
 
-/// `1/2 || A (Y - sum) ||^2`.
-fn half_energy<T: Real>(observed: &Observed<T>, sum: Option<&[f64]>) -> f64 {
+/// `1/2 || A (Y - B - sum) ||^2`, with the layer `B` if it is not part of the signal.
+fn half_energy<T: Real>(
+    (observed, layer): (&Observed<T>, Option<&Signal<T>>),
+    sum: Option<&[f64]>,
+) -> f64 {
     let (mut energy, volume) = (0.0, observed.signal.extent().volume());
     for c in 0..observed.signal.channels() {
         for (i, y) in observed.signal.channel(c).iter().enumerate() {
             let weight = observed.mask.as_ref().map_or(1.0, |mask| mask.channel(c)[i].to_f64());
             // Masked samples may hold any value.
             if weight > 0.0 {
-                let rest = weight * (y.to_f64() - sum.map_or(0.0, |sum| sum[c * volume + i]));
+                let known = y.to_f64() - layer.map_or(0.0, |layer| layer.channel(c)[i].to_f64());
+                let rest = weight * (known - sum.map_or(0.0, |sum| sum[c * volume + i]));
                 energy += 0.5 * rest * rest;
             }
         }

@@ -1,6 +1,7 @@
 //! Builds the problem an engine solves from signals and parameters.
 
 use super::params::{Local, Observed, Penalty, PursuitParams, Start};
+use super::smooth_layer::SmoothLayers;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
 use crate::engine::{CoefficientWeights, Engine, JointNorm, Plane, Problem};
@@ -15,13 +16,26 @@ use crate::signal::Signal;
 /// Non-zeros per position assumed by memory estimates; the paper's settings have about 0.3.
 pub(crate) const EXPECTED_DENSITY: f64 = 0.5;
 
-/// Returns an error if the engine is expected to exceed the memory limit.
-pub(crate) fn check_memory<T: Real>(
+/// Estimates the working memory of a problem on an engine, in bytes.
+pub(crate) fn estimate_memory<T: Real>(
+    params: &PursuitParams,
     engine: &dyn Engine<T>,
     problem: &Problem<T>,
+    signals: &[Observed<T>],
+) -> Result<u64> {
+    let session = engine.estimate_memory(problem, EXPECTED_DENSITY)?;
+    Ok(session + SmoothLayers::memory(params, signals))
+}
+
+/// Returns an error if a problem is expected to exceed the memory limit.
+pub(crate) fn check_memory<T: Real>(
+    params: &PursuitParams,
+    engine: &dyn Engine<T>,
+    problem: &Problem<T>,
+    signals: &[Observed<T>],
     limit: Option<u64>,
 ) -> Result<()> {
-    memory::check(engine.estimate_memory(problem, EXPECTED_DENSITY)?, limit)
+    memory::check(estimate_memory(params, engine, problem, signals)?, limit)
 }
 
 /// Number of planes of a signal: one, or one per channel with a one-channel dictionary.
@@ -102,6 +116,7 @@ fn observed_planes<T: Real>(
     let signal = &observed.signal;
     dictionary.check_channels(signal.channels())?;
     super::joint::check_signal(params, observed, dictionary)?;
+    super::smooth_layer::check_signal(params, observed)?;
     if let Some(mask) = &observed.mask {
         mask.check_fits(signal)?;
     }

@@ -7,8 +7,11 @@ use super::params::{
 };
 use super::passes::{GAP_FRACTION, STAGE_TOLERANCE, first_stage, smallest_tolerance};
 use super::setup::{check_codes, given_needles};
+use super::smooth_layer::SmoothLayers;
 use super::unpenalised::Unpenalised;
-use crate::checkpoint::{Checkpoint, ScheduleState, check_fingerprint, fingerprint, hash_numbers};
+use crate::checkpoint::{
+    Checkpoint, ScheduleState, check_fingerprint, damaged, fingerprint, hash_numbers,
+};
 use crate::dictionary::Dictionary;
 use crate::engine::{Engine, Measure, Measurement, Problem, Session, Share, State, Visit};
 use crate::error::{Error, Result};
@@ -32,6 +35,8 @@ pub struct Solver<'a, T> {
     pub proof: Proof,
     pub history: Vec<HistoryPoint>,
     pub unpenalised: Unpenalised,
+    /// Layers that are estimated with the codes.
+    pub layers: SmoothLayers,
     /// What a report needs to know of joint sparsity.
     pub joint: Option<Joint>,
     fingerprint: Fingerprint,
@@ -95,9 +100,11 @@ impl<'a, T: Real> Solver<'a, T> {
         problem.joint = joint.as_ref().map(Joint::norm);
         let mut session = engine.open(problem, None)?;
         let unpenalised = Unpenalised::of(params, signals, dictionary);
-        // penalty_max belongs to the penalised codes.
+        // penalty_max belongs to the penalised codes, and to the layers without codes.
         unpenalised.fit(params, signals, dictionary, &mut *session)?;
-        let zero = session.measure(Measure::Largest, &run.untimed_context())?;
+        let mut layers = SmoothLayers::of(params, signals, dictionary, engine.threads());
+        layers.place(signals, &mut *session)?;
+        let zero = layers.measure(&mut *session, Measure::Largest, &run.untimed_context())?;
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let penalty = measured_penalty::<T>(
             joint.as_ref().map_or(params.penalty, |joint| Penalty::Absolute(joint.total())),
@@ -105,13 +112,14 @@ impl<'a, T: Real> Solver<'a, T> {
             Some(largest_correlation(&zero)),
             run.interrupt(),
         )?;
-        let objective = 0.5 * zero.iter().map(|m| m.residual_energy).sum::<f64>();
+        let objective = zero.iter().map(|m| m.objective(0.0)).sum::<f64>();
         let measured = hash_numbers([objective].iter().chain(&penalty_max));
         let mut solver =
             Self::new(params, engine, signals, dictionary, session, run, (penalty, penalty_max));
         solver.fingerprint.measured = measured;
         solver.unpenalised = unpenalised;
         solver.joint = joint;
+        solver.layers = layers;
         solver.run.progress.objective = objective;
         solver.proof.planes = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
@@ -147,6 +155,7 @@ impl<'a, T: Real> Solver<'a, T> {
             penalty_max,
             history: Vec::new(),
             unpenalised: Unpenalised::default(),
+            layers: SmoothLayers::default(),
             joint: None,
             fingerprint: Fingerprint::default(),
         }
@@ -250,6 +259,8 @@ impl<'a, T: Real> Solver<'a, T> {
         self.run.progress.relative_gap =
             checkpoint.history.iter().rev().find_map(|h| h.relative_gap);
         self.schedule = checkpoint.schedule;
+        self.layers.recall(&checkpoint.layers).ok_or_else(damaged)?;
+        self.layers.place(self.signals, &mut *self.session)?;
         self.session.restore(&state)?;
         // Finds the same candidates as the certificate before the interruption.
         let newest = checkpoint.history.last();
@@ -260,7 +271,7 @@ impl<'a, T: Real> Solver<'a, T> {
             },
             None => Measure::Objective,
         };
-        self.proof.planes = self.session.measure(what, self.run.context())?;
+        self.proof.planes = self.layers.measure(&mut *self.session, what, self.run.context())?;
         self.history = checkpoint.history.clone();
         if let Some(point) = newest {
             (self.run.progress.objective, self.run.progress.nonzeros) =
@@ -296,7 +307,16 @@ impl<'a, T: Real> Solver<'a, T> {
     /// Offers the observer a checkpoint of the current state.
     pub fn offer_checkpoint(&mut self) -> Result<()> {
         let Self {
-            params, signals, dictionary, fingerprint, session, schedule, history, run, ..
+            params,
+            signals,
+            dictionary,
+            fingerprint,
+            session,
+            schedule,
+            layers,
+            history,
+            run,
+            ..
         } = self;
         let (clock, progress) = (run.clock(), run.progress);
         let mut fault = Ok(());
@@ -309,6 +329,7 @@ impl<'a, T: Real> Solver<'a, T> {
                 support_sweeps: progress.support_sweeps,
                 schedule: *schedule,
                 state: state.cast(),
+                layers: layers.numbers(),
                 history: history.clone(),
             })
         });

@@ -36,12 +36,13 @@ fn problem() -> (Vec<Observed<f32>>, Dictionary<f32>) {
     (vec![signal(29, 41, 1.0).into(), signal(17, 23, 2.0).into()], dictionary)
 }
 
-fn pursuit(schedule: Schedule, border: Border) -> Pursuit {
+fn pursuit(schedule: Schedule, border: Border, smooth_layer: f64) -> Pursuit {
     let params = PursuitParams::new(Penalty::Relative(0.03));
     params
         .with(|p| {
             p.schedule = schedule;
             p.border = border;
+            p.smooth_layer = smooth_layer;
             p.tile = Some(9);
             p.tolerance = 1e-5;
             p.max_sweeps = 60;
@@ -53,12 +54,14 @@ fn pursuit(schedule: Schedule, border: Border) -> Pursuit {
 #[test]
 fn resumed_runs_are_bit_identical() {
     let (signals, dictionary) = problem();
-    for (schedule, border) in [
-        (Schedule::Tiles, Border::Free),
-        (Schedule::Tiles, Border::Periodic),
-        (Schedule::Layers, Border::Zero),
+    for (schedule, border, smooth_layer) in [
+        (Schedule::Tiles, Border::Free, 0.0),
+        (Schedule::Tiles, Border::Periodic, 0.0),
+        (Schedule::Layers, Border::Zero, 0.0),
+        (Schedule::Tiles, Border::Free, 5.0),
+        (Schedule::Layers, Border::Free, 5.0),
     ] {
-        let pursuit = pursuit(schedule, border);
+        let pursuit = pursuit(schedule, border, smooth_layer);
         let mut keeper = Keeper::default();
         let whole = pursuit.run(&cpu(0), &signals, &dictionary, &mut keeper).unwrap();
         assert!(
@@ -75,6 +78,7 @@ fn resumed_runs_are_bit_identical() {
                 checkpoint.discovery_sweeps
             );
             assert_eq!(resumed.report.total, whole.report.total);
+            assert_eq!(resumed.layers, whole.layers);
             assert_eq!(resumed.report.discovery_sweeps, whole.report.discovery_sweeps);
             assert_eq!(resumed.report.history.len(), whole.report.history.len());
         }
@@ -84,7 +88,7 @@ fn resumed_runs_are_bit_identical() {
 #[test]
 fn a_checkpoint_of_another_problem_is_rejected() {
     let (mut signals, dictionary) = problem();
-    let pursuit = pursuit(Schedule::Tiles, Border::Free);
+    let pursuit = pursuit(Schedule::Tiles, Border::Free, 0.0);
     let mut keeper = Keeper::default();
     pursuit.run(&cpu(0), &signals, &dictionary, &mut keeper).unwrap();
     signals[0].signal.data_mut()[7] += 1.0;

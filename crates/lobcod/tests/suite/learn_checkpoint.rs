@@ -53,11 +53,12 @@ fn problem() -> (Vec<Observed<f32>>, Dictionary<f32>) {
     )
 }
 
-fn learner(method: Method) -> Learner {
+fn learner(method: Method, smooth_layer: f64) -> Learner {
     let params = LearnParams::new(Penalty::Relative(0.05));
     params
         .with(|p| {
             p.method = method;
+            p.smooth_layer = smooth_layer;
             p.border = Border::Zero;
             p.passes = 19;
         })
@@ -78,8 +79,10 @@ const METHODS: [Method; 5] = [
 #[test]
 fn resumed_learning_is_bit_identical() {
     let (signals, first) = problem();
-    for method in METHODS {
-        let learner = learner(method);
+    let with_layers = [(Method::Atomwise, 5.0), (Method::STOCHASTIC, 5.0)];
+    for (method, smooth_layer) in METHODS.map(|method| (method, 0.0)).into_iter().chain(with_layers)
+    {
+        let learner = learner(method, smooth_layer);
         let mut keeper = Keeper::default();
         let whole = learner.run(&cpu(0), &signals, &first, &mut keeper).unwrap();
         assert_eq!(keeper.checkpoints.len(), 19);
@@ -102,7 +105,7 @@ fn resumed_learning_is_bit_identical() {
 fn stopped_in_the_middle_of_a_pass_it_resumes_from_the_last_boundary() {
     let (signals, first) = problem();
     for method in METHODS {
-        let learner = learner(method);
+        let learner = learner(method, 0.0);
         let whole = learner.run(&cpu(0), &signals, &first, &mut ()).unwrap();
         let mut keeper = Keeper { stop_in: Some(6), ..Keeper::default() };
         let stopped = learner.run(&cpu(0), &signals, &first, &mut keeper).unwrap();
@@ -120,23 +123,25 @@ fn stopped_in_the_middle_of_a_pass_it_resumes_from_the_last_boundary() {
 fn a_checkpoint_of_something_else_is_rejected() {
     let (signals, first) = problem();
     let mut keeper = Keeper::default();
-    learner(Method::Atomwise).run(&cpu(0), &signals, &first, &mut keeper).unwrap();
+    learner(Method::Atomwise, 0.0).run(&cpu(0), &signals, &first, &mut keeper).unwrap();
     let checkpoint = &keeper.checkpoints[4];
     let refused = |learner: Learner, checkpoint: &LearnCheckpoint, signals: &[Observed<f32>]| {
         learner.resume(&cpu(0), checkpoint, signals, &first, &mut ()).unwrap_err().to_string()
     };
-    let other = learner(Method::Atomwise).params().clone().with(|p| p.seed = 9).check().unwrap();
+    let other =
+        learner(Method::Atomwise, 0.0).params().clone().with(|p| p.seed = 9).check().unwrap();
     assert!(refused(other, checkpoint, &signals).contains("other parameters"));
     assert!(
-        refused(learner(Method::Atomwise), checkpoint, &signals[..1]).contains("other signals")
+        refused(learner(Method::Atomwise, 0.0), checkpoint, &signals[..1])
+            .contains("other signals")
     );
     let mut damaged = checkpoint.clone();
     damaged.learner.clear();
-    assert!(refused(learner(Method::Atomwise), &damaged, &signals).contains("damaged"));
+    assert!(refused(learner(Method::Atomwise, 0.0), &damaged, &signals).contains("damaged"));
     let mut damaged = checkpoint.clone();
     damaged.dictionary.pop();
-    assert!(refused(learner(Method::Atomwise), &damaged, &signals).contains("damaged"));
+    assert!(refused(learner(Method::Atomwise, 0.0), &damaged, &signals).contains("damaged"));
     let mut damaged = checkpoint.clone();
     damaged.codes[0][0].atom = 12;
-    refused(learner(Method::Atomwise), &damaged, &signals);
+    refused(learner(Method::Atomwise, 0.0), &damaged, &signals);
 }

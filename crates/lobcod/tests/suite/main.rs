@@ -39,6 +39,7 @@ mod ranks_traffic;
 mod scales;
 mod simulations;
 mod sizes;
+mod smooth_layer;
 mod stopping;
 mod stream;
 mod words;

@@ -34,11 +34,13 @@ enum Model {
     Huber,
     Joint,
     Cauchy,
+    SmoothLayer,
+    DataWeights,
 }
 
 use Model::*;
 
-const MODELS: [Model; 17] = [
+const MODELS: [Model; 19] = [
     Zero,
     Periodic,
     Inside,
@@ -56,10 +58,12 @@ const MODELS: [Model; 17] = [
     Huber,
     Joint,
     Cauchy,
+    SmoothLayer,
+    DataWeights,
 ];
 
 /// Pairs that are refused; all others are solved.
-const REFUSED: [(Model, Model); 29] = [
+const REFUSED: [(Model, Model); 36] = [
     (Nonnegative, Unpenalised),
     (Nonnegative, Debias),
     (Unpenalised, Cap),
@@ -89,6 +93,13 @@ const REFUSED: [(Model, Model); 29] = [
     (Debias, Cauchy),
     (MaxError, Cauchy),
     (Joint, Cauchy),
+    (Unpenalised, SmoothLayer),
+    (Cap, SmoothLayer),
+    (Debias, SmoothLayer),
+    (MaxError, SmoothLayer),
+    (Huber, SmoothLayer),
+    (Cauchy, SmoothLayer),
+    (Zero, DataWeights),
 ];
 
 /// Pairs of which only one can be chosen.
@@ -96,7 +107,8 @@ fn exclusive(pair: [Model; 2]) -> bool {
     let borders = pair.iter().filter(|m| matches!(m, Zero | Periodic | Inside)).count();
     let weights = pair.iter().filter(|m| matches!(m, CoefficientWeights | Unpenalised)).count();
     let losses = pair.iter().filter(|m| matches!(m, Huber | Cauchy)).count();
-    borders > 1 || weights > 1 || losses > 1
+    let masks = pair.iter().filter(|m| matches!(m, Mask | DataWeights)).count();
+    borders > 1 || weights > 1 || losses > 1 || masks > 1
 }
 
 const CAP: usize = 1;
@@ -151,9 +163,15 @@ fn problem(pair: [Model; 2]) -> Problem {
             Huber => problem.params.loss = Loss::Huber(0.7),
             Joint => problem.params.joint = 0.6,
             Cauchy => problem.params.loss = Loss::Cauchy(SCALE),
+            SmoothLayer => problem.params.smooth_layer = 2.0,
+            DataWeights => {
+                let mut weights = problems::uniform(signal, 1, 0.3..2.5, &mut rng);
+                weights.data_mut().iter_mut().step_by(5).for_each(|w| *w = 0.0);
+                problem.observed.mask = Some(lobcod::Mask::weighted(weights).expect("a mask"));
+            }
         }
     }
-    let refused = pair.contains(&Joint) || pair.contains(&Cauchy);
+    let refused = [Joint, Cauchy, SmoothLayer].iter().any(|model| pair.contains(model));
     if pair.contains(&MaxError) && !refused {
         // Two thirds of the error of zero codes.
         let params = problem.params.clone().with(|p| p.penalty = Penalty::Relative(1.0 + 1e-9));
@@ -285,7 +303,7 @@ fn check_reweighted(answer: &Answer<f64>, problem: &Problem, what: &str) {
         samples.map(|(i, (y, x))| (given(i) * (y - x) / SCALE).powi(2)).collect();
     let weights = squared.iter().enumerate().map(|(i, r)| given(i) / (1.0 + r).sqrt()).collect();
     let weights = Signal::from_planar(problem.observed.signal.extent(), 1, weights).unwrap();
-    let mask = lobcod::Mask::new(weights).expect("a mask");
+    let mask = lobcod::Mask::weighted(weights).expect("a mask");
     let observed = Observed { mask: Some(mask), ..problem.observed.clone() };
     let params = problem.params.clone().with(|p| {
         p.loss = Loss::Squares;

@@ -315,6 +315,15 @@ impl<T: Real> Session<T> for CpuSession<T> {
         Ok(self.gather_residual(plane))
     }
 
+    fn retarget(&mut self, plane: usize, target: Vec<T>) -> Result<()> {
+        let residual = &mut self.residuals[plane];
+        self.planes[plane].retarget(target, residual, self.team.threads());
+        // The residual followed, with a small rounding error.
+        self.standing = self.standing.min(Standing::Swept);
+        self.forget();
+        Ok(())
+    }
+
     fn dictionary(&self) -> &Dictionary<T> {
         &self.atoms.dictionary
     }

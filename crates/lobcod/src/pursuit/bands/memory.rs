@@ -10,6 +10,7 @@ use crate::needles::Code;
 use crate::pursuit::Pursuit;
 use crate::pursuit::local_dual::lattice;
 use crate::pursuit::setup::{EXPECTED_DENSITY, planes_of};
+use crate::pursuit::smooth_layer::layer_bytes;
 use crate::real::Real;
 
 /// The properties of a signal that determine the memory of a run in bands.
@@ -104,7 +105,13 @@ impl Pursuit {
             cap: self.params.max_nonzeros,
             learning,
         };
-        engine.estimate_memory(&problem, EXPECTED_DENSITY)
+        let session = engine.estimate_memory(&problem, EXPECTED_DENSITY)?;
+        let layers = if self.params.smooth_layer > 0.0 {
+            layer_bytes(shape.extent.volume(), shape.channels, usize::from(shape.masked))
+        } else {
+            0
+        };
+        Ok(session + layers)
     }
 
     /// Maximum number of rows per band within this many bytes; an error if even the lowest bands

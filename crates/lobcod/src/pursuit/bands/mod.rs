@@ -96,12 +96,13 @@ impl Pursuit {
         }
         if self.params.elastic > 0.0
             || self.params.joint > 0.0
+            || self.params.smooth_layer > 0.0
             || self.params.debias
             || self.params.loss != Loss::Squares
         {
             return Err(Error::Data(
-                "a signal is not split into bands with an elastic net, joint sparsity, debiased \
-                 codes or a robust loss; code it whole"
+                "a signal is not split into bands with an elastic net, joint sparsity, a smooth \
+                 layer estimated with the codes, debiased codes or a robust loss; code it whole"
                     .into(),
             ));
         }

@@ -342,6 +342,18 @@ impl<T: Real> PlaneState<T> {
         );
     }
 
+    /// Replaces `Y - B`, given over the signal, and changes the residual accordingly.
+    pub fn retarget(&mut self, target: Vec<T>, residual: &mut [T], threads: usize) {
+        let periodic = [self.tiling.periodic; 3];
+        let given = Raster { region: self.signal, channels: self.channels, periodic };
+        let target = self.grid.lay(&given, target, T::ZERO, threads);
+        for (i, (&new, &old)) in target.iter().zip(&self.target).enumerate() {
+            let weight = self.weights.as_ref().map_or(T::ONE, |weights| weights[i]);
+            residual[i] += weight * (new - old);
+        }
+        self.target = target;
+    }
+
     pub fn bytes(&self) -> usize {
         fn of<T>(samples: &Option<Vec<T>>) -> usize {
             samples.as_ref().map_or(0, |s| size_of_val(&s[..]))
