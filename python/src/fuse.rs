@@ -97,7 +97,7 @@ impl Frames for ReadFrames {
 }
 
 /// The fused image, its maps and the report. `read(i)` returns frame `i` and whether its first axis
-/// is the channel axis.
+/// is the channel axis; `decision` names frames of pixels, NaN where the fusion decides.
 #[pyfunction]
 pub fn fuse<'py>(
     py: Python<'py>,
@@ -105,17 +105,23 @@ pub fn fuse<'py>(
     count: usize,
     has_channels: bool,
     dictionary: Numbers<'py>,
+    decision: Option<Numbers<'py>>,
     options: &Bound<'py, PyDict>,
 ) -> Result<Bound<'py, PyDict>> {
     let run: RunOptions<'py> = options.extract()?;
     let options: FuseOptions = options.extract()?;
+    let painted = decision.map(|decision| decision.signal::<f32>(false)).transpose()?;
     let fuser = options.params(&run)?.check()?;
     let dictionary = dictionary.dictionary::<f32>(2)?;
     let mut frames = ReadFrames { read, count };
     let choice = run.engine_choice()?;
     let fused = supervise(py, run.callback.as_ref(), move |mut watcher| {
         let engine = choice.engine().map_err(Fault::from)?;
-        fuser.run(&*engine, &mut frames, &dictionary, &mut watcher)
+        let mut fused = fuser.run(&*engine, &mut frames, &dictionary, &mut watcher)?;
+        if let Some(painted) = painted {
+            fused = fuser.repainted(engine.threads(), &mut frames, fused, &painted)?;
+        }
+        Ok(fused)
     })?;
     let whole =
         Report::together(&fused.reports).ok_or_else(|| Fault::value("no frame was processed"))?;

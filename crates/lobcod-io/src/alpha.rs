@@ -12,24 +12,12 @@ pub(crate) struct Alpha {
 }
 
 impl Alpha {
-    /// Pixels below one half are missing, and so are partly transparent pixels next to them,
-    /// because soft edges contain erased colours.
     pub(crate) fn new(levels: Array) -> Self {
         let fractions: Vec<f32> = levels.to_reals(1.0 / full(levels.dtype())).unwrap_or_default();
-        let [.., height, width] = levels.shape() else {
-            return Self { opaque: vec![true; fractions.len()], levels };
+        let opaque = match levels.shape() {
+            [.., height, width] => known_by_alpha(&fractions, [*height, *width]),
+            _ => vec![true; fractions.len()],
         };
-        let (height, width) = (*height, *width);
-        let mut opaque = Vec::with_capacity(fractions.len());
-        for page in fractions.chunks_exact((height * width).max(1)) {
-            let is_clear = |y: usize, x: usize| page[y * width + x] < 0.5;
-            let near = |i: usize, length: usize| i.saturating_sub(1)..(i + 2).min(length);
-            opaque.extend(page.iter().enumerate().map(|(i, &alpha)| {
-                let (y, x) = (i / width, i % width);
-                let at_edge = || near(y, height).any(|y| near(x, width).any(|x| is_clear(y, x)));
-                alpha >= 1.0 || alpha >= 0.5 && !at_edge()
-            }));
-        }
         Self { levels, opaque }
     }
 
@@ -41,6 +29,24 @@ impl Alpha {
         let levels = Array::from_bytes(self.levels.dtype(), vec![rows.len(), width], bytes);
         Self { levels, opaque: self.opaque[rows.start * width..rows.end * width].to_vec() }
     }
+}
+
+/// Which pixels are known, by their alpha from 0 to 1, on pages of this height and width.
+///
+/// Pixels below one half are missing, and so are partly transparent pixels next to them, because
+/// soft edges contain erased colours.
+pub fn known_by_alpha(alpha: &[f32], [height, width]: [usize; 2]) -> Vec<bool> {
+    let near = |i: usize, length: usize| i.saturating_sub(1)..(i + 2).min(length);
+    let mut known = Vec::with_capacity(alpha.len());
+    for page in alpha.chunks_exact((height * width).max(1)) {
+        let is_clear = |y: usize, x: usize| page[y * width + x] < 0.5;
+        known.extend(page.iter().enumerate().map(|(i, &alpha)| {
+            let (y, x) = (i / width, i % width);
+            let at_edge = || near(y, height).any(|y| near(x, width).any(|x| is_clear(y, x)));
+            alpha >= 1.0 || alpha >= 0.5 && !at_edge()
+        }));
+    }
+    known
 }
 
 /// The value of an opaque pixel.

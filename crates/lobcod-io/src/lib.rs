@@ -62,6 +62,7 @@ mod write;
 mod xmp;
 mod zarr;
 
+pub use alpha::known_by_alpha;
 pub use array::{Array, DataType, Element};
 pub use atomic::{check_writable, write_atomically};
 pub use axes::Axes;

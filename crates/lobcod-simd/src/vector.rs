@@ -12,6 +12,9 @@ pub trait Vector: Copy {
     const LANES: usize;
     /// Number of vector registers of the machine.
     const REGISTERS: usize;
+    /// Whether the dot product of rows of two vectors has several partial sums, to hide the latency
+    /// of its multiply-adds. Every level keeps the order in which it adds.
+    const SEPARATE_SUMS: bool = false;
     /// All lanes equal to `x`.
     fn splat(x: Self::Elem) -> Self;
     /// Reads `LANES` numbers.

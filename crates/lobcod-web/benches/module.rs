@@ -28,6 +28,7 @@ fn main() {
                 &lines(side),
             ),
         ),
+        ("pursuit", request("encode", json!({})).with_u8("image", &shape, &image)),
         (
             "learning, one pass, and a pursuit",
             request("learn", json!({"passes": 1, "atoms": 81})).with_u8("image", &shape, &image),

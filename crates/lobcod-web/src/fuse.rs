@@ -1,4 +1,4 @@
-//! Fuses frames of one scene, as `lobcod fuse`, and composes them by a given decision.
+//! Fuses frames of one scene, as `lobcod fuse`, and takes painted pixels from chosen frames.
 
 use crate::events::{Listener, Watcher};
 use crate::job::Job;
@@ -72,11 +72,6 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let Rectangle { start: [top, left], size: [height, width] } = fused.crop;
     let seconds: f64 = fused.reports.iter().map(|report| report.seconds).sum();
     let shifts: Vec<f64> = fused.motions.iter().map(|m| m.largest_shift(extent)).collect();
-    // Motions are estimated also where frames are used as they are.
-    let applied = match fuser.params().align {
-        Align::None => vec![Motion::STILL; fused.motions.len()],
-        _ => fused.motions,
-    };
     let result = Draft::new(json!({
         "event": "result",
         "status": fused.status.to_string(),
@@ -86,7 +81,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
         "mode": if fused.stack.mode == Mode::Exposure { "exposure" } else { "focus" },
         "crop": [left, top, width, height],
         "shifts": shifts,
-        "alignment": Alignment::of(&applied, fused.crop),
+        "alignment": Alignment::of(&fuser.applied_motions(&fused), fused.crop),
     }));
     let decision: Vec<u8> = fused.decision.data().iter().map(|&k| k as u8).collect();
     Ok(with_image(result, &fused.image).with_u8("decision", &[height, width], &decision).with_f32(
@@ -96,31 +91,35 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     ))
 }
 
+/// Stands for a pixel that is not painted.
+const KEPT: u8 = 255;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ComposeOptions {
+struct RepaintOptions {
     alignment: Alignment,
 }
 
-/// Composes the frames by a decision that was painted over.
-pub fn compose(job: &Job) -> Result<Draft> {
+/// Takes painted pixels of a fused image from chosen frames.
+pub fn repaint(job: &Job) -> Result<Draft> {
     let clock = Clock::start();
-    let ComposeOptions { alignment } = job.options()?;
+    let RepaintOptions { alignment } = job.options()?;
     let mut stack = Stack::read(job)?;
     let crop = alignment.crop;
     let crop = Rectangle { start: [crop[1], crop[0]], size: [crop[3], crop[2]] };
     let motions: Vec<Motion> = alignment.motions.iter().map(MotionNumbers::motion).collect();
-    let decision = job.array("decision");
-    let decision = decision.filter(|d| d.kind == Kind::U8 && d.shape.len() == 2);
-    let decision = decision.ok_or_else(|| {
-        Error::Shape("there is no decision; send the frame of each pixel as a byte".into())
+    let painted = job.array("painted");
+    let painted = painted.filter(|d| d.kind == Kind::U8 && d.shape.len() == 2);
+    let painted = painted.ok_or_else(|| {
+        Error::Shape("nothing is painted; send the frame of each pixel as a byte".into())
     })?;
-    let frames = decision.bytes.iter().map(|&k| f32::from(k)).collect();
-    let decision = Signal::from_planar(Extent::new(&decision.shape)?, 1, frames)?;
-    let engine = job.engine(stack.channels * decision.data().len())?;
-    let threads = engine.threads();
+    let frame = |&k: &u8| if k == KEPT { f32::NAN } else { f32::from(k) };
+    let frames = painted.bytes.iter().map(frame).collect();
+    let painted = Signal::from_planar(Extent::new(&painted.shape)?, 1, frames)?;
+    let fused = Pixels::new("fused image", job.array("fused"))?.signal(stack.channels)?;
+    let threads = job.engine(fused.data().len())?.threads();
     let fuser = FuseParams::default().check()?;
-    let image = fuser.compose(threads, &mut stack, (&motions, crop), &decision)?;
+    let image = fuser.repaint(threads, &mut stack, &fused, (&motions, crop), &painted)?;
     let result = Draft::new(json!({
         "event": "result",
         "status": "completed",
@@ -131,7 +130,7 @@ pub fn compose(job: &Job) -> Result<Draft> {
     Ok(with_image(result, &image))
 }
 
-/// How the frames lie on each other, for [`compose`].
+/// How the frames lie on each other, for [`repaint`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Alignment {

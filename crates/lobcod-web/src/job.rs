@@ -2,7 +2,7 @@
 
 use crate::events::Listener;
 use crate::message::{Array, Draft, Message};
-use crate::{denoise, fuse, inpaint, learn};
+use crate::{denoise, encode, fuse, inpaint, learn};
 use lobcod::engine::{CpuEngine, Engine};
 use lobcod::{Error, Result};
 use serde::Deserialize;
@@ -24,6 +24,7 @@ type Open = dyn Fn(usize, usize) -> Result<Box<dyn Engine<f32>>> + Send + Sync;
 pub struct Machine {
     open: Box<Open>,
     max_memory: Option<u64>,
+    max_pixels: Option<usize>,
 }
 
 impl Machine {
@@ -33,7 +34,12 @@ impl Machine {
         open: impl Fn(usize, usize) -> Result<Box<dyn Engine<f32>>> + Send + Sync + 'static,
         max_memory: Option<u64>,
     ) -> Self {
-        Self { open: Box::new(open), max_memory }
+        Self { open: Box::new(open), max_memory, max_pixels: None }
+    }
+
+    /// The same machine for images of at most so many pixels, all images of a job together.
+    pub fn with_max_pixels(self, pixels: usize) -> Self {
+        Self { max_pixels: Some(pixels), ..self }
     }
 }
 
@@ -69,6 +75,15 @@ impl<'a> Job<'a> {
             return Err(Error::Data(format!(
                 "the page speaks version {protocol} of the protocol, but the engine version \
                  {PROTOCOL}; reload the page"
+            )));
+        }
+        let pixels = pixels_of(&message);
+        if let Some(most) = machine.max_pixels.filter(|&most| pixels > most) {
+            return Err(Error::Data(format!(
+                "{:.1} megapixels are more than the {} that WebAssembly handles; crop or reduce \
+                 the image, or run `lobcod studio`, which uses all cores",
+                pixels as f64 / 1e6,
+                most as f64 / 1e6
             )));
         }
         let task = message.head["task"].as_str().unwrap_or_default().to_string();
@@ -118,18 +133,25 @@ impl<'a> Job<'a> {
         match &self.task[..] {
             "inpaint" => inpaint::run(self, listener),
             "fuse" => fuse::run(self, listener),
-            "compose" => fuse::compose(self),
+            "repaint" => fuse::repaint(self),
             "noise" => denoise::estimate(self),
             "denoise" => denoise::run(self, listener),
+            "encode" => encode::run(self, listener),
             "learn" => learn::from_image(self, listener),
             "sound" => learn::from_sound(self, listener),
             _ => Err(Error::parameter(
                 "the task",
                 &self.task,
-                "inpaint, fuse, compose, noise, denoise, learn or sound",
+                "inpaint, fuse, repaint, noise, denoise, encode, learn or sound",
             )),
         }
     }
+}
+
+/// Pixels of all images of a request.
+fn pixels_of(message: &Message) -> usize {
+    let images = message.shapes().filter(|(name, _)| name.starts_with("frame") || *name == "image");
+    images.map(|(_, shape)| shape.iter().take(2).product::<usize>()).sum()
 }
 
 fn parse<O: DeserializeOwned>(task: &str, options: Value) -> Result<O> {

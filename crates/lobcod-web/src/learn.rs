@@ -6,9 +6,9 @@ use crate::message::Draft;
 use crate::pixels::{Pixels, WHITE};
 use lobcod::base::Base;
 use lobcod::learn::Method;
-use lobcod::{Border, Dictionary, Error, Extent, LearnParams, Learnt, Penalty, Result, Signal};
+use lobcod::{Border, Dictionary, Error, Extent, LearnParams, Learnt, Needles, Penalty};
+use lobcod::{Result, Signal};
 use lobcod_io::{MetaValue, encode_dictionary};
-use lobcod_tasks::colour;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -59,12 +59,9 @@ pub fn from_image(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let options: Options = job.options()?;
     let pixels = Pixels::new("image", job.array("image"))?;
     pixels.check_opaque("image")?;
-    let signal = if options.colour == Some(false) && pixels.channels == 3 {
-        let mut light = colour::lightness(&pixels.signal(3)?, WHITE, 1)?;
-        light.data_mut().iter_mut().for_each(|x| *x *= (WHITE / 100.0) as f32);
-        light
-    } else {
-        pixels.signal(pixels.channels)?
+    let signal = match options.colour {
+        Some(false) => pixels.lightness()?,
+        _ => pixels.signal(pixels.channels)?,
     };
     let size = match options.size {
         None => [8, 8],
@@ -186,18 +183,12 @@ impl Work {
             .map_err(|name| Error::Data(format!("two arrays would be named {name}")))?;
         let mut shape = vec![learnt.dictionary.len()];
         shape.extend(shape_of_atom(&learnt.dictionary));
-        let codes = learnt.needles[0].codes();
-        let rank = self.atom.rank();
-        let positions: Vec<i32> =
-            codes.iter().flat_map(|c| &c.position[3 - rank..]).copied().collect();
-        let atoms: Vec<i32> = codes.iter().map(|c| c.atom as i32).collect();
-        let values: Vec<f32> = codes.iter().map(|c| c.value).collect();
-        Ok(result
-            .with_f32("atoms", &shape, learnt.dictionary.data())
-            .with_u8("dictionary", &[file.len()], &file)
-            .with_i32("position", &[codes.len(), rank], &positions)
-            .with_i32("atom", &[codes.len()], &atoms)
-            .with_f32("value", &[codes.len()], &values))
+        let result = result.with_f32("atoms", &shape, learnt.dictionary.data()).with_u8(
+            "dictionary",
+            &[file.len()],
+            &file,
+        );
+        Ok(with_codes(result, &learnt.needles[0]))
     }
 
     /// The metadata that `lobcod learn` writes.
@@ -231,6 +222,18 @@ impl Work {
             ("penalty", MetaValue::Number(learnt.report.pursuit.penalty)),
         ]
     }
+}
+
+/// Appends codes to an event.
+pub fn with_codes(draft: Draft, needles: &Needles<f32>) -> Draft {
+    let (codes, rank) = (needles.codes(), needles.extent().rank());
+    let positions: Vec<i32> = codes.iter().flat_map(|c| &c.position[3 - rank..]).copied().collect();
+    let atoms: Vec<i32> = codes.iter().map(|c| c.atom as i32).collect();
+    let values: Vec<f32> = codes.iter().map(|c| c.value).collect();
+    draft
+        .with_i32("position", &[codes.len(), rank], &positions)
+        .with_i32("atom", &[codes.len()], &atoms)
+        .with_f32("value", &[codes.len()], &values)
 }
 
 /// Lengths of the axes of an atom; channels first if there are several.

@@ -28,6 +28,7 @@
 //! ```
 
 mod denoise;
+mod encode;
 mod events;
 mod fuse;
 mod inpaint;

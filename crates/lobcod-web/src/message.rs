@@ -104,6 +104,11 @@ impl<'a> Message<'a> {
         self.data.get(place.offset..end)
     }
 
+    /// Names and shapes of the arrays.
+    pub fn shapes(&self) -> impl Iterator<Item = (&str, &[usize])> {
+        self.places.iter().map(|place| (&place.name[..], &place.shape[..]))
+    }
+
     /// An array by its name.
     pub fn array(&self, name: &str) -> Option<Array<'a>> {
         let place = self.places.iter().find(|place| place.name == name)?;

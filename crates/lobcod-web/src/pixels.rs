@@ -2,11 +2,11 @@
 
 use crate::message::{Array, Draft, Kind};
 use lobcod::{Error, Extent, Mask, Result, Signal};
+use lobcod_io::known_by_alpha;
+use lobcod_tasks::colour;
 
 /// Sample value of white.
 pub const WHITE: f64 = 255.0;
-/// Alpha below which a pixel is missing.
-const OPAQUE: u8 = 128;
 /// Bytes of a pixel in events: red, green, blue and alpha.
 const RGBA: usize = 4;
 
@@ -56,10 +56,24 @@ impl<'a> Pixels<'a> {
         Signal::from_planar(self.extent()?, channels, data)
     }
 
-    /// Whether each pixel is opaque.
+    /// The image in grey: its lightness, on the scale of the samples.
+    pub fn lightness(&self) -> Result<Signal<f32>> {
+        if self.channels == 1 {
+            return self.signal(1);
+        }
+        let mut light = colour::lightness(&self.signal(3)?, WHITE, 1)?;
+        light.data_mut().iter_mut().for_each(|x| *x *= (WHITE / 100.0) as f32);
+        Ok(light)
+    }
+
+    /// Whether each pixel is opaque enough to be known.
     pub fn opaque(&self) -> Vec<bool> {
-        let is_opaque = |pixel: &[u8]| self.depth < RGBA || pixel[RGBA - 1] >= OPAQUE;
-        self.bytes.chunks_exact(self.depth).map(is_opaque).collect()
+        if self.depth < RGBA {
+            return vec![true; self.height * self.width];
+        }
+        let alpha = self.bytes.iter().skip(RGBA - 1).step_by(RGBA);
+        let alpha: Vec<f32> = alpha.map(|&a| f32::from(a) / f32::from(u8::MAX)).collect();
+        known_by_alpha(&alpha, [self.height, self.width])
     }
 
     /// Error if pixels are missing; `name` is for errors.

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// Memory for a job, of the 4 GiB that a module can address.
 const MAX_MEMORY: u64 = 3 << 30;
+/// Pixels of all images of a job: larger ones take too long on one thread.
+const MAX_PIXELS: usize = 3_000_000;
 /// Alignment of requests.
 const ALIGNMENT: usize = 8;
 
@@ -66,6 +68,7 @@ pub unsafe extern "C" fn lobcod_run(request: *mut u8, length: usize) -> i32 {
     // SAFETY: the caller guarantees room of this length and alignment from the same allocator.
     let bytes = unsafe { std::slice::from_raw_parts(request, length) };
     let machine = Machine::new(|_, _| Ok(Box::new(CpuEngine::new(1)?)), Some(MAX_MEMORY));
+    let machine = machine.with_max_pixels(MAX_PIXELS);
     let worked = run(bytes, &machine, &mut Host);
     // SAFETY: as above; nothing refers to the request any more.
     unsafe {

@@ -56,6 +56,24 @@ fn every_task_gives_the_native_pixels() {
 }
 
 #[test]
+fn twelve_megapixels_are_refused_in_a_sentence_by_every_task() {
+    let (shape, image) = ([3000, 4000], vec![127; 12_000_000]);
+    for task in ["inpaint", "noise", "denoise", "encode", "learn"] {
+        let job = request(task, json!({})).with_u8("image", &shape, &image).to_bytes();
+        let Some((events, _)) = run(&job) else { return };
+        let sentence = events.error();
+        assert!(sentence.contains("12.0 megapixels") && sentence.contains("lobcod studio"));
+    }
+    for task in ["fuse", "repaint"] {
+        let half = &image[..6_000_000];
+        let frames = request(task, json!({})).with_u8("frame0", &[1500, 4000], half);
+        let job = frames.with_u8("frame1", &[1500, 4000], half).to_bytes();
+        let Some((events, _)) = run(&job) else { return };
+        assert!(events.error().contains("12.0 megapixels"));
+    }
+}
+
+#[test]
 fn errors_are_sentences() {
     let wrong = request("inpaint", json!({"preset": "slow"})).with_u8("image", &[2, 2], &[0; 4]);
     let Some((events, _)) = run(&wrong.to_bytes()) else { return };

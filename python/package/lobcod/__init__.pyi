@@ -650,6 +650,7 @@ def fuse(
     prefer: Literal["front", "back"] = "front",
     align: Literal["auto", "none", "shift", "similarity"] = "auto",
     fast: bool = False,
+    decision: ArrayLike | None = None,
     alternations: int = 0,
     tolerance: float = 0.5,
     scale: float | None = None,
@@ -694,6 +695,8 @@ def fuse(
         How the frames are aligned.
     fast : bool, optional
         Measure activity at half resolution.
+    decision : array, optional
+        Index of the frame to take each pixel of the fused image from; NaN where the activity decides.
     alternations : int, optional
         Number of alternations between pursuit and smooth layer; 0 keeps the smooth layer of each frame
         itself.
@@ -752,6 +755,7 @@ def fuse(
     prefer: Literal["front", "back"] = "front",
     align: Literal["auto", "none", "shift", "similarity"] = "auto",
     fast: bool = False,
+    decision: ArrayLike | None = None,
     alternations: int = 0,
     tolerance: float = 0.5,
     scale: float | None = None,
@@ -779,6 +783,7 @@ def fuse(
     prefer: Literal["front", "back"] = "front",
     align: Literal["auto", "none", "shift", "similarity"] = "auto",
     fast: bool = False,
+    decision: ArrayLike | None = None,
     alternations: int = 0,
     tolerance: float = 0.5,
     scale: float | None = None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import _lobcod
 from ._arrays import Array, Image, complete, flat, read_image, white_of
 from ._options import atoms_for, threads_for
@@ -60,8 +62,11 @@ def fuse(images: Any, **options: Any) -> Any:
     options["threads"] = threads_for(options["threads"], first.array.size)
     options["precision"] = "f32"
     atoms = atoms_for(options["dictionary"], 2, "f32")
+    decision = options.pop("decision")
+    if decision is not None:
+        decision = np.asarray(decision, dtype=np.float32)
     with watching(options["progress"]) as options["callback"]:
-        answer = _lobcod.fuse(read, len(images), first.has_channels, atoms, options)
+        answer = _lobcod.fuse(read, len(images), first.has_channels, atoms, decision, options)
     report = FuseReport._from(answer["report"])
     if options["align"] == "none" and report.largest_motion > _VISIBLE_MOTION:
         motion = f"{report.largest_motion:.1f} pixels"

@@ -41,6 +41,7 @@ def fuse(
     count: int,
     has_channels: bool,
     dictionary: _Array,
+    decision: _Array | None,
     options: _Options,
 ) -> dict[str, Any]: ...
 def embedded_atoms(name: str) -> npt.NDArray[np.float32]: ...

@@ -467,6 +467,12 @@ FUNCTIONS = {
             Parameter("prefer", words("prefer"), "Frame to use where the activity does not decide."),
             Parameter("align", words("align"), "How the frames are aligned."),
             Parameter("fast", FLAG, "Measure activity at half resolution."),
+            Parameter(
+                "decision",
+                optional(ARRAY),
+                "Index of the frame to take each pixel of the fused image from; NaN where the activity decides.",
+                None,
+            ),
             ALTERNATIONS.but(
                 "Number of alternations between pursuit and smooth layer; 0 keeps the smooth layer of each frame itself."
             ),

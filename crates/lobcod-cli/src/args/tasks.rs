@@ -73,6 +73,12 @@ pub struct FuseArgs {
     /// Measure activity at half resolution: about four times faster.
     #[arg(long)]
     pub fast: bool,
+    /// Take pixels from the images that this map names, in the form of --decision-map; where it is
+    /// NaN or transparent, the image is fused as usual.
+    ///
+    /// The map has the size of the fused image. lobcod studio exports what is painted there.
+    #[arg(long, value_name = "FILE")]
+    pub decision: Option<PathBuf>,
     /// Write the index of the image each pixel was taken from, scaled to the range of grey values
     /// (npy: the index itself).
     #[arg(long, value_name = "FILE")]

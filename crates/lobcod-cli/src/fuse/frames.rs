@@ -37,6 +37,23 @@ pub fn options(args: &FuseArgs) -> ReadOptions {
     }
 }
 
+/// Reads a map of the frames that pixels are taken from, NaN where it does not say.
+pub fn painted(path: &Path, args: &FuseArgs) -> Result<Signal<f32>> {
+    // Greys of images are spread over the frames; arrays hold the indices themselves.
+    let scale = (args.images.len() - 1) as f64;
+    let map = read_image::<f32>(path, &ReadOptions { scale, ..options(args) })?;
+    ensure!(
+        map.signal.extent().rank() == 2,
+        "{} is not a flat image; the decision has one value for each pixel",
+        path.display()
+    );
+    let volume = map.signal.extent().volume();
+    let known = |i: usize| map.known.as_ref().is_none_or(|known| known.weights().data()[i] > 0.0);
+    let frame = |(i, x): (usize, &f32)| if known(i) { x.round() } else { f32::NAN };
+    let frames = map.signal.data()[..volume].iter().enumerate().map(frame).collect();
+    Ok(Signal::from_planar(map.signal.extent(), 1, frames)?)
+}
+
 impl Files {
     /// Reads the first frame, which determines the properties of all.
     pub fn open(args: &FuseArgs) -> Result<Self> {

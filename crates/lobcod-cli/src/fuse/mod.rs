@@ -73,7 +73,8 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
     check_answer(&args.output)?;
     let maps = args.decision_map.iter().chain(&args.depth_map);
     maps.clone().try_for_each(|file| check_image(file))?;
-    let inputs = args.images.iter().chain(&args.scoring.reference).chain(args.dictionary.file());
+    let inputs = args.images.iter().chain(&args.decision).chain(&args.scoring.reference);
+    let inputs = inputs.chain(args.dictionary.file());
     keep_inputs(inputs, maps.chain([&args.output]))?;
     Budget::check_task(
         &flow,
@@ -85,6 +86,7 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
         },
     )?;
     let files = Files::open(args)?;
+    let painted = args.decision.as_ref().map(|file| frames::painted(file, args)).transpose()?;
     let chosen = Chosen::of(&args.dictionary, 2)?;
     chosen.check_fits(files.extent)?;
     chosen.check_grey("fusion codes lightness")?;
@@ -109,7 +111,7 @@ fn run(args: &FuseArgs) -> Result<Outcome> {
         budget
     };
     let fuser = fuser.params().clone().with(|p| p.max_memory = budget.room()).check()?;
-    flow.finish(Fusion { args, fuser, files, chosen, reference, budget })
+    flow.finish(Fusion { args, fuser, files, painted, chosen, reference, budget })
 }
 
 /// Images to fuse.
@@ -117,6 +119,8 @@ struct Fusion<'a> {
     args: &'a FuseArgs,
     fuser: Fuser,
     files: Files,
+    /// Frames of pixels that are given, NaN elsewhere.
+    painted: Option<Signal<f32>>,
     chosen: Chosen<f32>,
     reference: Option<Signal<f32>>,
     budget: Budget,
@@ -156,12 +160,16 @@ impl<'a> Job for Fusion<'a> {
         let atoms = &self.chosen.dictionary;
         let fused = self.fuser.run(&*engine, &mut self.files, atoms, &mut watcher);
         drop(watcher);
-        let fused = fused.map_err(|error| match error.downcast() {
+        let mut fused = fused.map_err(|error| match error.downcast() {
             Ok(error) => self.budget.refuse()(error).into(),
             Err(other) => other,
         })?;
         if !self.args.console.quiet {
             warn_about(&fused, self.fuser.params(), self.files.extent);
+        }
+        if let Some(painted) = &self.painted {
+            let threads = engine.threads();
+            fused = self.fuser.repainted(threads, &mut self.files, fused, painted)?;
         }
         let Self { args, files, chosen, reference, .. } = self;
         Ok(Results { args, files, chosen, fused, reference, scores: Scores::default() })

@@ -1,65 +1,95 @@
-//! Composes frames by a given decision.
+//! Takes chosen pixels of a fused image from chosen frames.
 
 use super::compose::Blend;
-use super::{Frames, Fuser};
+use super::{Frames, Fused, Fuser};
 use crate::Rectangle;
-use crate::align::{Motion, warp};
+use crate::align::{Align, Motion, warp};
 use crate::colour;
 use lobcod::{Error, Signal};
 
 impl Fuser {
-    /// Composes an image of pixels from the frames that `decision` names: the index of a frame for
-    /// every pixel of the part `crop` of the frames, which `motions` align. No frame is coded.
-    ///
-    /// With the decision, the crop and the motions of a [`Fused`](super::Fused) in focus, the image
-    /// differs from its image only a little, at edges: the weights follow the edges of the chosen
-    /// frames.
-    pub fn compose<F: Frames>(
+    /// The motions by which the frames of a fused image were aligned. Without alignment they are
+    /// estimated too, but not applied.
+    pub fn applied_motions(&self, fused: &Fused) -> Vec<Motion> {
+        match self.params.align {
+            Align::None => vec![Motion::STILL; fused.motions.len()],
+            _ => fused.motions.clone(),
+        }
+    }
+
+    /// Takes pixels of a fused image from the frames that `painted` names: the index of a frame, or
+    /// NaN where the image is kept. `motions` align the frames, and `crop` is the part of them that
+    /// the image covers. Painted regions are blended in along the edges of the image.
+    pub fn repaint<F: Frames>(
         &self,
         threads: usize,
         frames: &mut F,
+        image: &Signal<f32>,
         (motions, crop): (&[Motion], Rectangle),
-        decision: &Signal<f32>,
+        painted: &Signal<f32>,
     ) -> Result<Signal<f32>, F::Error> {
         let count = frames.count();
-        let [_, height, width] = decision.extent().padded();
-        if motions.len() != count || [height, width] != crop.size {
+        let [_, height, width] = painted.extent().padded();
+        let [_, rows, columns] = image.extent().padded();
+        if motions.len() != count || [[height, width], crop.size] != [[rows, columns]; 2] {
             return Err(Error::Shape(format!(
-                "the decision of {height}x{width} pixels or the alignment of {} frames does not \
-                 fit {count} frames and a crop of {}x{}; fuse them again",
-                motions.len(),
-                crop.size[0],
-                crop.size[1]
+                "the painted map of {height}x{width} pixels or the alignment of {} frames does \
+                 not fit {count} frames and a fused image of {rows}x{columns} pixels; fuse them \
+                 again",
+                motions.len()
             ))
             .into());
         }
-        if let Some(&k) = decision.data().iter().find(|&&k| !(k >= 0.0 && (k as usize) < count)) {
+        let is_frame = |k: f32| k >= 0.0 && k.fract() == 0.0 && (k as usize) < count;
+        if let Some(&k) = painted.data().iter().find(|&&k| !k.is_nan() && !is_frame(k)) {
             return Err(Error::Data(format!(
-                "the decision names frame {k}, but there are {count} frames, counted from 0"
+                "the painted map names frame {k}, but there are {count} frames, counted from 0"
             ))
             .into());
         }
-        let chosen: Vec<u16> = decision.data().iter().map(|&k| k as u16).collect();
-        let used: Vec<usize> = (0..count).filter(|&k| chosen.contains(&(k as u16))).collect();
+        // The image itself counts as one more frame.
+        let chosen: Vec<u16> = painted
+            .data()
+            .iter()
+            .map(|&k| if k.is_nan() { count as u16 } else { k as u16 })
+            .collect();
+        let used: Vec<usize> = (0..=count).filter(|&k| chosen.contains(&(k as u16))).collect();
+        let mut layer = |number: usize| -> Result<Signal<f32>, F::Error> {
+            if number == count {
+                return Ok(image.clone());
+            }
+            self.place(threads, frames, number, (&motions[number], crop))
+        };
         let mut guide = vec![0.0; chosen.len()];
         for &number in &used {
-            let placed = self.place(threads, frames, number, (&motions[number], crop))?;
-            let light = colour::lightness(&placed, self.params.scale, threads)?;
+            let light = colour::lightness(&layer(number)?, self.params.scale, threads)?;
             for (i, &l) in light.data().iter().enumerate() {
                 if chosen[i] as usize == number {
                     guide[i] = l;
                 }
             }
         }
-        let mut blend: Option<Blend> = None;
+        let mut blend = Blend::new(&chosen, &guide, image.extent(), image.channels(), threads);
         for &number in &used {
-            let placed = self.place(threads, frames, number, (&motions[number], crop))?;
-            let (extent, channels) = (placed.extent(), placed.channels());
-            let blend =
-                blend.get_or_insert_with(|| Blend::new(&chosen, &guide, extent, channels, threads));
-            blend.add(number, &placed, |_| true);
+            blend.add(number, &layer(number)?, |_| true);
         }
-        Ok(blend.expect("every pixel has a frame").finish()?.0.finite()?)
+        Ok(blend.finish()?.0.finite()?)
+    }
+
+    /// A fused image with pixels from the frames that `painted` names, as in
+    /// [`repaint`](Self::repaint), and its decision. The depth is kept.
+    pub fn repainted<F: Frames>(
+        &self,
+        threads: usize,
+        frames: &mut F,
+        mut fused: Fused,
+        painted: &Signal<f32>,
+    ) -> Result<Fused, F::Error> {
+        let place = (&self.applied_motions(&fused)[..], fused.crop);
+        fused.image = self.repaint(threads, frames, &fused.image, place, painted)?;
+        let decided = fused.decision.data_mut().iter_mut().zip(painted.data());
+        decided.filter(|(_, k)| !k.is_nan()).for_each(|(frame, &k)| *frame = k);
+        Ok(fused)
     }
 
     /// The part of a frame, aligned.

@@ -33,17 +33,21 @@ const pythonOptions = (options) =>
 /**
  * Python that reads an image.
  * @param {string} name an expression
- * @param {"RGB" | "L"} mode
+ * @param {boolean} grey
  */
-const read = (name, mode = "RGB") => `np.asarray(Image.open(${name}).convert("${mode}"))`;
+const read = (name, grey) => `np.asarray(Image.open(${name}).convert("${grey ? "L" : "RGB"}"))`;
+
+/** The argument that names the axis of the colours. @param {boolean} grey */
+const colours = (grey) => (grey ? "" : ", channel_axis=-1");
 
 const IMPORTS = ["import lobcod, numpy as np", "from PIL import Image", ""];
 
 /**
- * @param {{ image: string, mask: string, output: string, preset: string, fill: string }} given
+ * @param {{ image: string, mask: string, output: string, preset: string, fill: string,
+ *   grey: boolean }} given
  * @returns {Recipe}
  */
-export function restoreRecipe({ image, mask, output, preset, fill }) {
+export function restoreRecipe({ image, mask, output, preset, fill, grey }) {
   const quality = /** @type {Option} */ (["preset", preset, "standard"]);
   // The default of `fill` differs between the two.
   const shell = shellOptions([quality, ["fill", fill, "auto"]]);
@@ -52,18 +56,20 @@ export function restoreRecipe({ image, mask, output, preset, fill }) {
     shell: `lobcod inpaint ${quoted(image)} --holes ${quoted(mask)} -o ${quoted(output)}${shell}`,
     python: [
       ...IMPORTS,
-      `image = ${read(JSON.stringify(image))}`,
-      `holes = ${read(JSON.stringify(mask), "L")} > 0`,
-      `filled = lobcod.inpaint(image, ~holes, channel_axis=-1${python})`,
+      `image = ${read(JSON.stringify(image), grey)}`,
+      `holes = ${read(JSON.stringify(mask), true)} > 0`,
+      `filled = lobcod.inpaint(image, ~holes${colours(grey)}${python})`,
+      `Image.fromarray(filled).save(${JSON.stringify(output)})`,
     ].join("\n"),
   };
 }
 
 /**
- * @param {{ names: string[], mode: string, align: string, window: number, fast: boolean }} given
+ * @param {{ names: string[], mode: string, align: string, window: number, fast: boolean,
+ *   painted: string | null, grey: boolean }} given
  * @returns {Recipe}
  */
-export function fuseRecipe({ names, mode, align, window, fast }) {
+export function fuseRecipe({ names, mode, align, window, fast, painted, grey }) {
   /** @type {Option[]} */
   const options = [
     ["mode", mode, "auto"],
@@ -73,24 +79,32 @@ export function fuseRecipe({ names, mode, align, window, fast }) {
   ];
   const files = names.map(quoted).join(" ");
   const outputs = "-o fused.png --decision-map decision.png --depth-map depth.png";
-  const keywords = `channel_axis=-1, return_report=True${pythonOptions(options)}`;
+  const shell = shellOptions([...options, ["decision", painted, null]]);
+  const keywords = `${colours(grey)}${pythonOptions(options)}${painted ? ", decision=decision" : ""}`;
+  const map = painted && [
+    `painted = np.asarray(Image.open(${JSON.stringify(painted)}).convert("LA"))`,
+    `decision = np.rint(painted[..., 0] * (len(names) - 1) / 255)`,
+    `decision[painted[..., 1] == 0] = np.nan`,
+  ];
   return {
-    shell: `lobcod fuse ${files} ${outputs}${shellOptions(options)}`,
+    shell: `lobcod fuse ${files} ${outputs}${shell}`,
     python: [
       ...IMPORTS,
       `names = ${JSON.stringify(names)}`,
-      `frames = [${read("name")} for name in names]`,
-      `fused, report = lobcod.fuse(frames, ${keywords})`,
-      "decision = report.decision",
+      `frames = [${read("name", grey)} for name in names]`,
+      ...(map ?? []),
+      `fused = lobcod.fuse(frames${keywords})`,
+      `Image.fromarray(fused).save("fused.png")`,
     ].join("\n"),
   };
 }
 
 /**
- * @param {{ image: string, output: string, noise: string, strength: number, preset: string }} given
+ * @param {{ image: string, output: string, noise: string, strength: number, preset: string,
+ *   grey: boolean }} given
  * @returns {Recipe}
  */
-export function denoiseRecipe({ image, output, noise, strength, preset }) {
+export function denoiseRecipe({ image, output, noise, strength, preset, grey }) {
   /** @type {Option[]} */
   const options = [
     ["noise", noise, "auto"],
@@ -101,8 +115,9 @@ export function denoiseRecipe({ image, output, noise, strength, preset }) {
     shell: `lobcod denoise ${quoted(image)} -o ${quoted(output)}${shellOptions(options)}`,
     python: [
       ...IMPORTS,
-      `image = ${read(JSON.stringify(image))}`,
-      `clean = lobcod.denoise(image, channel_axis=-1${pythonOptions(options)})`,
+      `image = ${read(JSON.stringify(image), grey)}`,
+      `clean = lobcod.denoise(image${colours(grey)}${pythonOptions(options)})`,
+      `Image.fromarray(clean).save(${JSON.stringify(output)})`,
     ].join("\n"),
   };
 }
@@ -135,14 +150,14 @@ const learnKeywords = ({ atoms, penalty, passes }, size) =>
  */
 export function learnRecipe(given, grey) {
   const { name, size } = given;
-  const keywords = learnKeywords(given, `(${size}, ${size})`) + (grey ? "" : ", channel_axis=-1");
+  const keywords = learnKeywords(given, `(${size}, ${size})`) + colours(grey);
   return {
     shell: `lobcod learn ${quoted(name)} ${learnOptions(given, `${size}x${size}`)}`,
     python: [
       ...IMPORTS,
-      `image = ${read(JSON.stringify(name), grey ? "L" : "RGB")}`,
+      `image = ${read(JSON.stringify(name), grey)}`,
       `learnt = lobcod.learn(image, ${keywords})`,
-      "learnt.dictionary",
+      `lobcod.save_dictionary(${JSON.stringify(given.output)}, learnt.dictionary)`,
     ].join("\n"),
   };
 }
@@ -164,7 +179,7 @@ export function soundRecipe(given, mono) {
       "",
       `rate, samples = wavfile.read(${JSON.stringify(name)})`,
       `learnt = lobcod.learn(${samples}, ${learnKeywords(given, `(${size},)`)})`,
-      "learnt.dictionary",
+      `lobcod.save_dictionary(${JSON.stringify(given.output)}, learnt.dictionary)`,
     ].join("\n"),
   };
 }

@@ -13,6 +13,27 @@ export const counted = (count, one, several = `${one}s`) =>
 export const secondsText = (seconds) =>
   seconds < 10 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
 
+/**
+ * About how long something takes.
+ * @param {number} seconds
+ */
+export const durationText = (seconds) =>
+  seconds < 60
+    ? `${Math.max(1, Math.round(seconds))} s`
+    : seconds < 3600
+      ? `${Math.round(seconds / 60)} min`
+      : `${(seconds / 3600).toFixed(1)} h`;
+
+/**
+ * What learning does now: its passes, and at the end the codes with their certificate.
+ * @param {{ pass: number | null, gap: number | null }} progress
+ * @param {number} passes
+ */
+export const learningText = ({ pass, gap }, passes) =>
+  pass !== null
+    ? `Pass ${pass} of ${passes}`
+    : `Final codes${gap === null ? "…" : `, certified gap ${gap.toExponential(1)}`}`;
+
 /** @param {{ width: number, height: number }} size */
 export const sizeText = ({ width, height }) => `${width} × ${height}`;
 

@@ -5,7 +5,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { PAGE } from "./support/server.js";
-import { difference, missing, noProgram, scratchFolder, Studio } from "./support/studio.js";
+import { difference, missing, noProgram, noPython, scratchFolder, Studio } from "./support/studio.js";
 
 const folder = scratchFolder();
 let studio;
@@ -35,6 +35,15 @@ test("the result is that of the command shown", { skip: noProgram }, async () =>
   const page = await studio.pixels(join(folder, "page.png"));
   const { largest, mean } = difference(page, await studio.pixels(join(folder, name)));
   console.log(`Denoise: page and command differ by at most ${largest} of 255, mean ${mean}`);
+  assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
+});
+
+test("the Python call shown gives the same pixels", { skip: noPython }, async () => {
+  await studio.runPython(folder);
+  const page = await studio.pixels(join(folder, "page.png"));
+  const python = await studio.pixels(join(folder, "micrograph-denoised.png"));
+  const { largest, mean } = difference(page, python);
+  console.log(`Denoise: page and Python differ by at most ${largest} of 255, mean ${mean}`);
   assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
 });
 

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { greyPng } from "./support/png.js";
-import { lobcod, missing, noProgram, scratchFolder, Studio } from "./support/studio.js";
+import { lobcod, missing, noProgram, noPython, scratchFolder, Studio } from "./support/studio.js";
 
 const folder = scratchFolder();
 let studio;
@@ -50,17 +50,23 @@ test("an atom shows its uses, a place its atoms", { skip: missing }, async () =>
   assert.ok((await studio.find(".found li").count()) > 0);
 });
 
-test("the dictionary is that of the command shown", { skip: noProgram }, async () => {
-  const name = await studio.download("Download dictionary (npz)", join(folder, "page.npz"));
-  await studio.runCommand(folder);
-  const objective = (dictionary) => {
-    const words = ["--dictionary", join(folder, dictionary), "--penalty", "30", "--json"];
-    return JSON.parse(lobcod("encode", join(folder, "stripes.png"), ...words)).objective;
-  };
-  const [page, command] = [objective("page.npz"), objective(name)];
-  console.log(`Learn: objective with the dictionary of the page ${page}, the command ${command}`);
-  // Learning is not convex: roundings of other instruction sets may grow.
-  assert.ok(Math.abs(page - command) < 0.01 * command);
-});
+const objective = (dictionary) => {
+  const words = ["--dictionary", join(folder, dictionary), "--penalty", "30", "--json"];
+  return JSON.parse(lobcod("encode", join(folder, "stripes.png"), ...words)).objective;
+};
+
+for (const [name, skip, run] of [
+  ["command", noProgram, () => studio.runCommand(folder)],
+  ["Python call", noPython, () => studio.runPython(folder)],
+]) {
+  test(`the dictionary is that of the ${name} shown`, { skip }, async () => {
+    const file = await studio.download("Download dictionary (npz)", join(folder, "page.npz"));
+    await run();
+    const [page, other] = [objective("page.npz"), objective(file)];
+    console.log(`Learn: objective with the dictionary of the page ${page}, the ${name} ${other}`);
+    // Learning is not convex: roundings of other instruction sets may grow.
+    assert.ok(Math.abs(page - other) < 0.01 * other);
+  });
+}
 
 test("no errors on the console", { skip: missing }, () => assert.deepEqual(studio.faults, []));

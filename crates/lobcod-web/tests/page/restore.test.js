@@ -5,7 +5,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { PAGE } from "./support/server.js";
-import { difference, missing, noProgram, scratchFolder, Studio } from "./support/studio.js";
+import { difference, missing, noProgram, noPython, scratchFolder, Studio } from "./support/studio.js";
 
 const SIZE = [340, 256];
 const folder = scratchFolder();
@@ -125,6 +125,15 @@ test("the result is that of the command shown", { skip: noProgram }, async () =>
   const { largest, mean } = difference(page, await studio.pixels(join(folder, name)));
   console.log(`Restore: page and command differ by at most ${largest} of 255, mean ${mean}`);
   // Instruction sets add in different orders, which rounding to 8 bits may show.
+  assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
+});
+
+test("the Python call shown gives the same pixels", { skip: noPython }, async () => {
+  await studio.runPython(folder);
+  const page = await studio.pixels(join(folder, "page.png"));
+  const python = await studio.pixels(join(folder, "cat-restored.png"));
+  const { largest, mean } = difference(page, python);
+  console.log(`Restore: page and Python differ by at most ${largest} of 255, mean ${mean}`);
   assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
 });
 

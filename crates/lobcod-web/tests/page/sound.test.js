@@ -4,13 +4,35 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { lobcod, missing, noProgram, scratchFolder, Studio } from "./support/studio.js";
+import { lobcod, missing, noProgram, noPython, scratchFolder, Studio } from "./support/studio.js";
 
 const folder = scratchFolder();
 let studio;
 
 before(async () => {
-  if (!missing) studio = await Studio.open("sound");
+  if (missing) return;
+  studio = await Studio.open("sound");
+  // Records the contexts that are made and how long each sound plays.
+  await studio.page.addInitScript(() => {
+    globalThis.audioContexts = [];
+    globalThis.played = [];
+    const Context = globalThis.AudioContext;
+    globalThis.AudioContext = class extends Context {
+      constructor() {
+        super();
+        globalThis.audioContexts.push(this);
+      }
+      createBufferSource() {
+        const source = super.createBufferSource();
+        const began = this.currentTime;
+        source.addEventListener("ended", () =>
+          globalThis.played.push(this.currentTime - began),
+        );
+        return source;
+      }
+    };
+  });
+  await studio.show("sound");
 });
 after(() => studio?.close());
 
@@ -44,10 +66,30 @@ test("the waveforms of a loop are learnt", { skip: missing }, async () => {
   assert.equal(await studio.find(".wave").count(), 3);
   await studio.find(".wave").first().click();
   assert.equal(await studio.find(".wave").first().getAttribute("aria-pressed"), "true");
-  await studio.button("Play the sum").click();
 });
 
-test("a click of known shape is found, as by the command shown", { skip: noProgram }, async () => {
+test("sounds are played to their end, and can be stopped", { skip: missing }, async () => {
+  const sum = studio.button("Play the sum");
+  const pressed = (value) =>
+    studio.find(`.button[aria-pressed=${value}]:has-text("Play the sum")`).waitFor();
+  await studio.find(".wave").first().click();
+  await sum.click();
+  await pressed(true);
+  const state = () => studio.page.evaluate(() => globalThis.audioContexts[0].state);
+  assert.equal(await state(), "running");
+  // Its end releases the button.
+  await pressed(false);
+  await sum.click();
+  await pressed(true);
+  await sum.click();
+  await pressed(false);
+  const played = await studio.page.evaluate(() => globalThis.played);
+  console.log(`Sound: played ${played.map((seconds) => seconds.toFixed(2)).join(", ")} s`);
+  const [whole, stopped] = played.slice(-2);
+  assert.ok(whole >= 4 && stopped < whole, "the loop has 4 seconds");
+});
+
+test("a click of known shape is found", { skip: missing }, async () => {
   const click = Array.from({ length: 40 }, (_, i) =>
     Math.round(12000 * Math.sin(i / 2) * Math.exp(-i / 10)),
   );
@@ -62,15 +104,24 @@ test("a click of known shape is found, as by the command shown", { skip: noProgr
   await studio.page.getByLabel("Length of a waveform").focus();
   for (let i = 0; i < 11; i++) await studio.page.keyboard.press("ArrowLeft");
   assert.match(await studio.run("Learn"), /^Learnt 1 waveform /);
-  const name = await studio.download("Dictionary (npz)", join(folder, "page.npz"));
-  await studio.runCommand(folder);
-  const objective = (dictionary) => {
-    const words = ["--dictionary", join(folder, dictionary), "--relative-penalty", "0.1", "--json"];
-    return JSON.parse(lobcod("encode", join(folder, "clicks.wav"), ...words).toString()).objective;
-  };
-  const [page, command] = [objective("page.npz"), objective(name)];
-  console.log(`Sound: objective with the dictionary of the page ${page}, the command ${command}`);
-  assert.ok(Math.abs(page - command) < 1e-3 * command);
 });
+
+const objective = (dictionary) => {
+  const words = ["--dictionary", join(folder, dictionary), "--relative-penalty", "0.1", "--json"];
+  return JSON.parse(lobcod("encode", join(folder, "clicks.wav"), ...words).toString()).objective;
+};
+
+for (const [name, skip, run] of [
+  ["command", noProgram, () => studio.runCommand(folder)],
+  ["Python call", noPython, () => studio.runPython(folder)],
+]) {
+  test(`its waveform is that of the ${name} shown`, { skip }, async () => {
+    const file = await studio.download("Dictionary (npz)", join(folder, "page.npz"));
+    await run();
+    const [page, other] = [objective("page.npz"), objective(file)];
+    console.log(`Sound: objective with the dictionary of the page ${page}, the ${name} ${other}`);
+    assert.ok(Math.abs(page - other) < 1e-3 * other);
+  });
+}
 
 test("no errors on the console", { skip: missing }, () => assert.deepEqual(studio.faults, []));

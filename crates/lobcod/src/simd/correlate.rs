@@ -485,7 +485,9 @@ mod tests {
 
     #[test]
     fn panels_hold_all_atoms_once_and_fit_the_registers() {
-        for (per_wide, lanes, registers) in [(1, 4, 16), (1, 8, 16), (1, 4, 32), (2, 8, 32)] {
+        for (per_wide, lanes, registers) in
+            [(1, 4, 11), (1, 4, 16), (1, 8, 16), (1, 4, 32), (2, 8, 32)]
+        {
             for units in 1..60 {
                 let mut next = 0;
                 for panel in split_into_panels(units, per_wide, lanes, registers) {

@@ -82,12 +82,24 @@ impl PatchRows {
 macro_rules! for_vectors {
     ($v:ident, $rows:ident, $width:expr, |$i:ident, $at:ident| $body:block) => {
         let mut $i = 0;
-        for &row in &$rows.offsets {
-            let mut $at = row as usize;
-            for _ in 0..$width / $v::LANES {
+        if $width == 2 * $v::LANES {
+            // Usual for short vectors: no inner loop.
+            for &row in &$rows.offsets {
+                let $at = row as usize;
+                $body
+                let $at = $at + $v::LANES;
+                $i += $v::LANES;
                 $body
                 $i += $v::LANES;
-                $at += $v::LANES;
+            }
+        } else {
+            for &row in &$rows.offsets {
+                let mut $at = row as usize;
+                for _ in 0..$width / $v::LANES {
+                    $body
+                    $i += $v::LANES;
+                    $at += $v::LANES;
+                }
             }
         }
     };
@@ -126,6 +138,27 @@ where
             for (sum, &row) in sums.iter_mut().zip(rest) {
                 *sum = V::load(d.add(i)).mul_add(V::load(base.add(row as usize)), *sum);
                 i += V::LANES;
+            }
+            return sums[0].add(sums[1]).add(sums[2].add(sums[3])).sum();
+        }
+        if V::SEPARATE_SUMS && atoms.width == 2 * V::LANES {
+            let mut sums = [zero; 4];
+            let pairs = rows.offsets.chunks_exact(2);
+            let rest = pairs.remainder();
+            let mut i = 0;
+            for pair in pairs {
+                for (j, sum) in sums.iter_mut().enumerate() {
+                    let at = base.add(pair[j / 2] as usize + j % 2 * V::LANES);
+                    *sum = V::load(d.add(i)).mul_add(V::load(at), *sum);
+                    i += V::LANES;
+                }
+            }
+            for &row in rest {
+                for (j, sum) in sums[..2].iter_mut().enumerate() {
+                    let at = base.add(row as usize + j * V::LANES);
+                    *sum = V::load(d.add(i)).mul_add(V::load(at), *sum);
+                    i += V::LANES;
+                }
             }
             return sums[0].add(sums[1]).add(sums[2].add(sums[3])).sum();
         }

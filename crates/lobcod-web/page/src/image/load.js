@@ -43,20 +43,34 @@ export async function decode(file, name) {
 }
 
 /**
- * Makes an image opaque, and returns which pixels were more transparent than opaque.
+ * Makes an image opaque, and returns which pixels are missing, by the rule of the program: those
+ * more transparent than opaque, and partly transparent ones next to them.
  * @param {ImageData} pixels
  */
-function takeTransparency({ data }) {
-  const missing = new Uint8Array(data.length / 4);
-  let any = false;
-  for (let i = 0; i < missing.length; i++) {
-    if (data[4 * i + 3] < 128) {
-      missing[i] = 1;
-      any = true;
-    }
+function takeTransparency({ data, width, height }) {
+  const clear = new Uint8Array(width * height);
+  for (let i = 0; i < clear.length; i++) clear[i] = Number(data[4 * i + 3] < 128);
+  const any = clear.includes(1);
+  const missing = clear.slice();
+  for (let i = 0; i < clear.length; i++) {
+    if (any && data[4 * i + 3] < 255) missing[i] = Number(isNear(clear, i, width));
     data[4 * i + 3] = 255;
   }
   return any ? missing : null;
+}
+
+/**
+ * Whether a pixel or one of its eight neighbours is set.
+ * @param {Uint8Array} mask
+ * @param {number} i
+ * @param {number} width
+ */
+function isNear(mask, i, width) {
+  const x = i % width;
+  for (let row = i - width; row <= i + width; row += width)
+    for (let dx = x > 0 ? -1 : 0; dx <= (x + 1 < width ? 1 : 0); dx++)
+      if (mask[row + dx]) return true;
+  return false;
 }
 
 /**

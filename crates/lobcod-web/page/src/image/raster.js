@@ -81,3 +81,13 @@ export function toPng(image) {
     ),
   );
 }
+
+/**
+ * Whether an image has no colours; the engine then codes one channel.
+ * @param {ImageData} image
+ */
+export function isGrey({ data }) {
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i] !== data[i + 1] || data[i] !== data[i + 2]) return false;
+  return true;
+}

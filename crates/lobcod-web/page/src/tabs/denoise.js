@@ -3,7 +3,7 @@
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
-import { context, newCanvas, toCanvas, toPng } from "../image/raster.js";
+import { context, isGrey, newCanvas, toCanvas, toPng } from "../image/raster.js";
 import { denoiseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
@@ -122,6 +122,7 @@ export function denoiseTab({ engine, pictures }) {
         noise: kind.value,
         strength: strength.value,
         preset: preset.value,
+        grey: pictures.current !== null && isGrey(pictures.current.image),
       }),
     );
   }

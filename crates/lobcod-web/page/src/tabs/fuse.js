@@ -4,9 +4,10 @@ import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { decode, pickFiles } from "../image/load.js";
 import { frameWords, rampImage } from "../image/palette.js";
-import { toCanvas, toPng } from "../image/raster.js";
+import { isGrey, toCanvas, toPng } from "../image/raster.js";
 import { fetchPicture, STACKS } from "../image/samples.js";
 import { Mask } from "../mask/mask.js";
+import { KEPT, paintedPng } from "../mask/painted.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
 import { brush } from "../mask/tools.js";
 import { fuseRecipe } from "../recipes.js";
@@ -21,11 +22,13 @@ import { refuseLarge } from "./limits.js";
 import { secondsText, sentenceOf, sizeText } from "../words.js";
 
 const MOST_FRAMES = 20;
+/** The file of what is painted. */
+const PAINTED = "painted.png";
 
 /** @typedef {import("../widgets/frames.js").Frame} Frame */
 /**
- * @typedef {{ image: ImageData, canvas: HTMLCanvasElement, depth: HTMLCanvasElement,
- *   alignment: any }} Fused
+ * @typedef {{ automatic: ImageData, image: ImageData, canvas: HTMLCanvasElement,
+ *   depth: HTMLCanvasElement, alignment: any }} Fused
  */
 
 /** @param {import("../main.js").Context} context */
@@ -36,7 +39,11 @@ export function fuseTab({ engine }) {
   let chosen = 0;
   /** @type {Fused | null} */
   let fused = null;
-  /** Which frame each pixel of the result is taken from. @type {Mask | null} */
+  /**
+   * Which frame each pixel of the result is taken from; where it is painted, plus the number of
+   * frames.
+   * @type {Mask | null}
+   */
   let decision = null;
 
   const settings = { diameter: 40, tolerance: 0, grow: 0, value: 0 };
@@ -65,7 +72,7 @@ export function fuseTab({ engine }) {
   });
   size.element.hidden = true;
   const runner = new Runner(engine, { label: "Fuse", start: () => void run() });
-  const composer = new Runner(engine, { label: "Compose", start: () => void compose() });
+  const painter = new Runner(engine, { label: "Repaint", start: () => void repaint() });
   const view = choice({
     label: "View",
     hidden: true,
@@ -119,6 +126,13 @@ export function fuseTab({ engine }) {
   const title = h("strong", {});
   const subtitle = h("span", { class: "quiet" });
   const listing = commands();
+  const exported = button({
+    icon: "download",
+    text: "Export what is painted",
+    kind: "wide",
+    hint: "As a PNG, for --decision",
+    press: async () => download(await paintedPng(painted()), PAINTED),
+  });
   const painting = section(
     "Paint over the decision",
     h(
@@ -127,6 +141,7 @@ export function fuseTab({ engine }) {
       "Choose a frame above, take the brush, and paint where this frame should be used.",
     ),
     size.element,
+    exported,
   );
   const finished = h(
     "div",
@@ -231,6 +246,7 @@ export function fuseTab({ engine }) {
     view.element.hidden = empty;
     for (const key of ["result", "decision", "depth"]) view.enable(key, fused !== null);
     painting.hidden = fused === null;
+    exported.hidden = true;
     finished.hidden = fused === null;
     title.textContent = `${frames.length} ${frames.length === 1 ? "frame" : "frames"}`;
     subtitle.textContent = empty ? "" : sizeText(frames[0].image);
@@ -243,7 +259,7 @@ export function fuseTab({ engine }) {
   /** @param {number} index */
   function pick(index) {
     chosen = index;
-    settings.value = index;
+    settings.value = frames.length + index;
     list.mark(index);
     layers();
   }
@@ -293,6 +309,7 @@ export function fuseTab({ engine }) {
     const image = bufferImage(message.buffers.image);
     const { depth } = message.buffers;
     fused = {
+      automatic: image,
       image,
       canvas: toCanvas(image),
       depth: toCanvas(
@@ -305,16 +322,17 @@ export function fuseTab({ engine }) {
       ),
       alignment: message.alignment,
     };
-    const map = (decision = new Mask(image.width, image.height, frameWords(frames.length)));
+    const colours = frameWords(frames.length);
+    const map = (decision = new Mask(image.width, image.height, [...colours, ...colours]));
     map.data.set(message.buffers.decision.data);
     map.touched({ left: 0, top: 0, width: map.width, height: map.height });
     map.addEventListener("paint", () => stage.redraw());
     map.addEventListener("change", () => {
       tools.steps(map.done.length > 0, map.undone.length > 0);
-      void compose();
+      void repaint();
     });
     tools.steps(false, false);
-    settings.value = chosen;
+    settings.value = frames.length + chosen;
     view.value = "result";
     runner.say(
       `Fused ${frames.length} frames (${message.mode}) in ${secondsText(message.seconds)}.`,
@@ -322,27 +340,45 @@ export function fuseTab({ engine }) {
     refresh();
   }
 
-  /** Makes the image again from the painted decision. */
-  async function compose() {
-    const [target, map] = [fused, decision];
-    if (!target || !map) return;
-    const buffers = {
-      ...frameBuffers(),
-      decision: {
-        type: /** @type {const} */ ("u8"),
-        shape: [map.height, map.width],
-        data: map.data.slice(),
-      },
-    };
-    const message = await composer.run({
-      task: "compose",
-      options: { alignment: target.alignment },
-      buffers,
-    });
-    if (composer.status.classList.contains("failed")) runner.fail(composer.status.textContent);
-    if (!message || fused !== target) return;
-    target.image = bufferImage(message.buffers.image);
-    toCanvas(target.image, target.canvas);
+  /** The frame of each painted pixel; `KEPT` elsewhere. */
+  const painted = () => ({
+    width: decision?.width ?? 0,
+    height: decision?.height ?? 0,
+    count: frames.length,
+    data: (decision?.data ?? new Uint8Array()).map((value) =>
+      value < frames.length ? KEPT : value - frames.length,
+    ),
+  });
+
+  /** Makes the image again, with what is painted. */
+  async function repaint() {
+    const target = fused;
+    if (!target) return;
+    const map = painted();
+    const any = map.data.some((value) => value !== KEPT);
+    exported.hidden = !any;
+    describe();
+    painter.stop();
+    let { automatic: image } = target;
+    if (any) {
+      const message = await painter.run({
+        task: "repaint",
+        options: { alignment: target.alignment },
+        buffers: {
+          ...frameBuffers(),
+          fused: imageBuffer(target.automatic),
+          painted: { type: "u8", shape: [map.height, map.width], data: map.data },
+        },
+      });
+      if (!message) {
+        if (painter.status.classList.contains("failed")) runner.fail(painter.status.textContent);
+        return;
+      }
+      if (fused !== target) return;
+      image = bufferImage(message.buffers.image);
+    }
+    target.image = image;
+    toCanvas(image, target.canvas);
     stage.redraw();
   }
 
@@ -374,6 +410,8 @@ export function fuseTab({ engine }) {
         align: align.value,
         window: activityWindow.value,
         fast: fast.value,
+        grey: frames.length > 0 && frames.every(({ image }) => isGrey(image)),
+        painted: exported.hidden ? null : PAINTED,
       }),
     );
   }

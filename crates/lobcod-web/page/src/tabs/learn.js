@@ -3,7 +3,7 @@
 import { button, download, h } from "../dom.js";
 import { imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
-import { context, newCanvas, toCanvas } from "../image/raster.js";
+import { context, isGrey, newCanvas, toCanvas } from "../image/raster.js";
 import { learnRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { atomBoard } from "../widgets/atoms.js";
@@ -14,7 +14,7 @@ import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel
 import { Runner } from "../widgets/runner.js";
 import { codesAt, codesOf, drawUses, usesOf } from "./codes.js";
 import { refuseLarge } from "./limits.js";
-import { counted, secondsText, sentenceOf } from "../words.js";
+import { counted, learningText, secondsText, sentenceOf } from "../words.js";
 
 /** Atoms listed for a place. */
 const MOST_LISTED = 8;
@@ -149,7 +149,7 @@ export function learnTab({ engine, pictures }) {
       preview: ({ buffers }) => board.show(buffers.atoms),
       progress: (progress) => {
         charts.follow(progress);
-        if (progress.pass) runner.say(`Pass ${progress.pass} of ${passes.value}`);
+        runner.say(learningText(progress, passes.value));
       },
     });
     if (!message || pictures.current !== picture) return;
@@ -257,11 +257,4 @@ export function learnTab({ engine, pictures }) {
     receive: (/** @type {File[]} */ files) => void pictures.open(files).catch(fail),
     shown: () => shownPicture !== pictures.current && opened(),
   };
-}
-
-/** @param {ImageData} image */
-function isGrey({ data }) {
-  for (let i = 0; i < data.length; i += 4)
-    if (data[i] !== data[i + 1] || data[i] !== data[i + 2]) return false;
-  return true;
 }

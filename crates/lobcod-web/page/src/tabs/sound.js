@@ -9,14 +9,14 @@ import { commands } from "../widgets/commands.js";
 import { curves, relativePenalty } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
 import { workbench } from "../widgets/picture-panel.js";
-import { play } from "../widgets/player.js";
+import { play, playButton, stop } from "../widgets/player.js";
 import { Runner } from "../widgets/runner.js";
 import { track } from "../widgets/track.js";
 import { waveCards } from "../widgets/waves.js";
 import { welcome } from "../widgets/welcome.js";
 import { codesOf, usesOf } from "./codes.js";
 import { refuseLong } from "./limits.js";
-import { counted, secondsText, sentenceOf } from "../words.js";
+import { counted, learningText, secondsText, sentenceOf } from "../words.js";
 
 /** @typedef {import("../files/wav.js").Sound} Sound */
 
@@ -80,11 +80,10 @@ export function soundTab({ engine }) {
       hint: "For --dictionary and numpy.load",
       press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()),
     }),
-    button({
-      icon: "play",
+    playButton({
       text: "Play the sum",
       hint: "The sound as the sum of its waveforms",
-      press: () => rebuilt && sound && play(rebuilt, sound.rate),
+      sound: () => rebuilt && sound && { samples: rebuilt, rate: sound.rate },
     }),
   );
   const samples = [
@@ -110,11 +109,7 @@ export function soundTab({ engine }) {
       "div",
       { class: "picture-head" },
       h("div", { class: "picture-name" }, title, subtitle),
-      button({
-        icon: "play",
-        label: "Play the sound",
-        press: () => sound && play(sound.samples, sound.rate),
-      }),
+      playButton({ label: "Play the sound", sound: () => sound }),
       button({
         icon: "open",
         label: "Open another sound",
@@ -159,6 +154,7 @@ export function soundTab({ engine }) {
   /** @param {Sound | null} next */
   function opened(next) {
     runner.stop();
+    stop();
     sound = next;
     problem.textContent = "";
     cover.hidden = next !== null;
@@ -231,7 +227,7 @@ export function soundTab({ engine }) {
       preview: ({ buffers }) => cards.show(buffers.atoms),
       progress: (progress) => {
         charts.follow(progress);
-        if (progress.pass) runner.say(`Pass ${progress.pass} of ${passes.value}`);
+        runner.say(learningText(progress, passes.value));
       },
     });
     if (!message || sound !== given) return;

@@ -14,12 +14,14 @@ export function curves() {
   });
   /** @type {{ objective: Sample[], gap: Sample[] }} */
   let samples = { objective: [], gap: [] };
+  const element = h("div", { class: "section" }, objective.element, gap.element);
   const refresh = () => {
     objective.show(samples.objective);
     gap.show(samples.gap);
+    element.hidden = samples.objective.length === 0;
   };
   return {
-    element: h("div", { class: "section" }, objective.element, gap.element),
+    element,
     /**
      * Adds what an event reports; not every event measures both.
      * @param {import("../engine/message.js").Message} message

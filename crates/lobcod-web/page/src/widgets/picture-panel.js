@@ -1,7 +1,9 @@
 // What the tabs of one image share: the empty stage, and the head of the side panel.
 
-import { button, h } from "../dom.js";
-import { pickFiles } from "../image/load.js";
+import { button, download, h } from "../dom.js";
+import { takePhoto } from "../image/camera.js";
+import { pickFiles, stem } from "../image/load.js";
+import { toPng } from "../image/raster.js";
 import { SAMPLES } from "../image/samples.js";
 import { welcome } from "./welcome.js";
 import { sizeText } from "../words.js";
@@ -18,7 +20,7 @@ export function pictureWelcome(pictures, { title, text, fail }) {
     title,
     text,
     accept: ACCEPT,
-    camera: true,
+    camera: () => takePhoto().then((photo) => photo && pictures.set(photo), fail),
     open: (files) => pictures.open(files).catch(fail),
     samples: SAMPLES.map((sample) => ({
       ...sample,
@@ -45,8 +47,17 @@ export function pictureHead(pictures, fail) {
       label: "Open another image",
       press: async () => pictures.open(await pickFiles({ accept: ACCEPT })).catch(fail),
     }),
+    button({
+      icon: "download",
+      label: "Save the image as PNG",
+      press: () => save().catch(fail),
+    }),
     button({ icon: "close", label: "Close the image", press: () => pictures.set(null) }),
   );
+  const save = async () => {
+    const picture = pictures.current;
+    if (picture) download(await toPng(picture.image), `${stem(picture.name)}.png`);
+  };
   const refresh = () => {
     const picture = pictures.current;
     name.textContent = picture?.name ?? "";

@@ -1,7 +1,10 @@
 // The Run button with progress, Stop and the line that says what happened.
 
 import { button, h } from "../dom.js";
-import { sentenceOf } from "../words.js";
+import { durationText, sentenceOf } from "../words.js";
+
+/** Seconds after which, and fraction of the work from which on, the time left is estimated. */
+const ESTIMATE = { seconds: 4, fraction: 0.04 };
 
 /** @typedef {import("../engine/message.js").Message} Message */
 
@@ -29,6 +32,7 @@ export class Runner {
     });
     this.stopButton.hidden = true;
     this.bar = h("progress", { max: 1, value: 0, "aria-label": "Progress", hidden: true });
+    this.left = h("p", { class: "quiet time-left", hidden: true });
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
     this.element = h(
       "div",
@@ -36,6 +40,7 @@ export class Runner {
       this.startButton,
       this.stopButton,
       this.bar,
+      this.left,
       this.status,
     );
   }
@@ -82,6 +87,7 @@ export class Runner {
         if (message.event === "preview") preview?.(message);
         else if (message.event === "progress") {
           this.bar.value = message.fraction;
+          this.estimate(message.fraction, (performance.now() - started) / 1000);
           progress?.(message);
         }
       };
@@ -106,12 +112,24 @@ export class Runner {
     }
   }
 
+  /**
+   * Says how long it may still take.
+   * @param {number} fraction of the work that is done
+   * @param {number} seconds since the start
+   */
+  estimate(fraction, seconds) {
+    const known = seconds > ESTIMATE.seconds && fraction > ESTIMATE.fraction && fraction < 1;
+    this.left.hidden = !known;
+    if (known) this.left.textContent = `About ${durationText(seconds / fraction - seconds)} left`;
+  }
+
   /** @param {boolean} running */
   show(running) {
     const focused = document.activeElement === (running ? this.startButton : this.stopButton);
     this.startButton.hidden = running;
     this.stopButton.hidden = !running;
     this.bar.hidden = !running;
+    this.left.hidden = true;
     if (focused) (running ? this.stopButton : this.startButton).focus();
   }
 }

@@ -10,16 +10,14 @@ import { toCanvas } from "../image/raster.js";
  * @property {string} text
  * @property {string} accept which files can be chosen
  * @property {boolean} [multiple]
- * @property {boolean} [camera]
+ * @property {() => void} [camera] takes a photo
  * @property {(files: File[]) => void} open
  * @property {{ title: string, hint: string, credit: string, file?: string,
  *   picture?: () => Promise<ImageData>, choose: () => void }[]} samples
  */
 
 /** @param {WelcomeOptions} options */
-export function welcome({ title, text, accept, multiple = false, camera = false, open, samples }) {
-  const pick = async (/** @type {boolean} */ capture) =>
-    open(await pickFiles({ accept, multiple, capture }));
+export function welcome({ title, text, accept, multiple = false, camera, open, samples }) {
   return h(
     "div",
     { class: "welcome" },
@@ -32,9 +30,9 @@ export function welcome({ title, text, accept, multiple = false, camera = false,
         icon: "open",
         text: multiple ? "Open files" : "Open a file",
         kind: "primary",
-        press: () => pick(false),
+        press: async () => open(await pickFiles({ accept, multiple })),
       }),
-      camera ? button({ icon: "camera", text: "Take a photo", press: () => pick(true) }) : null,
+      camera ? button({ icon: "camera", text: "Take a photo", press: camera }) : null,
     ),
     h("p", { class: "quiet" }, "or start with a sample"),
     h("ul", { class: "samples" }, ...samples.map(sampleCard)),

@@ -1,6 +1,6 @@
 // The page in Chromium, as a visitor sees it, and the command line to compare with.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +34,16 @@ export const noProgram =
     ? false
     : `skipped: ${PROGRAM} does not exist; build it with \`cargo build -p lobcod-cli\``);
 
+/** A Python that has the package; `cargo xtask python` installs it into its environment. */
+const PYTHON = process.env.LOBCOD_PYTHON ?? join(ROOT, "target/python/venv/bin/python");
+
+/** Why Python calls cannot run here, or `false`. */
+export const noPython =
+  noProgram ||
+  (spawnSync(PYTHON, ["-c", "import lobcod, PIL, scipy"]).status === 0
+    ? false
+    : `skipped: ${PYTHON} lacks lobcod, Pillow or SciPy; \`cargo xtask python\` installs them`);
+
 /** A folder for files of one test. */
 export const scratchFolder = () => mkdtempSync(join(tmpdir(), "lobcod-studio-"));
 
@@ -45,14 +55,14 @@ export const lobcod = (...words) =>
 export class Studio {
   static async open(
     tab,
-    { width = 1400, height = 900, scheme = "light", touch = false, address } = {},
+    { width = 1400, height = 900, scheme = "light", touch = false, address, args = [] } = {},
   ) {
     const studio = new Studio();
     studio.server = address ? null : await serve(WASM);
     studio.address = address ? `${new URL(address).origin}/` : studio.server.address;
     studio.browser = await chromium.launch({
       executablePath: BROWSER,
-      args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"],
+      args: ["--no-sandbox", ...args],
     });
     const context = await studio.browser.newContext({
       viewport: { width, height },
@@ -179,12 +189,11 @@ export class Studio {
     return command;
   }
 
-  /** Runs the command that the tab shows in a folder, which has the files that it names. */
-  async runCommand(folder) {
-    const command = await this.find(".commands pre").first().textContent();
-    const line = command.replace(/^lobcod /, `'${PROGRAM}' `);
-    execFileSync("sh", ["-c", `${line} --quiet`], { cwd: folder, stdio: "inherit" });
-    return command;
+  /** Runs the Python call that the tab shows in a folder, which has the files that it names. */
+  async runPython(folder) {
+    const call = await this.find(".commands pre").nth(1).textContent();
+    execFileSync(PYTHON, ["-W", "error", "-c", call], { cwd: folder, stdio: "inherit" });
+    return call;
   }
 
   /** The pixels of an image file, decoded by the browser. */
