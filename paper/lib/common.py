@@ -243,7 +243,7 @@ def save_image(path, image):
 
 
 def middle(image, side=256):
-    y, x = ((n - side) // 2 for n in image.shape)
+    y, x = ((n - side) // 2 for n in image.shape[:2])
     return image[y : y + side, x : x + side]
 
 

@@ -59,7 +59,7 @@ pub fn denoise<'py>(
     let given = params.noise;
     let denoiser = params.check()?;
     let signal = image.signal::<f32>(has_channels)?;
-    let dictionary = dictionary.dictionary::<f32>(signal.extent().rank())?;
+    let dictionary = dictionary.dictionary::<f32>(2)?;
     let choice = run.engine_choice()?;
     let clean = supervise(py, run.callback.as_ref(), move |mut watcher| {
         Ok(denoiser.run(&*choice.engine()?, &signal, &dictionary, &mut watcher)?)

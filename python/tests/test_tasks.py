@@ -155,6 +155,17 @@ def test_denoising(grey: lobcod.Array, method: Literal["local", "convolutional"]
     assert 15 < estimated < 30
 
 
+def test_a_stack_is_denoised_as_a_whole(grey: lobcod.Array) -> None:
+    stack = np.stack([np.roll(grey, shift, axis=1) for shift in range(4)])
+    noisy = stack + 20 * np.random.default_rng(0).standard_normal(stack.shape)
+    clean = lobcod.denoise(noisy, sigma=20)
+    slices = np.stack([lobcod.denoise(image, sigma=20) for image in noisy])
+    assert clean.shape == stack.shape
+    assert lobcod.psnr(clean, stack, 255) > lobcod.psnr(slices, stack, 255) + 0.5
+    with pytest.raises(ValueError, match="groups of similar patches only"):
+        lobcod.denoise(noisy, sigma=20, preset="fast")
+
+
 @pytest.mark.parametrize(("name", "largest"), [("camera", 0.024), ("brick", 0.026), ("grass", 0.04), ("gravel", 0.045)])
 def test_the_noise_of_tiny_textured_images_is_not_greatly_overestimated(name: str, largest: float) -> None:
     data, transform = pytest.importorskip("skimage.data"), pytest.importorskip("skimage.transform")

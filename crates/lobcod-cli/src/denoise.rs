@@ -19,12 +19,12 @@ use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
 use crate::trial::{self, Trial, part_of, trial_params};
-use crate::values::Preset;
+use crate::values::{EngineChoice, Preset};
 use crate::white::White;
 use anyhow::{Result, bail, ensure};
 use lobcod::engine::CpuEngine;
-use lobcod::{Answer, Dictionary, Signal, Status};
-use lobcod_io::{FileKind, Image, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod::{Answer, Dictionary, Extent, Signal, Status};
+use lobcod_io::{Axes, FileKind, Image, ReadOptions, WriteOptions, read_image, write_image};
 use lobcod_tasks::denoise::{
     DenoiseParams, Denoised, Denoiser, DetectedNoise, Effort, Method, Noise, detect_noise,
 };
@@ -57,6 +57,15 @@ impl Command for DenoiseArgs {
     fn refuses_ranks(&self) -> Option<&'static str> {
         Some("denoise")
     }
+
+    fn axes(&self) -> Option<Axes> {
+        self.axes.map(|axes| match axes {
+            // A sequence of images is one stack.
+            Axes::Thw => Axes::Dhw,
+            Axes::Thwc => Axes::Dhwc,
+            axes => axes,
+        })
+    }
 }
 
 impl OnImages for DenoiseArgs {
@@ -76,9 +85,19 @@ impl OnImages for DenoiseArgs {
 
 /// Removes the noise from the image.
 fn run(args: &DenoiseArgs) -> Result<Outcome> {
+    let denoiser = denoiser(args)?;
+    let by_groups = matches!(denoiser.params().method, Method::Groups(_))
+        && matches!(
+            args.noise,
+            Noise::Gaussian { .. } | Noise::Poisson { .. } | Noise::Mixed { .. }
+        );
+    ensure!(
+        !(by_groups && args.run.engine == EngineChoice::Cuda),
+        "groups of similar patches are processed on the CPU; use --engine cpu or auto, or --method \
+         convolutional"
+    );
     let flow = args.flow();
     flow.begin()?;
-    let denoiser = denoiser(args)?;
     check_answer(&args.output)?;
     let dictionary = args.dictionary.file();
     keep_inputs(
@@ -86,7 +105,7 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
         [&args.output],
     )?;
     let options = ReadOptions {
-        axes: None,
+        axes: args.axes(),
         scale: args.scale.value(),
         max_bytes: args.run.max_memory.map(|bytes| bytes.0),
     };
@@ -103,14 +122,9 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let image = read_image::<f32>(file, &options)?;
     ensure!(image.known.is_none(), "{} has missing pixels; fill them first", file.display());
     let shape = (image.signal.extent(), image.signal.channels());
-    ensure!(
-        shape.0.rank() == 2,
-        "{} is not a 2-D image ({}); denoise its slices one by one",
-        file.display(),
-        shape.0
-    );
-    let chosen = Chosen::of(&args.dictionary, shape.0.rank())?;
-    chosen.check_fits(shape.0)?;
+    ensure!(shape.0.rank() > 1, "{} is a sequence, not an image", file.display());
+    let chosen = Chosen::of(&args.dictionary, 2)?;
+    chosen.check_fits(Extent::new(&shape.0.padded()[1..])?)?;
     chosen.check_grey("denoising processes each channel separately")?;
     let white = White::of(&image.signal, None, image.depth, args.scale.given);
     let reference = read_reference::<f32>(&args.scoring, &options, shape, &white)?;

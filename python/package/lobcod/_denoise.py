@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _lobcod
-from ._arrays import complete, flat, read_image, white_of
+from ._arrays import complete, read_image, white_of
 from ._options import atoms_for, threads_for
 from ._progress import watching
 from ._public import public
@@ -14,7 +14,10 @@ from ._report import DenoiseReport, Report
 
 @public("denoise")
 def denoise(image: Any, **options: Any) -> Any:
-    """Remove noise from a greyscale or three-channel image. Computes in single precision.
+    """Remove noise from an image or a stack of images. Computes in single precision.
+
+    An array with three axes besides channels is a stack: a volume, or the frames of a sequence. Similar patches are then also
+    searched in neighbouring slices.
 
     A level (`sigma`, `gain`, both, or `share`) without a noise model selects Gaussian, Poisson, mixed or impulse noise.
 
@@ -36,7 +39,10 @@ def denoise(image: Any, **options: Any) -> Any:
     """
     options["noise"] = _noise(options)
     dictionary = options["dictionary"]
-    given = flat(complete(read_image(image, options["channel_axis"], axes_known=dictionary is not None)))
+    given = complete(read_image(image, options["channel_axis"], axes_known=dictionary is not None))
+    if given.rank not in (2, 3):
+        axes = f"the image has {given.rank} axes besides channels, but must have 2, or 3 in a stack"
+        raise ValueError(f"{axes}; pass channel_axis=-1 for colour")
     with_atoms = dictionary is not None or not options["fit_atoms"]
     if options["preset"] is None:
         options["preset"] = "fast" if with_atoms else "standard"

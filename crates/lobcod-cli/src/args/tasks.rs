@@ -6,9 +6,10 @@ use super::{
 };
 use crate::values::{
     ActivityChoice, AlignChoice, ComposeChoice, FuseBaseChoice, MethodOfDenoising, ModeChoice,
-    PreferChoice, Preset,
+    PreferChoice, Preset, one_of,
 };
 use clap::Args;
+use lobcod_io::Axes;
 use lobcod_tasks::denoise::Noise;
 use std::path::PathBuf;
 
@@ -147,6 +148,17 @@ pub struct DenoiseArgs {
     /// Use the dictionary unchanged instead of adapting it to the image.
     #[arg(long)]
     pub keep_atoms: bool,
+    /// Order of the axes [default: hw; hwc for colour images].
+    ///
+    /// In a volume (dhw, dhwc) and in a sequence (thw, thwc), similar patches are also searched in
+    /// neighbouring slices or frames. Of volumes over time (tdhw, tdhwc), each time point is
+    /// denoised separately, and outputs are folders.
+    #[arg(
+        long,
+        value_name = "AXES",
+        value_parser = one_of::<Axes, _>(["hw", "hwc", "chw", "dhw", "dhwc", "thw", "thwc", "tdhw", "tdhwc"])
+    )]
+    pub axes: Option<Axes>,
     /// Scale of integer images.
     #[command(flatten)]
     pub scale: ScaleArgs,

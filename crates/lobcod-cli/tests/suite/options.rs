@@ -43,6 +43,16 @@ fn the_help_lists_tasks_first_and_options_where_they_work() {
     assert!(!desk.succeed("learn -h").contains("--seed"));
 }
 
+#[test]
+fn groups_of_patches_are_refused_on_a_gpu() {
+    let desk = Desk::new();
+    desk.image("a.png", &[24, 30], 1, 0.0);
+    let output = desk.run("denoise a.png -o out.png --noise 5 --engine cuda");
+    assert!(!output.status.success());
+    let printed = text(&output.stderr);
+    assert!(printed.contains("similar patches are processed on the CPU"), "{printed}");
+}
+
 /// On a machine without a usable GPU, which an empty list of devices imitates.
 #[test]
 fn auto_without_a_gpu_uses_the_cpu_and_says_why() {

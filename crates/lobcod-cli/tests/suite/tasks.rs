@@ -2,7 +2,7 @@
 
 use crate::common::{Desk, near, number, text, texture};
 use lobcod::{Extent, Signal};
-use lobcod_io::{Depth, ReadOptions, read_image};
+use lobcod_io::{Axes, Depth, ReadOptions, read_image};
 
 const SIZE: [usize; 2] = [48, 64];
 
@@ -191,6 +191,33 @@ fn fuse_decides_between_focus_and_exposure_and_refuses_unrelated_images() {
     assert_eq!(same["aligned"], false);
     let read = |name: &str| std::fs::read(desk.path(name)).unwrap();
     assert!(read("a.png") == read("b.png"));
+}
+
+#[test]
+fn stacks_are_denoised_as_volumes_and_as_sequences() {
+    let desk = Desk::new();
+    let clean = texture(&[4, 32, 36], 1, 0.0);
+    let noise = |i: usize| ((i as u32 + 1).wrapping_mul(2_654_435_761) >> 8) % 61;
+    let noisy = clean.data().iter().enumerate().map(|(i, x)| x + noise(i) as f32 - 30.0).collect();
+    let noisy = Signal::from_planar(clean.extent(), 1, noisy).unwrap();
+    desk.write("noisy.npy", &noisy, Depth::F32);
+    desk.write("noisy.tif", &noisy, Depth::F32);
+    desk.write("true.npy", &clean, Depth::F32);
+    let command = |image: &str, options: &str| {
+        format!("denoise {image} --noise gaussian:17.6 {options} --reference true.npy")
+    };
+    let volume = desk.json(&command("noisy.npy", "-o volume.npy --axes dhw --report page.html"));
+    let gain = number(&volume, "psnr_db") - number(&volume, "psnr_noisy_db");
+    assert!(gain > 1.0, "{volume}");
+    desk.json(&command("noisy.npy", "-o sequence.npy --axes thw"));
+    desk.json(&command("noisy.tif", "-o stack.tif --axes dhw"));
+    let options = ReadOptions { axes: Some(Axes::Dhw), ..ReadOptions::default() };
+    let stack = |name: &str| read_image::<f32>(&desk.path(name), &options).unwrap().signal;
+    assert_eq!(stack("sequence.npy"), stack("volume.npy"));
+    assert_eq!(stack("stack.tif"), stack("volume.npy"));
+    let refused = desk.run("denoise noisy.npy -o x.npy --axes dhw --noise 17.6 --preset fast");
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("groups of similar patches only"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::extremes::LEAST_FRACTION;
 use super::impulse::planes;
-use super::level::{Measure, check_size, level_of, measure, noise_level};
+use super::level::{Measure, check_size, level_of, measure, noise_level, sheet};
 use super::noise::Noise;
 use super::repeats::repeats;
 use super::spectrum::{Spectrum, quietest};
@@ -111,11 +111,9 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
             fraction: fractions.iter().sum::<f64>() / image.channels() as f64,
         });
     }
-    let [_, height, width] = image.extent().padded();
+    let size = sheet(image.extent());
     let spectra = |multiple: usize| -> Vec<Spectrum> {
-        (0..image.channels())
-            .map(|c| Spectrum::of(image.channel(c), [height, width], multiple))
-            .collect()
+        (0..image.channels()).map(|c| Spectrum::of(image.channel(c), size, multiple)).collect()
     };
     let smoothest = spectra(1);
     let mean = |values: &[Spectrum], of: fn(&Spectrum) -> f64| {
@@ -126,14 +124,13 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
     if enough && mean(&smoothest, Spectrum::correlation) > CORRELATED {
         let sigma = mean(&smoothest, Spectrum::level);
         let even = mean(&spectra(10), Spectrum::level) <= EVEN * sigma;
-        let quiet =
-            (0..image.channels()).filter_map(|c| quietest(image.channel(c), [height, width]));
+        let quiet = (0..image.channels()).filter_map(|c| quietest(image.channel(c), size));
         let everywhere = quiet.fold(f64::INFINITY, f64::min) >= QUIETEST * sigma;
         let likely = everywhere
             && even
             && sigma >= LEAST_CORRELATED * scale
             && finest >= LEAST_FINEST * sigma;
-        let repeated = |c: usize| repeats(image.channel(c), [height, width]);
+        let repeated = |c: usize| repeats(image.channel(c), size);
         let found = likely && !(0..image.channels()).any(repeated);
         return Ok(if found { DetectedNoise::Correlated { sigma } } else { DetectedNoise::None });
     }
@@ -141,7 +138,7 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
     if sigma < LEAST_WHITE * scale {
         return Ok(DetectedNoise::None);
     }
-    let measures = (0..image.channels()).flat_map(|c| measure(image.channel(c), [height, width]));
+    let measures = (0..image.channels()).flat_map(|c| measure(image.channel(c), size));
     Ok(signal_dependent(measures.collect()).unwrap_or(DetectedNoise::White { sigma }))
 }
 

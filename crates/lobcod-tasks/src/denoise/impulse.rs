@@ -2,6 +2,7 @@
 
 use super::Denoised;
 use super::extremes::{LEAST_FRACTION, Plane};
+use super::level::sheet;
 use super::params::DenoiseParams;
 use lobcod::base::Base;
 use lobcod::engine::Engine;
@@ -111,8 +112,8 @@ fn salt_and_pepper(image: &Signal<f32>, most: Option<f64>) -> Vec<bool> {
 
 /// The channels of an image.
 pub(super) fn planes(image: &Signal<f32>) -> impl Iterator<Item = Plane<'_>> {
-    let [_, height, width] = image.extent().padded();
-    (0..image.channels()).map(move |c| Plane { samples: image.channel(c), size: [height, width] })
+    let size = sheet(image.extent());
+    (0..image.channels()).map(move |c| Plane { samples: image.channel(c), size })
 }
 
 fn range(image: &Signal<f32>) -> [f32; 2] {

@@ -2,7 +2,7 @@
 
 use super::anscombe::Anscombe;
 use super::blocks::{Blocks, LEN, SIDE, order};
-use lobcod::{Error, Result, Signal};
+use lobcod::{Error, Extent, Result, Signal};
 
 /// Orders of the coefficients that measure texture, and first order of those that measure noise.
 const TEXTURE: std::ops::RangeInclusive<usize> = 1..=7;
@@ -31,11 +31,17 @@ const REFINEMENTS: usize = 4;
 /// are used as agree with the smoothest. Constant blocks and blocks with clipped samples are
 /// ignored, unless there are hardly any others.
 pub fn noise_level(image: &Signal<f32>) -> Result<f64> {
-    let [_, height, width] = image.extent().padded();
     check_size(image)?;
-    let level = |c: usize| level_of_channel(image.channel(c), [height, width]);
+    let level = |c: usize| level_of_channel(image.channel(c), sheet(image.extent()));
     let squares: f64 = (0..image.channels()).map(|c| level(c).powi(2)).sum();
     Ok((squares / image.channels() as f64).sqrt())
+}
+
+/// Height and width of an image, or of the slices of a stack below each other: blocks across two
+/// slices are rarely smooth, so they are not used.
+pub(super) fn sheet(extent: Extent) -> [usize; 2] {
+    let [depth, height, width] = extent.padded();
+    [depth * height, width]
 }
 
 /// Returns an error if the image has too few blocks to measure noise.

@@ -113,6 +113,9 @@ impl Denoiser {
         match self.params.noise {
             Noise::Auto => {
                 let white = of(Noise::Gaussian { sigma: None })?;
+                if extent.rank() == 3 {
+                    return Ok(white);
+                }
                 let correlated = of(Noise::Correlated { sigma: None })?;
                 Ok(white.max(correlated).max(of(Noise::Impulse { share: None })?))
             }
@@ -158,7 +161,10 @@ impl Denoiser {
         Ok(session + planes + blocks::memory(extent))
     }
 
-    /// Denoises an image with one or three channels.
+    /// Denoises an image or a stack of images with one or three channels.
+    ///
+    /// In a stack (three axes: a volume, or the frames of a sequence), similar patches are also
+    /// searched in neighbouring slices; [`Method::Groups`] only.
     ///
     /// ```
     /// use lobcod::engine::CpuEngine;
@@ -184,7 +190,7 @@ impl Denoiser {
         dictionary: &Dictionary<f32>,
         observer: &mut dyn Observer,
     ) -> Result<Denoised> {
-        check_image(image, dictionary)?;
+        self.check_image(image, dictionary)?;
         let limits = Limits { time: self.params.time_limit, memory: None };
         let mut run = Run::begin(limits, engine.agreement(), observer);
         let detected = match self.params.noise {
@@ -192,6 +198,14 @@ impl Denoiser {
             _ => None,
         };
         let noise = detected.map_or(Some(self.params.noise), DetectedNoise::to_noise);
+        let of_slices = matches!(noise, Some(Noise::Correlated { .. } | Noise::Impulse { .. }));
+        if image.extent().rank() == 3 && of_slices {
+            let found = detected.map_or_else(String::new, |found| format!(" ({found})"));
+            return Err(Error::Data(format!(
+                "correlated noise and impulses{found} are removed from images, not from stacks; \
+                 denoise the slices separately, or give the level of gaussian noise"
+            )));
+        }
         let mut denoised = match noise {
             None => Denoised::unchanged(image),
             Some(noise) => {
@@ -351,26 +365,33 @@ impl Denoiser {
         let image = if image.channels() == 3 { rgb_of_opponent(&clean) } else { clean };
         Ok(Denoised { image, level, detected: None, dictionary, report, status, seconds: 0.0 })
     }
-}
 
-fn check_image(image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {
-    let (extent, atom) = (image.extent(), dictionary.extent());
-    if extent.rank() != 2 || atom.rank() != 2 || dictionary.channels() != 1 {
-        return Err(Error::Shape(format!(
-            "denoising takes an image with two axes and flat atoms of one channel, not {extent} \
-             and {atom}"
-        )));
-    }
-    let fits = (1..3).all(|axis| extent.padded()[axis] >= atom.padded()[axis]);
-    if !fits {
-        return Err(Error::Shape(format!(
-            "the image ({extent}) is smaller than an atom ({atom}); use smaller atoms"
-        )));
-    }
-    match image.data().iter().find(|x| !x.is_finite()) {
-        Some(x) => Err(Error::Data(format!(
-            "a sample is {x}; replace it with a finite value, or fill it first"
-        ))),
-        None => Ok(()),
+    fn check_image(&self, image: &Signal<f32>, dictionary: &Dictionary<f32>) -> Result<()> {
+        let (extent, atom) = (image.extent(), dictionary.extent());
+        let groups = matches!(self.params.method, Method::Groups(_));
+        if extent.rank() == 3 && !groups {
+            return Err(Error::Shape(format!(
+                "a stack ({extent}) is denoised by groups of similar patches only; use the preset \
+                 standard or best, or denoise its slices separately"
+            )));
+        }
+        if extent.rank() < 2 || atom.rank() != 2 || dictionary.channels() != 1 {
+            return Err(Error::Shape(format!(
+                "denoising takes an image with two axes, or a stack of images, and flat atoms of \
+                 one channel, not {extent} and {atom}"
+            )));
+        }
+        let fits = (1..3).all(|axis| extent.padded()[axis] >= atom.padded()[axis]);
+        if !fits {
+            return Err(Error::Shape(format!(
+                "the image ({extent}) is smaller than an atom ({atom}); use smaller atoms"
+            )));
+        }
+        match image.data().iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(Error::Data(format!(
+                "a sample is {x}; replace it with a finite value, or fill it first"
+            ))),
+            None => Ok(()),
+        }
     }
 }

@@ -30,7 +30,24 @@ impl Shrinkage {
             Self::Wiener | Self::Subtract => 0.0,
         }
     }
+
+    /// Gain of a cosine of the mean patch, by its code in the samples and in the guide.
+    #[inline(always)]
+    fn gain_of_mean(self, code: f32, guide: f32, variance: f32) -> f32 {
+        match self {
+            Self::Threshold(_) if code * code > MEAN_THRESHOLD.powi(2) * variance => 1.0,
+            Self::Threshold(_) => 0.0,
+            Self::Wiener if guide != 0.0 => guide * guide / (guide * guide + variance),
+            Self::Wiener => 0.0,
+            Self::Subtract => 1.0,
+        }
+    }
 }
+
+/// Codes of the mean patch of a flat group are kept from this multiple of their noise.
+const MEAN_THRESHOLD: f32 = 3.0;
+/// A group is flat if all its gains are below this.
+const FLAT: f32 = 0.1;
 
 /// Gains below this are taken as 0.
 const NEGLIGIBLE: f32 = 1e-3;
@@ -46,6 +63,9 @@ pub(crate) struct Group {
     guide: Vec<f32>,
     samples: Vec<f32>,
     means: Vec<f32>,
+    guide_means: Vec<f32>,
+    /// Row `i` is cosine `i` of a patch, of unit norm; the first is constant.
+    cosines: Vec<f32>,
     /// The patches after shrinkage; rows as above.
     pub(crate) shrunk: Vec<f32>,
     products: Vec<f32>,
@@ -55,7 +75,8 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn new(n: usize, most: usize) -> Self {
+    pub(crate) fn new(patch: [usize; 3], most: usize) -> Self {
+        let n = patch.iter().product();
         let stride = most.next_multiple_of(8);
         Self {
             n,
@@ -63,6 +84,8 @@ impl Group {
             guide: vec![0.0; n * stride],
             samples: vec![0.0; n * stride],
             means: vec![0.0; n],
+            guide_means: vec![0.0; n],
+            cosines: cosines(patch),
             shrunk: vec![0.0; n * stride],
             products: vec![0.0; n * n],
             eigen: Eigen::new(n),
@@ -73,7 +96,7 @@ impl Group {
 
     /// Bytes of the scratch memory.
     pub(crate) fn memory(n: usize, most: usize) -> u64 {
-        ((3 * n * (most + 8) + 3 * n * n) * size_of::<f32>()) as u64
+        ((3 * n * (most + 8) + 4 * n * n) * size_of::<f32>()) as u64
     }
 
     /// Row `i` of the shrunk patches.
@@ -100,8 +123,7 @@ impl Group {
         let spectrum = match guide {
             None => &self.samples,
             Some(guide) => {
-                // The means are those of the samples: means of the guide are not used.
-                gather(guide, corners, offsets, &mut self.guide, &mut self.component, stride);
+                gather(guide, corners, offsets, &mut self.guide, &mut self.guide_means, stride);
                 &self.guide
             }
         };
@@ -122,13 +144,18 @@ impl Group {
             return 1.0 / (1 + n) as f32;
         }
         self.eigen.decompose(&mut self.products);
+        let count = corners.len() as f32;
+        let gain = |energy: f32| shrinkage.gain(energy, count, variance);
+        if self.eigen.values.iter().all(|&energy| gain(energy) < FLAT) {
+            self.shrink_mean(shrinkage, variance / count);
+        }
         for (row, mean) in self.shrunk.chunks_exact_mut(stride).zip(&self.means) {
             row.fill(*mean);
         }
         // The mean is a component too.
         let mut components = 1.0;
         for i in 0..n {
-            let gain = shrinkage.gain(self.eigen.values[i], corners.len() as f32, variance);
+            let gain = gain(self.eigen.values[i]);
             if gain < NEGLIGIBLE {
                 continue;
             }
@@ -148,6 +175,34 @@ impl Group {
         }
         1.0 / components
     }
+
+    /// Shrinks the mean patch over cosines, for noise of this variance in it; its mean is kept.
+    #[inline(always)]
+    fn shrink_mean(&mut self, shrinkage: Shrinkage, variance: f32) {
+        self.component.copy_from_slice(&self.means);
+        for cosine in self.cosines.chunks_exact(self.n).skip(1) {
+            let code = dot(cosine, &self.component);
+            let gain = shrinkage.gain_of_mean(code, dot(cosine, &self.guide_means), variance);
+            let removed = (1.0 - gain) * code;
+            self.means.iter_mut().zip(cosine).for_each(|(mean, x)| *mean -= removed * x);
+        }
+    }
+}
+
+/// The cosines of a patch: products of those of its axes.
+fn cosines(patch: [usize; 3]) -> Vec<f32> {
+    let cosine = |len: usize, k: usize, x: usize| {
+        let norm = if k == 0 { 1.0 } else { 2.0 } / len as f64;
+        let angle = std::f64::consts::PI * (x as f64 + 0.5) * k as f64 / len as f64;
+        norm.sqrt() * angle.cos()
+    };
+    let n: usize = patch.iter().product();
+    let place = |i: usize| [i / patch[2] / patch[1], i / patch[2] % patch[1], i % patch[2]];
+    let value = |i: usize| {
+        let (k, at) = (place(i / n), place(i % n));
+        (0..3).map(|axis| cosine(patch[axis], k[axis], at[axis])).product::<f64>() as f32
+    };
+    (0..n * n).map(value).collect()
 }
 
 /// Copies patches less their mean; `rows` and `means` as in [`Group`].
@@ -195,7 +250,7 @@ mod tests {
     }
 
     fn shrunk(image: &[f32], guide: Option<&[f32]>, shrinkage: Shrinkage, variance: f32) -> Group {
-        let mut group = Group::new(N, COUNT);
+        let mut group = Group::new([1, 2, 3], COUNT);
         let offsets: Vec<usize> = (0..N).collect();
         group.shrink(image, guide, &corners(), &offsets, (shrinkage, variance));
         group
@@ -236,7 +291,12 @@ mod tests {
                 for k in 0..COUNT {
                     let [kept, removed] = [&kept, &removed].map(|group| f64::from(group.row(i)[k]));
                     assert!((kept - sample(i, k) - mean).abs() < 1e-3, "{shrinkage:?}");
-                    assert!((removed - mean).abs() < 1e-3, "{shrinkage:?}");
+                    // The mean patch of a flat group is shrunk to its mean.
+                    let left = match shrinkage {
+                        Shrinkage::Subtract => *mean,
+                        _ => means.iter().sum::<f64>() / N as f64,
+                    };
+                    assert!((removed - left).abs() < 1e-3, "{shrinkage:?}");
                 }
             }
         }
@@ -246,13 +306,51 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_patch_of_a_flat_group_is_shrunk_over_cosines() {
+        // All patches are equal: no component but the mean patch, of 2 rows and 3 columns.
+        let patch = [9.0f32, 3.0, 4.0, 8.0, 1.0, 2.0];
+        let image: Vec<f32> = (0..60).map(|i| patch[i % N]).collect();
+        let guide: Vec<f32> = image.iter().map(|x| 0.5 * x).collect();
+        let corners: Vec<usize> = (0..9).map(|k| N * k).collect();
+        let offsets: Vec<usize> = (0..N).collect();
+        let basis = cosines([1, 2, 3]);
+        for i in 0..N * N {
+            let product = dot(&basis[i / N * N..][..N], &basis[i % N * N..][..N]);
+            assert!((product - f32::from(u8::from(i / N == i % N))).abs() < 1e-6);
+        }
+        let variance = 20.0;
+        let noise = variance / corners.len() as f32;
+        for (shrinkage, guide) in
+            [(Shrinkage::Threshold(5.0), None), (Shrinkage::Wiener, Some(&guide[..]))]
+        {
+            let mut group = Group::new([1, 2, 3], corners.len());
+            group.shrink(&image, guide, &corners, &offsets, (shrinkage, variance));
+            let result: Vec<f32> = (0..N).map(|i| group.row(i)[0]).collect();
+            let (mut kept, mut shrunk) = (0, 0);
+            for (i, cosine) in basis.chunks_exact(N).enumerate() {
+                let [before, after] = [&patch[..], &result].map(|x| dot(cosine, x));
+                let expected = match shrinkage {
+                    _ if i == 0 => before,
+                    Shrinkage::Threshold(_) if before.abs() < 3.0 * noise.sqrt() => 0.0,
+                    Shrinkage::Threshold(_) => before,
+                    _ => before * before * before / (before * before + 4.0 * noise),
+                };
+                assert!((after - expected).abs() < 1e-4, "{shrinkage:?} {after} {expected}");
+                kept += usize::from((after - before).abs() < 1e-4);
+                shrunk += usize::from((after - before).abs() > 1e-4);
+            }
+            assert!(kept > 0 && shrunk > 0, "{kept} {shrunk}");
+        }
+    }
+
+    #[test]
     fn singular_values_are_shrunk_by_the_formula() {
         // A group of rank one: its only singular value s becomes (s + sqrt(s^2 - 4 t sqrt(K) v)) /
         // 2.
         let image: Vec<f32> = (0..60).map(|i| if i / 4 % 2 == 0 { 4.0 } else { 0.0 }).collect();
         let factor = 2.0;
         let offsets = [0];
-        let mut group = Group::new(1, COUNT);
+        let mut group = Group::new([1, 1, 1], COUNT);
         group.shrink(&image, None, &corners(), &offsets, (Shrinkage::Threshold(factor), 1.0));
         let rows: Vec<f64> = corners().iter().map(|&c| f64::from(image[c])).collect();
         let mean = rows.iter().sum::<f64>() / COUNT as f64;

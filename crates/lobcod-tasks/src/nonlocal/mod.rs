@@ -102,7 +102,7 @@ impl Pass {
             }
             let mut parts: Vec<Sums> = Vec::new();
             parts.resize_with(some.len(), Sums::default);
-            let open = || (Group::new(patch.iter().product(), count), Found::default());
+            let open = || (Group::new(patch, count), Found::default());
             parallel::chunks(&mut parts, 1, threads, open, |i, part, (group, found)| {
                 let (slice, rows) = some[i];
                 let sums = &mut part[0];
