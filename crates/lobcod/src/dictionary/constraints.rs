@@ -9,14 +9,15 @@
 //! and `T` is at most `L`, the sum of its absolute values. Every step below minimises one of the
 //! two bounds over atoms that satisfy the constraints, so the objective cannot rise.
 
-use super::rank_one::{Factor, along_box, along_channels, convolve, unit};
+use super::rank_one::{Factor, along_box, along_channels, convolve, dot, unit};
+use super::sphere::lowest_on_sphere;
 use super::{Dictionary, Window, squares};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::geometry::{cells, index};
 use crate::real::Real;
 
-/// Alternations of exact steps in `v` and `u`, and steps towards the exact `v` in each.
+/// Alternations of steps in `v` and `u`, and steps in `v` of each where there is a window.
 const ALTERNATIONS: usize = 3;
 const STEPS: usize = 4;
 /// Halvings of the interval that contains the multiplier of the norm.
@@ -109,6 +110,11 @@ impl Constraints {
     /// Whether atoms have unit norm and are free otherwise.
     pub fn is_none(&self) -> bool {
         self.frozen == 0 && !self.shapes()
+    }
+
+    /// Whether atoms have rank 1 over their channels.
+    pub(crate) fn has_rank_one(&self) -> bool {
+        self.rank_one.is_some()
     }
 
     /// Whether the samples of an atom are constrained.
@@ -294,16 +300,43 @@ impl Constraints {
         for (row, u) in pull.chunks_exact_mut(v.len()).zip(&u) {
             row.iter_mut().zip(&start).for_each(|(h, s)| *h += u * s);
         }
+        let tapered = !self.tapers.is_empty() && !self.only_sizes;
         for _ in 0..ALTERNATIONS {
             let wanted = along_channels(&pull, &u);
-            for _ in 0..STEPS {
-                let gradient: Vec<f64> =
-                    wanted.iter().zip(turned(&v)).map(|(w, t)| w - t).collect();
-                v = self.lowest_point(k, &v, &gradient, bound)?;
+            if tapered {
+                for _ in 0..STEPS {
+                    let gradient: Vec<f64> =
+                        wanted.iter().zip(turned(&v)).map(|(w, t)| w - t).collect();
+                    v = self.lowest_point(k, &v, &gradient, bound)?;
+                }
+            } else {
+                v = self.lowest_factor(k, v, wanted, &turned);
             }
             u = unit(along_box(&pull, &v))?;
         }
         Some(Factor { u, v }.product())
+    }
+
+    /// Minimiser of `1/2 <v, T v> - <w, v>` over unit factors that satisfy the constraints; the
+    /// given one where nothing lower is found.
+    fn lowest_factor(
+        &self,
+        k: usize,
+        v: Vec<f64>,
+        mut wanted: Vec<f64>,
+        turned: &dyn Fn(&[f64]) -> Vec<f64>,
+    ) -> Vec<f64> {
+        self.project(k, &mut wanted);
+        let height = |v: &[f64]| 0.5 * dot(v, &turned(v)) - dot(&wanted, v);
+        let within = |v: &[f64]| {
+            let mut turned = turned(v);
+            self.project(k, &mut turned);
+            turned
+        };
+        match lowest_on_sphere(wanted.clone(), within) {
+            Some(lowest) if height(&lowest) < height(&v) => lowest,
+            _ => v,
+        }
     }
 
     /// Minimiser of `-<g, d' - d> + L/2 ||d' - d||^2` over unit atoms (or factors `v`) that satisfy
@@ -370,8 +403,4 @@ impl Constraints {
         }
         unit(at(high))
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -16,6 +16,7 @@ mod constraints;
 mod embedded;
 mod init;
 mod rank_one;
+mod sphere;
 mod window;
 
 pub(crate) use constraints::AtomStatistics;

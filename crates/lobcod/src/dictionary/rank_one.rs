@@ -100,6 +100,10 @@ pub(super) fn along_box(matrix: &[f64], v: &[f64]) -> Vec<f64> {
     matrix.chunks_exact(v.len()).map(|row| row.iter().zip(v).map(|(x, v)| x * v).sum()).collect()
 }
 
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// The vector scaled to unit norm; `None` if it is zero or not finite.
 pub(super) fn unit(mut vector: Vec<f64>) -> Option<Vec<f64>> {
     let norm = squares(&vector).sqrt();

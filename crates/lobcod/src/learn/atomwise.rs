@@ -5,7 +5,7 @@
 //! objective is undone.
 
 use super::LearnPoint;
-use super::recentre::recentre;
+use super::recentre::{is_due, recentre};
 use super::replace::{Renewed, renew_atoms};
 use super::solver::{Pass, PassMethod, Stopped};
 use crate::checkpoint::LearnerState;
@@ -29,8 +29,6 @@ const CARRY_GROWTH: f64 = 1.15;
 const FIRST_STAGE: f64 = 4.0;
 const MOST_STAGE: f64 = 0.3;
 const STAGE_FACTOR: f64 = 0.5;
-/// Passes between checks whether atoms are centred in their boxes.
-const RECENTRE_EVERY: usize = 8;
 
 /// State of the method.
 pub struct Atomwise<T> {
@@ -74,7 +72,7 @@ impl<T: Real> PassMethod<T> for Atomwise<T> {
         if renewed.any() {
             // A new atom has no last change.
             self.carry = 0.0;
-        } else if pass.number % RECENTRE_EVERY == 1 && pass.number > 1 {
+        } else if is_due(pass.number) {
             shifted = recentre(pass)? > 0;
         }
         if shifted {

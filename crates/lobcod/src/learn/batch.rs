@@ -11,6 +11,7 @@
 //! and its minimum is the first trial step. The step is halved until the measured objective falls.
 
 use super::LearnPoint;
+use super::recentre::{is_due, recentre};
 use super::replace::{Renewed, renew_atoms};
 use super::solver::{Pass, PassMethod, Stopped};
 use crate::checkpoint::LearnerState;
@@ -43,6 +44,10 @@ impl Batch {
 impl<T: Real> PassMethod<T> for Batch {
     fn pass(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<LearnPoint, Stopped> {
         let mut renewed = renew_atoms(pass)?;
+        // Shifted waveforms are the usual local minima of recordings.
+        if pass.constraints.has_rank_one() && !renewed.any() && is_due(pass.number) {
+            recentre(pass)?;
+        }
         let penalty = pass.penalty;
         let sweep = Discovery {
             penalty,

@@ -16,6 +16,13 @@ use std::array::from_fn;
 
 /// Required ratio of the energy of a shifted box to that of the current one.
 const GAIN: f64 = 1.005;
+/// Passes between checks whether atoms are centred in their boxes.
+const EVERY: usize = 8;
+
+/// Whether a pass begins with such a check.
+pub fn is_due(pass: usize) -> bool {
+    pass % EVERY == 1 && pass > 1
+}
 
 /// Moves atoms whose pattern extends beyond their box, with their codes; returns how many.
 pub fn recentre<T: Real>(pass: &mut Pass<'_, '_, T>) -> Result<usize> {

@@ -7,6 +7,7 @@
 use super::LearnPoint;
 use super::decay::Decay;
 use super::optimiser::Optimiser;
+use super::recentre::{is_due, recentre};
 use super::replace::{Renewed, renew_atoms};
 use super::solver::{Pass, PassMethod, Stopped};
 use super::step::Step;
@@ -51,10 +52,14 @@ impl Stochastic {
         pass.measure()
     }
 
-    /// Renews atoms and resets their optimiser state.
+    /// Renews atoms, shifts those of rank 1 that are off their centre, and resets their optimiser
+    /// state.
     fn renew<T: Real>(&mut self, pass: &mut Pass<'_, '_, T>) -> Result<Renewed> {
         let before = pass.session.dictionary().clone();
         let renewed = renew_atoms(pass)?;
+        if pass.constraints.has_rank_one() && !renewed.any() && is_due(pass.number) {
+            recentre(pass)?;
+        }
         let now = pass.session.dictionary();
         (0..now.len())
             .filter(|&k| now.atom(k) != before.atom(k))

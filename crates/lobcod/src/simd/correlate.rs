@@ -38,23 +38,25 @@ struct Panel {
 
 impl<T: Real> PackedAtoms<T> {
     pub fn new(dictionary: &Dictionary<T>, level: Level) -> Self {
-        struct PanelLayout(usize);
-        impl<T: Real> Kernel<T> for PanelLayout {
-            type Output = (usize, Vec<Panel>);
+        struct PanelLayout<'a, T>(&'a Dictionary<T>);
+        impl<T: Real> Kernel<T> for PanelLayout<'_, T> {
+            type Output = Vec<Panel>;
             fn run<V: Vector<Elem = T>>(self) -> Self::Output {
-                let stride = self.0.next_multiple_of(V::LANES);
-                (
-                    stride,
-                    split_into_panels(
-                        stride / V::LANES,
-                        V::Wide::LANES / V::LANES,
-                        V::LANES,
-                        V::REGISTERS,
-                    ),
-                )
+                let per_wide = V::Wide::LANES / V::LANES;
+                let mut panels = Vec::new();
+                let mut first = 0;
+                for units in units_of_sizes(self.0, V::LANES) {
+                    let of_size = split_into_panels(units, per_wide, V::LANES, V::REGISTERS);
+                    panels.extend(
+                        of_size.into_iter().map(|p| Panel { first: first + p.first, ..p }),
+                    );
+                    first += units * V::LANES;
+                }
+                panels
             }
         }
-        let (stride, panels) = T::dispatch(level, PanelLayout(dictionary.len()));
+        let stride = dictionary.len().next_multiple_of(level.lanes::<T>());
+        let panels = T::dispatch(level, PanelLayout(dictionary));
         let samples = dictionary.atom_len();
         let mut packed = Self {
             numbers: Aligned::new(stride * samples),
@@ -131,7 +133,16 @@ impl<T: Real> PackedAtoms<T> {
     }
 }
 
-/// The samples at which any of these atoms is not 0; `None`: all, or none.
+/// Numbers of vectors of atoms that follow one another and are not 0 at the same samples: each has
+/// panels of its own, so that small atoms do not cost as much as large ones.
+fn units_of_sizes<T: Real>(dictionary: &Dictionary<T>, lanes: usize) -> Vec<usize> {
+    let samples = dictionary.atom_len();
+    let units = dictionary.data().chunks(lanes * samples);
+    let used: Vec<_> = units.map(|atoms| used_samples(atoms, samples)).collect();
+    used.chunk_by(|a, b| a == b).map(<[_]>::len).collect()
+}
+
+/// The samples at which any of these atoms is not 0; `None`: nearly all, or none.
 fn used_samples<T: Real>(atoms: &[T], samples: usize) -> Option<Vec<u32>> {
     // Most atoms have no zeros.
     if atoms.chunks_exact(samples).next().is_none_or(|first| !first.contains(&T::ZERO)) {
@@ -139,7 +150,7 @@ fn used_samples<T: Real>(atoms: &[T], samples: usize) -> Option<Vec<u32>> {
     }
     let any = |p: &u32| atoms[*p as usize..].iter().step_by(samples).any(|&x| x != T::ZERO);
     let used: Vec<u32> = (0..samples as u32).filter(any).collect();
-    (!used.is_empty() && used.len() < samples).then_some(used)
+    (!used.is_empty() && 8 * used.len() < 7 * samples).then_some(used)
 }
 
 /// Writes rows of `length` numbers as the first columns of rows of `width`.
