@@ -129,7 +129,8 @@ fn recovered(truth: &Dictionary<f64>, learnt: &Dictionary<f64>) -> Vec<f64> {
     let (found, wanted) = (learnt.factors().unwrap(), truth.factors().unwrap());
     let (channels, length) = (truth.channels(), truth.extent().volume());
     let like = |k: usize, j: usize| {
-        let weights = wanted.u[channels * k..channels * (k + 1)].iter().zip(&found.u[channels * j..]);
+        let weights =
+            wanted.u[channels * k..channels * (k + 1)].iter().zip(&found.u[channels * j..]);
         let weights = weights.map(|(a, b)| a * b).sum::<f64>().abs();
         let [a, b] = [(&wanted.v, k), (&found.v, j)].map(|(v, k)| &v[length * k..length * (k + 1)]);
         weights.min(likeness(a, b))
@@ -155,10 +156,8 @@ fn white_patterns_in_noise_are_recovered_by_every_method() {
         let truth = Dictionary::new(extent, CHANNELS, data).unwrap();
         let trials = trials(&truth, (30, 128), 0.1);
         let first = Dictionary::random(extent, CHANNELS, 2, seed).unwrap();
-        let sgd = Method::Stochastic {
-            step: Step::SGD,
-            decay: Decay::Exponential { factor: 0.95 },
-        };
+        let sgd =
+            Method::Stochastic { step: Step::SGD, decay: Decay::Exponential { factor: 0.95 } };
         for method in [Method::Atomwise, Method::Batch, sgd] {
             let params = LearnParams::new(Penalty::Relative(0.1)).with(|p| {
                 p.method = method;
