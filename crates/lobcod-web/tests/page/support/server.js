@@ -23,19 +23,21 @@ const POLICY =
 /**
  * Serves the page and the module on a free port of the loopback.
  * @param {string} wasm path of the module
+ * @param {string} folder of the page
+ * @param {Record<string, string>} headers
  */
-export async function serve(wasm) {
+export async function serve(wasm, folder = PAGE, headers = { "Content-Security-Policy": POLICY }) {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? "/", "http://page").pathname;
     const file =
       path === "/lobcod_web.wasm"
         ? wasm
-        : join(PAGE, normalize(path === "/" ? "/index.html" : path));
+        : join(folder, normalize(path.endsWith("/") ? `${path}index.html` : path));
     const found = await stat(file).catch(() => null);
     if (!found?.isFile()) return response.writeHead(404).end();
     response.writeHead(200, {
       "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",
-      "Content-Security-Policy": POLICY,
+      ...headers,
     });
     createReadStream(file).pipe(response);
   });

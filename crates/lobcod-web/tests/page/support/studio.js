@@ -59,7 +59,7 @@ export class Studio {
   ) {
     const studio = new Studio();
     studio.server = address ? null : await serve(WASM);
-    studio.address = address ? `${new URL(address).origin}/` : studio.server.address;
+    studio.address = address ? new URL(".", address).href : studio.server.address;
     studio.browser = await chromium.launch({
       executablePath: BROWSER,
       args: ["--no-sandbox", ...args],
