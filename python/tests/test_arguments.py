@@ -109,7 +109,8 @@ def test_defaults_are_those_of_the_rust_library() -> None:
     defaults = _lobcod.defaults()
     for name in NAMES:
         for parameter in inspect.signature(getattr(lobcod, name)).parameters.values():
-            if parameter.name in defaults[name]:
+            # The number of atoms may be given by their sizes.
+            if parameter.name in defaults[name] and parameter.name != "atoms":
                 assert parameter.default == defaults[name][parameter.name]
     assert inspect.signature(lobcod.encode).parameters["tolerance"].default == 1e-3
     assert inspect.signature(lobcod.fuse).parameters["align"].default == "auto"

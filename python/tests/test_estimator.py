@@ -8,6 +8,7 @@ from typing import Any
 import lobcod
 import numpy as np
 import pytest
+from lobcod._table import DEFAULTS
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -119,8 +120,9 @@ def test_names_of_scikit_learn_and_their_aliases(images: lobcod.Array) -> None:
 
 def test_defaults_are_those_of_learn() -> None:
     learn, estimator = (inspect.signature(f).parameters for f in (lobcod.learn, lobcod.ConvolutionalDictionaryLearning))
-    names = {"atoms": "n_components", "seed": "random_state", "passes": "max_iter"}
-    for name in ("atoms", "seed", "passes", "penalty", "relative_penalty", "method", "init", "border", "tolerance", "engine"):
+    names = {"seed": "random_state", "passes": "max_iter"}
+    assert estimator["n_components"].default == DEFAULTS["learn"]["atoms"]
+    for name in ("seed", "passes", "penalty", "relative_penalty", "method", "init", "border", "tolerance", "engine"):
         assert estimator[names.get(name, name)].default == learn[name].default, name
     assert estimator["stream_memory"].default == inspect.signature(lobcod.Stream).parameters["stream_memory"].default
     assert estimator["base"].default == "none"

@@ -76,3 +76,23 @@ def test_atoms_of_several_sizes_keep_them() -> None:
         lobcod.learn([image], 7, size=[((4, 4), 3), ((6, 7), 2)])
     with pytest.raises(ValueError, match="different numbers of axes"):
         lobcod.learn([image], size=[((4, 4), 3), (6, 2)])  # type: ignore[arg-type]
+
+
+def test_a_smooth_layer_is_learnt_with_the_atoms(recording: lobcod.Array) -> None:
+    drift = recording[0] + 20 * np.sin(np.arange(600) / 90)
+    learnt = lobcod.learn([drift], 2, 16, base="joint-smooth", init="patches", passes=6, relative_penalty=0.1)
+    assert learnt.report.objective <= learnt.report.history[0].objective
+    with pytest.raises(NotImplementedError, match="never estimates smooth layers"):
+        lobcod.Stream(2, 16, base="joint-smooth").partial_fit(drift)
+    with pytest.raises(ValueError, match="cannot hold layers"):
+        lobcod.ConvolutionalDictionaryLearning(n_components=2, size=16, base="joint-smooth").fit(recording)
+
+
+def test_a_number_of_atoms_that_contradicts_the_sizes_is_refused() -> None:
+    image = lobcod.still_life(32).mean(axis=-1)
+    sizes = [((4, 4), 2), ((6, 6), 3)]
+    with pytest.raises(ValueError, match="atoms is 81, but size has 5 atoms"):
+        lobcod.learn([image], 81, sizes, passes=1)
+    for atoms in (None, 5):
+        assert len(lobcod.learn([image], atoms, sizes, passes=1).dictionary) == 5
+    assert len(lobcod.learn([image], size=(4, 4), passes=1).dictionary) == 81

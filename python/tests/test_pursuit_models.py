@@ -140,3 +140,36 @@ def test_wrong_options_are_refused(image: np.ndarray) -> None:
         lobcod.encode(image, weights=np.ones((81, 40, 40)))
     with pytest.raises(ValueError, match="do not fit"):
         lobcod.Codes.from_maps(np.ones((3, 10, 10)), np.ones((4, 3, 3)))
+
+
+def test_a_smooth_layer_is_estimated_with_the_codes(image: np.ndarray) -> None:
+    mask = np.random.default_rng(0).random(image.shape) < 0.8
+    codes = lobcod.encode(image, penalty=20, base="joint-smooth:3", mask=mask, precision="f64", tolerance=1e-6)
+    assert codes.report.status == "converged" and codes.base is not None
+    residual = mask * (image - codes.reconstruct())
+    assert codes.report.data_term == pytest.approx(0.5 * (residual**2).sum(), rel=1e-9)
+    slopes = sum((np.diff(codes.base, axis=axis) ** 2).sum() for axis in (0, 1))
+    objective = codes.report.data_term + 1.5 * slopes + 20 * np.abs(codes.value).sum()
+    assert codes.report.objective == pytest.approx(objective, rel=1e-9)
+    # The layer is optimal: its gradient vanishes.
+    padded = np.pad(codes.base, 1, mode="edge")
+    laplacian = 4 * codes.base - padded[2:, 1:-1] - padded[:-2, 1:-1] - padded[1:-1, 2:] - padded[1:-1, :-2]
+    np.testing.assert_allclose(residual, 3 * laplacian, atol=1e-3)
+    with pytest.raises(ValueError, match="cannot be combined with debiased codes"):
+        lobcod.encode(image, base="joint-smooth", debias=True)
+    with pytest.raises(ValueError, match="use encode and its base"):
+        lobcod.base_layer(image, "joint-smooth")
+
+
+def test_mask_weights_above_1_keep_the_units(image: np.ndarray) -> None:
+    weights = np.random.default_rng(0).uniform(0.2, 1, image.shape)
+    weights[0, 0] = 1
+    one = lobcod.encode(image, penalty=20, mask=weights, base="none", precision="f64", tolerance=1e-6)
+    many = lobcod.encode(image, penalty=180, mask=3 * weights, base="none", precision="f64", tolerance=1e-6)
+    np.testing.assert_allclose(many.value, one.value, rtol=1e-6, atol=1e-6)
+    residual = 3 * weights * (image - many.reconstruct())
+    objective = 0.5 * (residual**2).sum() + 180 * np.abs(many.value).sum()
+    assert many.report.objective == pytest.approx(objective, rel=1e-9)
+    assert many.report.penalty == pytest.approx(180)
+    with pytest.raises(ValueError, match="the zero border"):
+        lobcod.encode(image, mask=3 * weights, base="none", border="zero")

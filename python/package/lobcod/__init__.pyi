@@ -117,7 +117,8 @@ def encode(
         The penalty as a fraction of ``penalty_max``, the smallest penalty for which all codes are zero.
         Default: 0.05.
     base : str, optional
-        Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or
+        Base layer: ``"local-mean"``, ``"smooth"`` or ``"smooth:WEIGHT"`` is subtracted before coding;
+        ``"joint-smooth"`` or ``"joint-smooth:WEIGHT"`` is estimated together with the codes;
         ``"none"``.
     channel_axis : int, optional
         Channel axis. Without it there are no channels; if the last axis looks like colour channels and
@@ -239,7 +240,7 @@ def encode(
 
 def learn(
     images: ArrayLike | Sequence[ArrayLike],
-    atoms: int = 81,
+    atoms: int | None = None,
     size: Sequence[int] | int | Sequence[tuple[Sequence[int] | int, int]] = (8, 8),
     penalty: float | None = None,
     method: Literal["atomwise", "stochastic", "batch"] = "atomwise",
@@ -284,7 +285,7 @@ def learn(
         Images as for :func:`encode`, of any sizes; an array of images of the same size, or a single
         image.
     atoms : int, optional
-        Number of atoms.
+        Number of atoms. Default: 81, or as given by `size`.
     size : Sequence[int] or int or Sequence[tuple[Sequence[int] or int, int]], optional
         Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes; or
         several sizes with the number of atoms of each: ``[((8, 8), 16), ((12, 12), 32)]``.
@@ -333,7 +334,8 @@ def learn(
     target_objective : float, optional
         Stop learning when the objective reaches this value.
     base : str, optional
-        Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or
+        Base layer: ``"local-mean"``, ``"smooth"`` or ``"smooth:WEIGHT"`` is subtracted before coding;
+        ``"joint-smooth"`` or ``"joint-smooth:WEIGHT"`` is estimated together with the codes;
         ``"none"``.
     border : {"free", "zero", "periodic", "inside"}, optional
         Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.
@@ -387,7 +389,7 @@ class Stream:
     Parameters
     ----------
     atoms : int, optional
-        Number of atoms.
+        Number of atoms. Default: 81, or as given by `size`.
     size : Sequence[int] or int or Sequence[tuple[Sequence[int] or int, int]], optional
         Size of an atom, without channels: ``(8, 8)``, ``16`` for signals, ``(5, 5, 5)`` for volumes; or
         several sizes with the number of atoms of each: ``[((8, 8), 16), ((12, 12), 32)]``.
@@ -415,7 +417,8 @@ class Stream:
     stream_memory : int, optional
         Maximum effective number of images remembered.
     base : str, optional
-        Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or
+        Base layer: ``"local-mean"``, ``"smooth"`` or ``"smooth:WEIGHT"`` is subtracted before coding;
+        ``"joint-smooth"`` or ``"joint-smooth:WEIGHT"`` is estimated together with the codes;
         ``"none"``.
     border : {"free", "zero", "periodic", "inside"}, optional
         Boundary condition: unconstrained, zeros, wrap-around, or only positions whose atoms are inside.
@@ -446,7 +449,7 @@ class Stream:
 
     def __init__(
         self,
-        atoms: int = 81,
+        atoms: int | None = None,
         size: Sequence[int] | int | Sequence[tuple[Sequence[int] | int, int]] = (8, 8),
         penalty: float | None = None,
         seed: int = 0,
@@ -1082,7 +1085,8 @@ def base_layer(
         if `channel_axis` is given. NaN samples and masked samples of masked arrays are missing. Samples
         are used unchanged, whatever their type.
     base : str, optional
-        Layer subtracted before coding: ``"local-mean"``, ``"smooth"``, ``"smooth:WEIGHT"`` or
+        Base layer: ``"local-mean"``, ``"smooth"`` or ``"smooth:WEIGHT"`` is subtracted before coding;
+        ``"joint-smooth"`` or ``"joint-smooth:WEIGHT"`` is estimated together with the codes;
         ``"none"``.
     size : Sequence[int] or int, optional
         Size of an atom. Default: 16, (8, 8) or (5, 5, 5), depending on the number of axes.

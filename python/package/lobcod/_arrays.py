@@ -206,6 +206,11 @@ def _mask(mask: Any, image: Image) -> Array:
         raise TypeError(f"the mask has dtype {known.dtype}, but must contain True or 1 (observed) and False or 0 (missing)")
     if known.dtype.kind in "ui":
         known = known != 0
+    if known.dtype.kind == "f":
+        weights = known[known > 0]
+        # 0 and 255 mean missing and known, not a weight of 255.
+        if weights.size and 1 < weights.min() == weights.max():
+            raise ValueError(f"a mask weight is {weights[0]:g}, and all others are 0; use True and False")
     known = readable(known, "the mask")
     if known.ndim == image.array.ndim:
         known = _channels_first(known, image.channel_axis)

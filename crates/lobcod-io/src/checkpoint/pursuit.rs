@@ -18,7 +18,7 @@ pub fn write_checkpoint(
     ranks: Option<&dyn World>,
 ) -> Result<()> {
     let Checkpoint { schedule: s, state, history, .. } = checkpoint;
-    let schedule = [
+    let mut schedule = vec![
         checkpoint.seconds,
         checkpoint.discovery_sweeps as f64,
         checkpoint.support_sweeps as f64,
@@ -29,6 +29,10 @@ pub fn write_checkpoint(
         s.best_objective,
         s.idle_passes as f64,
     ];
+    let layers = &checkpoint.layers;
+    if !layers.is_empty() {
+        schedule.push(layers.len() as f64);
+    }
     let points = history
         .iter()
         .flat_map(|h| [h.seconds, h.objective, h.nonzeros as f64, h.relative_gap.unwrap_or(-1.0)]);
@@ -39,8 +43,7 @@ pub fn write_checkpoint(
     arrays.push(("tile_counts", lengths(&state.pending)));
     let pending = || state.pending.iter().flatten().copied();
     arrays.push(("pending", Array::new(&[pending().count()], pending())));
-    if !checkpoint.layers.is_empty() {
-        let layers = &checkpoint.layers;
+    if !layers.is_empty() {
         arrays.push(("layers", Array::new(&[layers.len()], layers.iter().copied())));
     }
     write(path, Kind::Pursuit, checkpoint.fingerprint, arrays, &state.codes, ranks)
@@ -49,15 +52,18 @@ pub fn write_checkpoint(
 /// Reads a pursuit checkpoint; damaged files and other kinds or versions are refused.
 pub fn read_checkpoint(path: &Path) -> Result<Checkpoint> {
     let (fields, fingerprint) = open(path, Kind::Pursuit)?;
-    let s = fields.numbers("schedule", Some(9))?;
+    let s = fields.numbers("schedule", None)?;
+    if !(9..=10).contains(&s.len()) {
+        return Err(fields.unsound("schedule"));
+    }
     let count = |x: f64| whole(&fields, "schedule", x);
     let point = |[seconds, objective, nonzeros, gap]: [f64; 4]| {
         let (nonzeros, relative_gap) =
             (whole(&fields, "history", nonzeros)?, (gap >= 0.0).then_some(gap));
         Ok(HistoryPoint { seconds, objective, nonzeros, relative_gap })
     };
-    let layers = match fields.npz.find("layers")? {
-        Some(_) => fields.numbers("layers", None)?,
+    let layers = match s.get(9) {
+        Some(&layers) => fields.numbers("layers", Some(count(layers)?))?,
         None => Vec::new(),
     };
     Ok(Checkpoint {

@@ -93,7 +93,7 @@ fn codes_are_zero_from_penalty_max_on() {
 /// Waves on a slope, of which every fifth sample is missing.
 fn slope(samples: usize) -> Observed<f64> {
     let wave = |i: usize| {
-        let bump = if i / 16 % 3 == 0 { (i as f64 * 0.8).sin() * 4.0 } else { 0.0 };
+        let bump = if (i / 16).is_multiple_of(3) { (i as f64 * 0.8).sin() * 4.0 } else { 0.0 };
         30.0 + 0.2 * i as f64 + 10.0 * (i as f64 / 60.0).sin() + bump
     };
     let extent = Extent::new(&[samples]).unwrap();
