@@ -135,16 +135,20 @@ mod tests {
     #[test]
     fn the_point_satisfies_the_conditions_of_a_global_minimum() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
-        for (size, codes, scale) in
-            [([1, 1, 40], 30, 1.0), ([1, 1, 40], 200, 1e-3), ([1, 6, 7], 60, 50.0), ([1, 1, 1], 3, 1.0)]
-        {
+        for (size, codes, scale) in [
+            ([1, 1, 40], 30, 1.0),
+            ([1, 1, 40], 200, 1e-3),
+            ([1, 6, 7], 60, 50.0),
+            ([1, 1, 1], 3, 1.0),
+        ] {
             let n = size.iter().product::<usize>();
             // The autocorrelation of random codes on a line of shifts, as in learning.
             let shifts = size.map(|h| 2 * h - 1);
             let mut c = vec![0.0; shifts.iter().product()];
             let places: Vec<([i64; 3], f64)> = (0..codes)
                 .map(|_| {
-                    let at = size.map(|h| if h > 1 { rng.random_range(0..8 * h as i64) } else { 0 });
+                    let at =
+                        size.map(|h| if h > 1 { rng.random_range(0..8 * h as i64) } else { 0 });
                     (at, rng.random_range(-1.0..2.0))
                 })
                 .collect();
@@ -166,10 +170,12 @@ mod tests {
             let off: f64 = pull.iter().zip(&v).map(|(p, v)| (p - x * v).powi(2)).sum();
             let size_of_w = squares(&w).sqrt();
             assert!(off.sqrt() < 1e-6 * size_of_w, "{size:?} {codes}: {off:e}");
-            let column = |i: usize| turned(&(0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>());
+            let column =
+                |i: usize| turned(&(0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>());
             let mut rows: Vec<Vec<f64>> = (0..n).map(column).collect();
             (0..n).for_each(|i| rows[i][i] += x);
-            let largest = rows.iter().enumerate().fold(0.0f64, |most, (i, row)| most.max(row[i].abs()));
+            let largest =
+                rows.iter().enumerate().fold(0.0f64, |most, (i, row)| most.max(row[i].abs()));
             assert!(is_positive(rows, 1e-6 * largest.max(size_of_w)), "{size:?} {codes}: {x}");
         }
     }

@@ -25,6 +25,7 @@
 
 pub mod bands;
 mod constrained;
+mod extrapolation;
 mod joint;
 mod least_squares;
 mod local_dual;

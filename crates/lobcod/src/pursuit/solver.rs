@@ -1,6 +1,7 @@
 //! State of a running pursuit: how it starts and how it resumes.
 
 use super::Answer;
+use super::extrapolation::Extrapolation;
 use super::joint::Joint;
 use super::params::{
     Observed, Penalty, PursuitParams, Schedule, Start, largest_correlation, measured_penalty,
@@ -34,6 +35,8 @@ pub struct Solver<'a, T> {
     pub unpenalised: Unpenalised,
     /// What a report needs to know of joint sparsity.
     pub joint: Option<Joint>,
+    /// For models whose passes converge slowly.
+    pub extrapolation: Option<Extrapolation<T>>,
     fingerprint: Fingerprint,
 }
 
@@ -148,6 +151,7 @@ impl<'a, T: Real> Solver<'a, T> {
             history: Vec::new(),
             unpenalised: Unpenalised::default(),
             joint: None,
+            extrapolation: params.overlaps().then(Extrapolation::new),
             fingerprint: Fingerprint::default(),
         }
     }

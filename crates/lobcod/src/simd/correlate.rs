@@ -47,9 +47,8 @@ impl<T: Real> PackedAtoms<T> {
                 let mut first = 0;
                 for units in units_of_sizes(self.0, V::LANES) {
                     let of_size = split_into_panels(units, per_wide, V::LANES, V::REGISTERS);
-                    panels.extend(
-                        of_size.into_iter().map(|p| Panel { first: first + p.first, ..p }),
-                    );
+                    panels
+                        .extend(of_size.into_iter().map(|p| Panel { first: first + p.first, ..p }));
                     first += units * V::LANES;
                 }
                 panels
