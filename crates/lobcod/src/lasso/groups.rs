@@ -133,7 +133,8 @@ impl GroupRules {
         // The norm t of the minimiser solves sum_c (z_c / (q_c t + l2))^2 = 1: Newton's method from
         // below, exact at once where all q_c are equal.
         let mut t = (norm - self.l2) / steepest;
-        for _ in 0..64 {
+        let rounds = if q.iter().all(|&q| q == steepest) { 0 } else { 64 };
+        for _ in 0..rounds {
             let (mut sum, mut slope) = (0.0, 0.0);
             for (z, q) in z.iter().zip(q) {
                 let bottom = q * t + self.l2;

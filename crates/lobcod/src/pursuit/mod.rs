@@ -26,6 +26,7 @@
 pub mod bands;
 mod constrained;
 mod data_weights;
+mod extrapolation;
 mod joint;
 mod least_squares;
 mod local_dual;

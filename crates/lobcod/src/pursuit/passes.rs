@@ -1,5 +1,6 @@
 //! Passes: sweeps, measurements and stopping criteria.
 
+use super::extrapolation::Extrapolation;
 use super::params::Schedule;
 use super::solver::Solver;
 use crate::checkpoint::ScheduleState;
@@ -41,7 +42,9 @@ impl<T: Real> Solver<'_, T> {
             if let Some(status) = ended {
                 return Ok(status);
             }
-            self.offer_checkpoint()?;
+            if self.extrapolation.as_ref().is_none_or(Extrapolation::is_fresh) {
+                self.offer_checkpoint()?;
+            }
         }
         Ok(Status::MaxSweeps)
     }
@@ -59,6 +62,10 @@ impl<T: Real> Solver<'_, T> {
             (true, Some(_)) if tolerance > FINE => COARSE_SUPPORT,
             (true, Some(_)) => FINE_SUPPORT,
         };
+        let extrapolates = last_stage && tolerance <= FINE;
+        if extrapolates {
+            self.begin_extrapolation()?;
+        }
         let visit = if candidate_slack.is_some() { Visit::Candidates } else { Visit::All };
         let sweep = self.discovery(penalty, visit, tolerance);
         let mut moved = self.session.discover(&sweep, self.run.context())?.largest_change;
@@ -89,6 +96,9 @@ impl<T: Real> Solver<'_, T> {
             self.schedule.stage_penalty = self.next_stage(penalty);
             self.schedule.candidate_slack = None;
             return Ok(None);
+        }
+        if extrapolates {
+            self.extrapolate()?;
         }
         let slack = self.candidate_slack();
         let status = self.certify(slack, self.params.tolerance)?;

@@ -1,6 +1,7 @@
 //! State of a running pursuit: how it starts and how it resumes.
 
 use super::Answer;
+use super::extrapolation::Extrapolation;
 use super::joint::Joint;
 use super::params::{
     Observed, Penalty, PursuitParams, Schedule, Start, largest_correlation, measured_penalty,
@@ -39,6 +40,8 @@ pub struct Solver<'a, T> {
     pub layers: SmoothLayers,
     /// What a report needs to know of joint sparsity.
     pub joint: Option<Joint>,
+    /// For models whose passes converge slowly.
+    pub extrapolation: Option<Extrapolation<T>>,
     fingerprint: Fingerprint,
 }
 
@@ -157,6 +160,7 @@ impl<'a, T: Real> Solver<'a, T> {
             unpenalised: Unpenalised::default(),
             layers: SmoothLayers::default(),
             joint: None,
+            extrapolation: params.overlaps().then(Extrapolation::new),
             fingerprint: Fingerprint::default(),
         }
     }

@@ -178,11 +178,13 @@ where
         let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
         let zero = V::splat(V::Elem::ZERO);
         if let Some(filled) = atoms.filled.get(k) {
-            let mut sum = zero;
+            // Two accumulators hide part of the latency.
+            let mut sums = [zero; 2];
             for_filled!(V, rows, atoms, filled, |i, at| {
-                sum = V::load(d.add(i)).mul_add(V::load(base.add(at)), sum);
+                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(at)), sums[0]);
+                sums.swap(0, 1);
             });
-            return sum.sum();
+            return sums[0].add(sums[1]).sum();
         }
         if atoms.width == V::LANES {
             // Four accumulators hide the latency.

@@ -86,6 +86,32 @@ fn resumed_runs_are_bit_identical() {
 }
 
 #[test]
+fn runs_with_extrapolation_resume_bit_identically() {
+    let (signals, dictionary) = problem();
+    let plain = pursuit(Schedule::Tiles, Border::Free);
+    for (nonnegative, elastic) in [(true, 0.0), (false, 0.05)] {
+        let params =
+            plain.params().clone().with(|p| (p.nonnegative, p.elastic) = (nonnegative, elastic));
+        let pursuit = params.with(|p| (p.max_sweeps, p.tolerance) = (200, 1e-7)).check().unwrap();
+        let mut keeper = Keeper::default();
+        let whole = pursuit.run(&cpu(0), &signals, &dictionary, &mut keeper).unwrap();
+        // Between the last two checkpoints, passes were extrapolated and forgotten.
+        let sweeps: Vec<usize> = keeper.0.iter().map(|c| c.discovery_sweeps).collect();
+        assert!(sweeps.windows(2).any(|pair| pair[1] - pair[0] > 1), "{sweeps:?}");
+        for checkpoint in &keeper.0 {
+            let resumed =
+                pursuit.resume(&cpu(0), checkpoint, &signals, &dictionary, &mut ()).unwrap();
+            assert_eq!(
+                resumed.needles, whole.needles,
+                "after {} sweeps",
+                checkpoint.discovery_sweeps
+            );
+            assert_eq!(resumed.report.total, whole.report.total);
+        }
+    }
+}
+
+#[test]
 fn a_checkpoint_of_another_problem_is_rejected() {
     let (mut signals, dictionary) = problem();
     let pursuit = pursuit(Schedule::Tiles, Border::Free, 0.0);

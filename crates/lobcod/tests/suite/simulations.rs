@@ -2,7 +2,7 @@
 //! square wave (and a sine, over channels), each at a few random times, always with one sign.
 
 use lobcod::dictionary::Dictionary;
-use lobcod::learn::{Decay, Method, Step};
+use lobcod::learn::Method;
 use lobcod::{
     Border, Code, Extent, LearnParams, Needles, Observed, Penalty, PursuitParams, Signal,
 };
@@ -142,7 +142,7 @@ fn recovered(truth: &Dictionary<f64>, learnt: &Dictionary<f64>) -> Vec<f64> {
 /// White patterns have no similar shifts, so an atom that begins with a part of one stays there
 /// unless it moves with its codes.
 #[test]
-fn white_patterns_in_noise_are_recovered_by_every_method() {
+fn white_patterns_in_noise_are_recovered() {
     const CHANNELS: usize = 5;
     let extent = Extent::new(&[LENGTH]).unwrap();
     for seed in 0..4 {
@@ -156,9 +156,7 @@ fn white_patterns_in_noise_are_recovered_by_every_method() {
         let truth = Dictionary::new(extent, CHANNELS, data).unwrap();
         let trials = trials(&truth, (30, 128), 0.1);
         let first = Dictionary::random(extent, CHANNELS, 2, seed).unwrap();
-        let sgd =
-            Method::Stochastic { step: Step::SGD, decay: Decay::Exponential { factor: 0.95 } };
-        for method in [Method::Atomwise, Method::Batch, sgd] {
+        for method in [Method::Atomwise, Method::Batch] {
             let params = LearnParams::new(Penalty::Relative(0.1)).with(|p| {
                 p.method = method;
                 p.nonnegative = true;
@@ -167,8 +165,7 @@ fn white_patterns_in_noise_are_recovered_by_every_method() {
             });
             let learnt = params.check().unwrap().run(&cpu(1), &trials, &first, &mut ()).unwrap();
             let found = recovered(&truth, &learnt.dictionary);
-            eprintln!("{seed} {method:?} {found:?}");
-            assert!(found.iter().all(|&found| found > 0.9), "{seed} {method:?}: {found:?}");
+            assert!(found.iter().all(|&found| found > 0.99), "{seed} {method:?}: {found:?}");
         }
     }
 }
