@@ -152,13 +152,23 @@ fn brightest<T: Real>(
             .map(|i| values.iter().copied().skip(i).step_by(volume).fold(T::ZERO, farthest))
             .collect())
     } else {
-        let reason = format!(
-            "is a mask of {}, but the signal is {}; they must have the same size",
-            shape_words(shape),
-            shape_words(size)
-        );
-        Err(Error::shape(path, reason))
+        Err(Error::shape(path, wrong_size(shape, size)))
     }
+}
+
+/// Why a mask does not fit; sizes of images are width x height.
+fn wrong_size(shape: &[usize], size: &[usize]) -> String {
+    let ([height, width] | [height, width, 2..=4], [rows, columns]) = (shape, size) else {
+        let (mask, signal) = (shape_words(shape), shape_words(size));
+        return format!("is a mask of {mask}, but the signal is {signal}; resize the mask");
+    };
+    let cure = if (height, width) == (columns, rows) {
+        "one of them lies on its side: photographs are turned upright by their EXIF orientation, \
+         so turn the mask by 90 degrees"
+    } else {
+        "resize the mask"
+    };
+    format!("is a mask of {width}x{height} pixels, but the image has {columns}x{rows}; {cure}")
 }
 
 /// Whether the values of an image with this white level form a soft mask.

@@ -71,7 +71,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let fused = fuser.run(&*engine, &mut stack, &Dictionary::natural(), &mut watcher)?;
     let Rectangle { start: [top, left], size: [height, width] } = fused.crop;
     let seconds: f64 = fused.reports.iter().map(|report| report.seconds).sum();
-    let shifts: Vec<f64> = fused.motions.iter().map(|m| m.largest_shift(extent)).collect();
+    let shifts: Vec<f64> = fused.measured_motions.iter().map(|m| m.largest_shift(extent)).collect();
     // Motions are estimated also where frames are used as they are.
     let applied = match fuser.params().align {
         Align::None => vec![Motion::STILL; fused.motions.len()],
