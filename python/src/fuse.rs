@@ -129,7 +129,7 @@ pub fn fuse<'py>(
     let motions: Vec<(f64, f64, f64, f64)> =
         fused.motions.iter().map(|m| (m.shift[0], m.shift[1], m.scale, m.angle)).collect();
     let extent = fused.decision.extent();
-    let reach = fused.motions.iter().map(|m| m.largest_shift(extent)).fold(0.0, f64::max);
+    let reach = fused.measured_motions.iter().map(|m| m.largest_shift(extent)).fold(0.0, f64::max);
     let crop = fused.crop;
     report_fields.set_item("status", fused.status.to_string())?;
     report_fields.set_item("decision", signal_array(py, fused.decision, false)?)?;

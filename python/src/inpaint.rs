@@ -6,7 +6,7 @@ use crate::options::{RunOptions, in_precision, word};
 use crate::reports::{list, set_fields, set_run_fields};
 use crate::supervise::supervise;
 use lobcod::Real;
-use lobcod_tasks::inpaint::{AnswerReport, Fill, InpaintParams, InpaintReport, PathPoint};
+use lobcod_tasks::inpaint::{AnswerReport, Fill, InpaintParams, InpaintReport, PathPoint, Preset};
 use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,16 +15,21 @@ use pyo3::types::PyDict;
 pub const FILLS: &[(&str, Fill)] =
     &[("model", Fill::Model), ("auto", Fill::Auto), ("copy", Fill::Copy)];
 
-/// Options of inpainting.
+/// Presets by name.
+pub const PRESETS: &[(&str, Preset)] =
+    &[("fast", Preset::Fast), ("standard", Preset::Standard), ("best", Preset::Best)];
+
+/// Options of inpainting; those that are `None` are the preset's.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct InpaintOptions {
+    preset: String,
     penalty: Option<f64>,
-    learn: bool,
-    variants: usize,
-    windows: Vec<f64>,
-    density: f64,
-    groups: usize,
+    learn: Option<bool>,
+    variants: Option<usize>,
+    windows: Option<Vec<f64>>,
+    density: Option<f64>,
+    groups: Option<usize>,
     held_out: f64,
     fill: String,
     refit_known: bool,
@@ -58,13 +63,13 @@ fn inpaint_in<'py, T: Real + Element>(
     options: &InpaintOptions,
     run: &RunOptions<'py>,
 ) -> Result<Bound<'py, PyDict>> {
-    let mut params = InpaintParams::default();
+    let mut params = InpaintParams::preset(word("the preset", &options.preset, PRESETS)?);
     params.penalty = options.penalty;
-    params.learn = options.learn;
-    params.variants = options.variants;
-    params.windows = options.windows.clone();
-    params.density = options.density;
-    params.groups = options.groups;
+    params.learn = options.learn.unwrap_or(params.learn);
+    params.variants = options.variants.unwrap_or(params.variants);
+    params.windows = options.windows.clone().unwrap_or(params.windows);
+    params.density = options.density.unwrap_or(params.density);
+    params.groups = options.groups.unwrap_or(params.groups);
     params.held_out = options.held_out;
     params.fill = word("the fill", &options.fill, FILLS)?;
     params.everywhere = options.refit_known;

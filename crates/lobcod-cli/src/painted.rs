@@ -65,7 +65,8 @@ pub fn unpainted<T: Real>(
     let mut region = Region::new(distances.iter().map(|d| *d <= PAINTED).collect(), width);
     ensure!(
         !region.edge.is_empty(),
-        "no pixel of {place} has the colour {colour}; check it with a colour picker"
+        "no pixel of {place} has the colour {colour}; check it with a colour picker (JPEG files \
+         lose the colour of thin strokes: save as png)"
     );
     let is_soft = rings(&region, &distances)[0] < SOFT;
     let mut is_similar = false;

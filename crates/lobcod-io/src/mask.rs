@@ -63,7 +63,7 @@ pub fn read_mask<T: Real>(
 /// three special cases:
 ///
 /// - Single-channel floats in [0, 1] are weights if `polarity` is [`Polarity::Known`], and so are
-///   non-negative floats of an array (not an image) with more than one value above 0.
+///   non-negative floats of an array (not an image) that are not all whole numbers.
 /// - An 8-bit or 16-bit image is a soft mask if it has values other than black and white, at least
 ///   90 % of its pixels are within 16/255 of black or white, and some are near white. An image with
 ///   0 and one other value is not soft.
@@ -92,7 +92,7 @@ pub fn read_mask_file<T: Real>(
     let mut values = brightest(path, values, array.shape(), extent)?;
     let fraction = |x: &T| (T::ZERO..=T::ONE).contains(x);
     let white = white.filter(|white| raster.is_image && [255.0, 65535.0].contains(white));
-    let weights = values.iter().all(fraction) || (!raster.is_image && is_graded(&values));
+    let weights = values.iter().all(fraction) || (!raster.is_image && are_weights(&values));
     let rule = match white {
         _ if polarity == Polarity::Known && is_float && one_channel && weights => MaskRule::Weights,
         Some(white) if is_soft(&values, white) => MaskRule::Soft,
@@ -149,20 +149,28 @@ fn brightest<T: Real>(
             .map(|i| values.iter().copied().skip(i).step_by(volume).fold(T::ZERO, farthest))
             .collect())
     } else {
-        let reason = format!(
-            "is a mask of {}, but the signal is {}; they must have the same size",
-            shape_words(shape),
-            shape_words(size)
-        );
-        Err(Error::shape(path, reason))
+        Err(Error::shape(path, wrong_size(shape, size)))
     }
 }
 
-/// Whether no value is below 0 and several different ones are above.
-fn is_graded<T: Real>(values: &[T]) -> bool {
-    let mut marks = values.iter().filter(|x| **x != T::ZERO);
-    let first = marks.next();
-    values.iter().all(|x| *x >= T::ZERO) && marks.any(|x| Some(x) != first)
+/// Whether the values are weights rather than labels: none below 0, and not all of them whole.
+fn are_weights<T: Real>(values: &[T]) -> bool {
+    values.iter().all(|x| *x >= T::ZERO) && values.iter().any(|x| x.to_f64().fract() != 0.0)
+}
+
+/// Why a mask does not fit; sizes of images are width x height.
+fn wrong_size(shape: &[usize], size: &[usize]) -> String {
+    let ([height, width] | [height, width, 2..=4], [rows, columns]) = (shape, size) else {
+        let (mask, signal) = (shape_words(shape), shape_words(size));
+        return format!("is a mask of {mask}, but the signal is {signal}; resize the mask");
+    };
+    let cure = if (height, width) == (columns, rows) {
+        "one of them lies on its side: photographs are turned upright by their EXIF orientation, \
+         so turn the mask by 90 degrees"
+    } else {
+        "resize the mask"
+    };
+    format!("is a mask of {width}x{height} pixels, but the image has {columns}x{rows}; {cure}")
 }
 
 /// Whether the values of an image with this white level form a soft mask.

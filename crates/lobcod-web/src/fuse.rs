@@ -71,7 +71,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     let fused = fuser.run(&*engine, &mut stack, &Dictionary::natural(), &mut watcher)?;
     let Rectangle { start: [top, left], size: [height, width] } = fused.crop;
     let seconds: f64 = fused.reports.iter().map(|report| report.seconds).sum();
-    let shifts: Vec<f64> = fused.motions.iter().map(|m| m.largest_shift(extent)).collect();
+    let shifts: Vec<f64> = fused.measured_motions.iter().map(|m| m.largest_shift(extent)).collect();
     let result = Draft::new(json!({
         "event": "result",
         "status": fused.status.to_string(),
@@ -81,7 +81,7 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
         "mode": if fused.stack.mode == Mode::Exposure { "exposure" } else { "focus" },
         "crop": [left, top, width, height],
         "shifts": shifts,
-        "alignment": Alignment::of(&fuser.applied_motions(&fused), fused.crop),
+        "alignment": Alignment::of(&fused.motions, fused.crop),
     }));
     let decision: Vec<u8> = fused.decision.data().iter().map(|&k| k as u8).collect();
     Ok(with_image(result, &fused.image).with_u8("decision", &[height, width], &decision).with_f32(

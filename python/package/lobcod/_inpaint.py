@@ -13,13 +13,6 @@ from ._progress import watching
 from ._public import public
 from ._report import InpaintReport
 
-_PRESETS: dict[str, dict[str, Any]] = {
-    "fast": {"learn": "none", "windows": [1.0], "variants": 1, "density": 2.0, "groups": 0},
-    "standard": {"learn": "none", "windows": [1.0], "variants": 2, "density": 1.5, "groups": 0},
-    "best": {"learn": "image", "windows": [1.0, 0.5], "variants": 2, "density": 1.0, "groups": 12},
-}
-
-
 @public("inpaint")
 def inpaint(image: Any, **options: Any) -> Any:
     """Fill in missing samples of an image.
@@ -44,12 +37,10 @@ def inpaint(image: Any, **options: Any) -> Any:
     True
     """
     preset, penalty, dictionary = options["preset"], options["penalty"], options["dictionary"]
-    if preset not in _PRESETS:
-        raise ValueError(f"the preset is {preset}, but must be fast, standard or best")
-    options.update({name: value for name, value in _PRESETS[preset].items() if options[name] is None})
-    if options["learn"] not in ("none", "image"):
+    if options["learn"] not in (None, "none", "image"):
         raise ValueError(f"learn is {options['learn']}, but must be none or image")
-    options["learn"] = options["learn"] == "image"
+    if options["learn"] is not None:
+        options["learn"] = options["learn"] == "image"
     if isinstance(penalty, str):
         if penalty != "auto":
             raise ValueError(f"the penalty is {penalty}, but must be auto or a positive number")

@@ -146,12 +146,13 @@ class FuseReport(Report):
     depth: Annotated[Array, "Smoothed decision: the depth of the scene, in frames."]
     crop: Annotated[tuple[int, int, int, int], "Top, left, height and width of the fused region in the frames."]
     motions: Annotated[
-        list[tuple[float, float, float, float]], "Shift down and right, scale and angle of each frame relative to the first."
+        list[tuple[float, float, float, float]],
+        "Shift down and right, scale and angle of each frame relative to the first that were undone.",
     ]
     mode: Annotated[str, "How the frames were fused: ``focus`` or ``exposure``."]
     similarity: Annotated[float, "Smallest rank correlation of the lightness of consecutive frames."]
     brightness_difference: Annotated[float, "Difference in mean lightness of the frames, in 0..100."]
-    largest_motion: Annotated[float, "Largest motion of a corner of a frame relative to the first frame, in pixels."]
+    largest_motion: Annotated[float, "Largest measured motion of a corner of a frame relative to the first frame, in pixels."]
 
 
 @described

@@ -209,7 +209,8 @@ fn warn_about(fused: &Fused, params: &FuseParams, extent: Extent) {
             stack.brightness
         ));
     }
-    let farthest = fused.motions.iter().map(|m| m.largest_shift(extent)).fold(0.0, f64::max);
+    let shifts = fused.measured_motions.iter().map(|m| m.largest_shift(extent));
+    let farthest = shifts.fold(0.0, f64::max);
     if params.align == Align::None && farthest > MISALIGNED {
         warn(&format!("the images are misaligned by up to {farthest:.1} pixels; try --align auto"));
     }

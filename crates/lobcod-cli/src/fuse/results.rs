@@ -13,7 +13,7 @@ use anyhow::Result;
 use lobcod::base::Base;
 use lobcod::{Answer, Report, Signal, Status};
 use lobcod_io::{Depth, FileKind, WriteOptions, write_image};
-use lobcod_tasks::align::{Align, Motion, warp};
+use lobcod_tasks::align::{Motion, warp};
 use lobcod_tasks::fuse::{Frames as _, Fused, Mode};
 use std::path::Path;
 
@@ -73,7 +73,7 @@ impl Finished for Results<'_> {
         let mut more = Vec::new();
         for i in 1..self.fused.reports.len() {
             let mut frame = self.files.read(i)?;
-            if self.is_aligned() && !self.fused.motions[i].is_still() {
+            if !self.fused.motions[i].is_still() {
                 frame = warp(&frame, &self.fused.motions[i], self.args.run.threads.count);
             }
             let frame = self.fused.crop.crop(&frame)?;
@@ -237,8 +237,7 @@ impl Results<'_> {
 
     /// Whether a frame was moved.
     fn is_aligned(&self) -> bool {
-        Align::from(self.args.align) != Align::None
-            && self.fused.motions.iter().any(|m| !m.is_still())
+        self.fused.motions.iter().any(|m| !m.is_still())
     }
 
     /// The mode and the alignment, and why they were chosen.

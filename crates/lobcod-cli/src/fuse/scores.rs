@@ -8,7 +8,7 @@ use anyhow::Result;
 use lobcod::{Real, Signal};
 use lobcod_io::read_image;
 use lobcod_tasks::Rectangle;
-use lobcod_tasks::align::{Align, warp};
+use lobcod_tasks::align::warp;
 use lobcod_tasks::colour::lightness;
 use lobcod_tasks::fuse::{Frames, Fused};
 use lobcod_tasks::metrics::{EdgeScore, mutual_information, psnr};
@@ -49,10 +49,9 @@ impl Scores {
         let grey = shades(&fused.image)?;
         let mut edges = EdgeScore::new(&grey, threads)?;
         let mut scores = Self::default();
-        let aligned = Align::from(args.align) != Align::None;
         for i in 0..fused.reports.len() {
             let mut source = shades(&files.read(i)?)?;
-            if aligned && !fused.motions[i].is_still() {
+            if !fused.motions[i].is_still() {
                 source = warp(&source, &fused.motions[i], threads);
             }
             let source = fused.crop.crop(&source)?;

@@ -194,11 +194,11 @@ pub struct FusedImage {
     pub status: String,
     /// Fraction of the pixels taken from it.
     pub share: f64,
-    /// Its shift relative to the first image, in pixels: rows, columns.
+    /// Its shift relative to the first image that was undone, in pixels: rows, columns.
     pub shift: [f64; 2],
-    /// Its magnification relative to the first image.
+    /// Its magnification relative to the first image that was undone.
     pub scale: f64,
-    /// Its rotation relative to the first image.
+    /// Its rotation relative to the first image that was undone.
     pub angle_degrees: f64,
 }
 

@@ -1,6 +1,6 @@
 //! Models of `lobcod encode` and `lobcod learn`.
 
-use crate::common::{Desk, near, number, text};
+use crate::common::{Desk, near, number, text, texture};
 use lobcod::{Dictionary, Extent, Signal};
 use lobcod_io::{Depth, read_codes, read_dictionary};
 
@@ -121,7 +121,7 @@ fn a_smooth_layer_is_estimated_with_codes_and_atoms() {
     let codes = read_codes::<f64>(&desk.path("c.npz"), None).unwrap();
     let layer = codes.base.expect("a layer");
     let made = codes.needles.synthesise(&codes.dictionary).unwrap();
-    let image = common::texture(&[30, 34], 1, 0.0);
+    let image = texture(&[30, 34], 1, 0.0);
     let error = |i: usize| f64::from(image.data()[i]) - layer.data()[i] - made.data()[i];
     let term: f64 = (0..1020).filter(|i| i % 11 != 0).map(|i| 0.5 * error(i).powi(2)).sum();
     assert!(near(term, number(&coded, "data_term"), 1e-9), "{term} {coded}");

@@ -102,6 +102,20 @@ fn a_rotated_photograph_and_its_mask_become_upright() {
         let compared = desk.json("compare truth.png reference.png");
         assert_eq!(compared["equal"], true, "{orientation}");
     }
+    // A mask on its side: sizes are width x height, and the sentence names the rotation.
+    desk.write("side.png", &as_stored(&scratches(255.0, 0.0), 6), Depth::U8);
+    desk.write("small.png", &texture(&[20, 30], 1, 0.0), Depth::U8);
+    let line = "inpaint turned.png -o out.png --quiet --holes";
+    let refusal = |mask: &str| {
+        let output = desk.run(&format!("{line} {mask}"));
+        assert_eq!(output.status.code(), Some(1));
+        text(&output.stderr)
+    };
+    let error = refusal("side.png");
+    assert!(error.contains("a mask of 48x64 pixels, but the image has 64x48"), "{error}");
+    assert!(error.contains("EXIF orientation, so turn the mask by 90 degrees"), "{error}");
+    let error = refusal("small.png");
+    assert!(error.contains("30x20 pixels, but the image has 64x48; resize"), "{error}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //!
 //! A blurred foreground spreads over the background, so the frame with the sharper background shows
 //! a halo there. Activity does not see this: a halo is smooth, and boxes of activity reach across
-//! the outline.
+//! the outline. Only sharp edges count: a smooth slope, such as a shade or a darkened rim, is no
+//! outline.
 
 use super::decision::Decision;
 use super::params::Prefer;
@@ -15,6 +16,12 @@ use lobcod::{Signal, parallel};
 const WINDOW: usize = 5;
 /// Least slope of an edge, in lightness (0 to 100) per sample, as a root mean square.
 const LEAST: f32 = 2.0;
+/// Box of a blur, and the least factor by which it reduces the mean square slope of a sharp edge.
+const BLUR: usize = 5;
+const SHARP: f32 = 1.6;
+/// Samples at the rim of a frame where slopes towards the rim do not count: programs that blur or
+/// move frames darken it.
+const RIM: usize = 3;
 
 /// The strongest edge near every pixel so far.
 pub struct Edges {
@@ -39,7 +46,7 @@ impl Edges {
         threads: usize,
         usable: impl Fn(usize) -> bool,
     ) {
-        let strength = mean_square_slope(light, threads);
+        let strength = sharp_slope(light, threads);
         for (i, s) in strength.into_iter().enumerate().filter(|(i, _)| usable(*i)) {
             if s > self.strength[i] || (s == self.strength[i] && self.prefer == Prefer::Back) {
                 (self.strength[i], self.frame[i], self.light[i]) =
@@ -56,6 +63,18 @@ impl Edges {
             }
         }
     }
+}
+
+/// The mean square slope around every pixel, 0 where it is not that of a sharp edge.
+fn sharp_slope(light: &Signal<f32>, threads: usize) -> Vec<f32> {
+    let [_, height, width] = light.extent().padded();
+    let mut soft = light.clone();
+    box_mean(soft.data_mut(), [height, width], BLUR, threads);
+    let mut strength = mean_square_slope(light, threads);
+    let blurred = mean_square_slope(&soft, threads);
+    let pairs = strength.iter_mut().zip(blurred);
+    pairs.filter(|(s, b)| **s <= SHARP * b).for_each(|(s, _)| *s = 0.0);
+    strength
 }
 
 /// The mean square slope around every pixel.
@@ -75,9 +94,10 @@ fn mean_square_slope(light: &Signal<f32>, threads: usize) -> Vec<f32> {
                 let [left, right] = [x.saturating_sub(1), (x + 1).min(width - 1)];
                 // Sobel's operator, scaled to the slope per sample.
                 let smooth = |k: usize| data[above + k] + 2.0 * data[here + k] + data[below + k];
-                let across = smooth(right) - smooth(left);
+                let inside = |at: usize, length: usize| at >= RIM && at + RIM < length;
+                let across = if inside(x, width) { smooth(right) - smooth(left) } else { 0.0 };
                 let along = |row: usize| data[row + left] + 2.0 * data[row + x] + data[row + right];
-                let down = along(below) - along(above);
+                let down = if inside(y, height) { along(below) - along(above) } else { 0.0 };
                 *slope = (across * across + down * down) / 64.0;
             }
         },

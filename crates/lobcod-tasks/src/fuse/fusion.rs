@@ -172,7 +172,10 @@ impl<'a, F: Frames> Fusion<'a, F> {
             depth: crop.crop(&smooth_on(&depth, None, DEPTH_SMOOTHNESS, self.engine.threads())?)?,
             crop,
             stack: StackReport::of(&thumbnails, self.mode),
-            motions: self.aligner.motions().to_vec(),
+            motions: (0..self.reports.len())
+                .map(|number| self.motion(number).unwrap_or(Motion::STILL))
+                .collect(),
+            measured_motions: self.aligner.motions().to_vec(),
             reports: self.reports,
             status,
         })

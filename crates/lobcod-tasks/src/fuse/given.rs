@@ -3,20 +3,11 @@
 use super::compose::Blend;
 use super::{Frames, Fused, Fuser};
 use crate::Rectangle;
-use crate::align::{Align, Motion, warp};
+use crate::align::{Motion, warp};
 use crate::colour;
 use lobcod::{Error, Signal};
 
 impl Fuser {
-    /// The motions by which the frames of a fused image were aligned. Without alignment they are
-    /// estimated too, but not applied.
-    pub fn applied_motions(&self, fused: &Fused) -> Vec<Motion> {
-        match self.params.align {
-            Align::None => vec![Motion::STILL; fused.motions.len()],
-            _ => fused.motions.clone(),
-        }
-    }
-
     /// Takes pixels of a fused image from the frames that `painted` names: the index of a frame, or
     /// NaN where the image is kept. `motions` align the frames, and `crop` is the part of them that
     /// the image covers. Painted regions are blended in along the edges of the image.
@@ -85,7 +76,7 @@ impl Fuser {
         mut fused: Fused,
         painted: &Signal<f32>,
     ) -> Result<Fused, F::Error> {
-        let place = (&self.applied_motions(&fused)[..], fused.crop);
+        let place = (&fused.motions[..], fused.crop);
         fused.image = self.repaint(threads, frames, &fused.image, place, painted)?;
         let decided = fused.decision.data_mut().iter_mut().zip(painted.data());
         decided.filter(|(_, k)| !k.is_nan()).for_each(|(frame, &k)| *frame = k);

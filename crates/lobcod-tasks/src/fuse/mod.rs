@@ -60,8 +60,11 @@ pub struct Fused {
     pub crop: Rectangle,
     /// How the frames relate to each other.
     pub stack: StackReport,
-    /// Motion of each frame relative to the first one.
+    /// Motion of each frame relative to the first one that was undone; still if frames are not
+    /// aligned.
     pub motions: Vec<Motion>,
+    /// Motion of each frame relative to the first one, as measured.
+    pub measured_motions: Vec<Motion>,
     /// Report of the separation of each frame.
     pub reports: Vec<Report>,
     /// How the run ended: the worst status of all frames.

@@ -14,6 +14,9 @@ use lobcod::run::Run;
 use lobcod::{Dictionary, Extent, Real, Result, Signal};
 use std::ops::Range;
 
+/// Held-out samples of a channel that suffice to weight its answers separately.
+const FEW: usize = 150;
+
 /// Answers found so far.
 pub struct Answers<T>(pub Vec<Answer<T>>);
 
@@ -128,13 +131,16 @@ impl<T: Real> Answers<T> {
         scene: &Scene<T>,
         run: &mut Run,
     ) -> Result<()> {
-        let weights = self.weights(|_| true);
+        let weights = self.weights(scene, |_| true);
+        let volume = scene.signal.extent().volume();
         let mut image = vec![0.0; scene.signal.data().len()];
         let mut errors = vec![0.0; scene.held_out.len()];
-        for (answer, weight) in self.0.iter().zip(weights) {
-            let samples = image.iter_mut().zip(answer.image.data());
-            samples.for_each(|(sum, x)| *sum += weight * x.to_f64());
-            errors.iter_mut().zip(&answer.errors).for_each(|(sum, e)| *sum += weight * e);
+        for (number, answer) in self.0.iter().enumerate() {
+            let weight = |i: usize| weights[i / volume][number];
+            let samples = image.iter_mut().zip(answer.image.data()).enumerate();
+            samples.for_each(|(i, (sum, x))| *sum += weight(i) * x.to_f64());
+            let held_out = errors.iter_mut().zip(&answer.errors).zip(&scene.held_out);
+            held_out.for_each(|((sum, e), &i)| *sum += weight(i) * e);
         }
         let data = image.into_iter().map(T::from_f64).collect();
         let image = Signal::from_planar(scene.signal.extent(), scene.signal.channels(), data)?;
@@ -149,15 +155,17 @@ impl<T: Real> Answers<T> {
     /// At known samples the plate and groups repeat the input, including noise, so there only the
     /// others are averaged.
     pub fn average(&mut self, scene: &Scene<T>) -> Result<Signal<T>> {
-        let at_hidden = self.weights(|_| true);
-        let at_known = self.weights(|report| report.dictionary.is_some());
+        let at_hidden = self.weights(scene, |_| true);
+        let at_known = self.weights(scene, |report| report.dictionary.is_some());
+        let (channels, volume) = (scene.signal.channels(), scene.signal.extent().volume());
         let mut sum = vec![0.0; scene.signal.data().len()];
-        for ((answer, at_hidden), at_known) in self.0.iter_mut().zip(at_hidden).zip(at_known) {
-            answer.report.weight = at_hidden;
-            for ((s, x), w) in
-                sum.iter_mut().zip(answer.image.data()).zip(scene.weights(Use::Known))
-            {
-                *s += x.to_f64() * if *w == T::ZERO { at_hidden } else { at_known };
+        for (number, answer) in self.0.iter_mut().enumerate() {
+            let total: f64 = at_hidden.iter().map(|weights| weights[number]).sum();
+            answer.report.weight = total / channels as f64;
+            let samples = sum.iter_mut().zip(answer.image.data()).zip(scene.weights(Use::Known));
+            for (i, ((sum, x), w)) in samples.enumerate() {
+                let weights = if *w == T::ZERO { &at_hidden } else { &at_known };
+                *sum += x.to_f64() * weights[i / volume][number];
             }
         }
         let samples = sum.into_iter().map(T::from_f64).collect();
@@ -168,18 +176,25 @@ impl<T: Real> Answers<T> {
         )?))
     }
 
-    /// Weights of the answers selected by `counts`, 0 for the others.
-    fn weights(&self, counts: impl Fn(&AnswerReport) -> bool) -> Vec<f64> {
-        let counting = self.0.iter().filter(|answer| counts(&answer.report));
-        let judged = counting.map(|answer| Judged {
-            errors: &answer.errors,
-            plate: answer.report.dictionary.is_none() && !answer.report.groups,
-        });
-        let mut found = blend::weights(&judged.collect::<Vec<_>>()).into_iter();
-        self.0
-            .iter()
-            .map(|answer| if counts(&answer.report) { found.next().unwrap_or(0.0) } else { 0.0 })
-            .collect()
+    /// Weights of the answers selected by `counts`, 0 for the others, for every channel: colours
+    /// are smoother than brightness. Channels with few held-out samples share their weights.
+    fn weights(&self, scene: &Scene<T>, counts: impl Fn(&AnswerReport) -> bool) -> Vec<Vec<f64>> {
+        let parts = scene.held_out_by_channel();
+        let together = parts.iter().any(|part| part.len() < FEW);
+        let of_part = |part: &Range<usize>| {
+            let part = if together { 0..scene.held_out.len() } else { part.clone() };
+            let counting = self.0.iter().filter(|answer| counts(&answer.report));
+            let judged = counting.map(|answer| Judged {
+                errors: &answer.errors[part.clone()],
+                plate: answer.report.dictionary.is_none() && !answer.report.groups,
+            });
+            let mut found = blend::weights(&judged.collect::<Vec<_>>()).into_iter();
+            let weight = |answer: &Answer<T>| {
+                if counts(&answer.report) { found.next().unwrap_or(0.0) } else { 0.0 }
+            };
+            self.0.iter().map(weight).collect()
+        };
+        parts.iter().map(of_part).collect()
     }
 
     /// The learnt atoms whose answer has the largest weight.
@@ -194,4 +209,36 @@ fn scaled(atom: Extent, by: f64) -> Extent {
     atom.with_padded(
         atom.padded().map(|n| if n == 1 { 1 } else { ((n as f64 * by).round() as usize).max(2) }),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lobcod::Mask;
+    use lobcod::run::Stop;
+
+    /// The weights of two answers, each of which is right in one of two channels.
+    fn weights(held_out: f64) -> Vec<Vec<f64>> {
+        let extent = Extent::new(&[64, 64]).unwrap();
+        let known: Vec<bool> = (0..4096).map(|i| (i * 7919) % 10_007 >= 4500).collect();
+        let mask = Mask::from_known(extent, &known).unwrap();
+        let params = InpaintParams::default().with(|p| p.held_out = held_out);
+        let signal = Signal::<f64>::zeros(extent, 2);
+        let atoms = [Dictionary::natural()];
+        let scene = Scene::new(&params, 1, &signal, &mask, &atoms, None, Stop::default()).unwrap();
+        let answer = |right: usize| {
+            let error = |&i: &usize| if i / 4096 == right { 0.1 } else { 1.0 };
+            let report = AnswerReport { dictionary: Some(right), ..AnswerReport::default() };
+            let errors = scene.held_out.iter().map(error).collect();
+            Answer { report, image: signal.clone(), errors, learnt: None }
+        };
+        Answers(vec![answer(0), answer(1)]).weights(&scene, |_| true)
+    }
+
+    #[test]
+    fn channels_have_weights_of_their_own_if_enough_is_held_out() {
+        assert_eq!(weights(0.2), [[1.0, 0.0], [0.0, 1.0]]);
+        let few = weights(0.02);
+        assert_eq!(few[0], few[1]);
+    }
 }

@@ -9,6 +9,7 @@ use crate::opponent::{opponent_of_rgb, rgb_of_opponent};
 use lobcod::base::local_mean;
 use lobcod::run::Stop;
 use lobcod::{Dictionary, Error, Extent, Mask, Real, Result, Signal};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The damaged signal in the colour space in which it is coded; samples of weight 0 are 0.
@@ -171,6 +172,13 @@ impl<'a, T: Real> Scene<'a, T> {
             (sum + (x.to_f64() - b.to_f64()).powi(2), n + 1.0)
         });
         f64::sqrt(sum / count)
+    }
+
+    /// The held-out samples of every channel, as ranges of their list.
+    pub fn held_out_by_channel(&self) -> Vec<Range<usize>> {
+        let volume = self.signal.extent().volume();
+        let first = |c: usize| self.held_out.partition_point(|&i| i < c * volume);
+        (0..self.signal.channels()).map(|c| first(c)..first(c + 1)).collect()
     }
 
     /// Errors of a fit at the held-out samples.

@@ -154,7 +154,10 @@ fn a_pixel_of_misalignment_is_tolerated_and_measured() {
         psnr(&half(&f.image), &half(&signal(truth())), 255.0).unwrap()
     };
     assert!(left(&fused) > 45.0, "{}", left(&fused));
-    assert!((fused.motions[1].shift[1] - 1.0).abs() < 0.4, "{:?}", fused.motions[1]);
+    let measured = &fused.measured_motions;
+    assert!((measured[1].shift[1] - 1.0).abs() < 0.4, "{measured:?}");
+    // Nothing was moved, and a composition by these motions moves nothing either.
+    assert!(fused.motions.iter().all(|motion| motion.is_still()), "{:?}", fused.motions);
     let aligned = fuse(FuseParams::default().with(|p| p.align = Align::Shift), frames);
     let width = aligned.crop.size[1];
     assert!(width < SIZE[1] && width > SIZE[1] - 4, "{:?}", aligned.crop);
@@ -176,6 +179,25 @@ fn disc(image: &[f32], radius: i64) -> Vec<f32> {
                 / near.len() as f32
         })
         .collect()
+}
+
+#[test]
+fn a_rim_darkened_by_blur_is_not_an_outline() {
+    // Blurred with black around the image, as some programs do: the rim has the strongest slopes.
+    const RADIUS: usize = 5;
+    let sharp: Vec<f32> = truth().iter().map(|x| 130.0 + 0.3 * x).collect();
+    let from_rim = |i: usize| {
+        let (y, x) = (i / SIZE[1], i % SIZE[1]);
+        y.min(x).min(SIZE[0] - 1 - y).min(SIZE[1] - 1 - x)
+    };
+    let darkened = |(i, x): (usize, f32)| {
+        let t = (from_rim(i) as f32 / (2 * RADIUS) as f32).min(1.0);
+        x * (0.5 + 0.5 * t * (2.0 - t))
+    };
+    let soft = disc(&sharp, RADIUS as i64).into_iter().enumerate().map(darkened).collect();
+    let fused = fuse(FuseParams::default(), vec![signal(soft), signal(sharp.clone())]);
+    let wrong: Vec<usize> = (0..sharp.len()).filter(|&i| fused.decision.data()[i] == 0.0).collect();
+    assert!(wrong.is_empty(), "{} pixels: {:?}", wrong.len(), &wrong[..wrong.len().min(20)]);
 }
 
 #[test]
