@@ -300,7 +300,7 @@ fn filled_and_fused_pixels_are_unchanged() {
         ("inpaint", 0x53e91a80782eaa8c),
         ("inpaint learnt", 0x53e91a80782eaa8c),
         ("inpaint colour", 0xcdd960071baebb39),
-        ("focus", 0x4f72e8a226998443),
+        ("focus", 0x8985620bb71ae53b),
         ("exposure", 0x456916d6cadb4de8),
     ];
     check(&found, &kept);
