@@ -121,12 +121,10 @@ mod tests {
             if rows[i][i] <= 0.0 {
                 return false;
             }
-            for j in i + 1..rows.len() {
-                let ratio = rows[j][i] / rows[i][i];
-                for k in i..rows.len() {
-                    let pivot = rows[i][k];
-                    rows[j][k] -= ratio * pivot;
-                }
+            let pivot = rows[i].clone();
+            for row in &mut rows[i + 1..] {
+                let ratio = row[i] / pivot[i];
+                row.iter_mut().zip(&pivot).skip(i).for_each(|(x, p)| *x -= ratio * p);
             }
         }
         true

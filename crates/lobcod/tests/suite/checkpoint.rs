@@ -88,7 +88,7 @@ fn resumed_runs_are_bit_identical() {
 #[test]
 fn runs_with_extrapolation_resume_bit_identically() {
     let (signals, dictionary) = problem();
-    let plain = pursuit(Schedule::Tiles, Border::Free);
+    let plain = pursuit(Schedule::Tiles, Border::Free, 0.0);
     for (nonnegative, elastic) in [(true, 0.0), (false, 0.05)] {
         let params =
             plain.params().clone().with(|p| (p.nonnegative, p.elastic) = (nonnegative, elastic));
