@@ -87,7 +87,7 @@ fn words<T>(file: &MaskFile<T>, polarity: Polarity) -> String {
         if file.from_alpha { "the colours are constant, so alpha is the mask; " } else { "" };
     let rule = match (file.rule, polarity) {
         (MaskRule::NonZero, _) => format!("non-zero pixels are {meaning}"),
-        (MaskRule::Weights, _) => "values are weights".into(),
+        (MaskRule::Weights, _) => "values from 0 to 1 are weights".into(),
         (MaskRule::Soft, Polarity::Known) => {
             "antialiased mask: pixels above 239/255 are known".into()
         }
@@ -125,5 +125,5 @@ fn both<T: Real>(a: Option<Mask<T>>, b: Mask<T>) -> lobcod::Result<Option<Mask<T
     let product = (0..channels)
         .flat_map(|c| a.channel(c).iter().zip(b.channel(c)).map(|(x, y)| *x * *y))
         .collect();
-    Mask::weighted(Signal::from_planar(a.weights().extent(), channels, product)?).map(Some)
+    Mask::new(Signal::from_planar(a.weights().extent(), channels, product)?).map(Some)
 }

@@ -32,7 +32,7 @@ pub enum MaskRule {
     /// In a soft mask (JPEG, feathered brushes), pixels above 16/255 for [`Polarity::Holes`] and
     /// above 239/255 for [`Polarity::Known`].
     Soft,
-    /// Every pixel, weighted by its value.
+    /// Every pixel, weighted by its value from 0 to 1.
     Weights,
 }
 
@@ -62,8 +62,7 @@ pub fn read_mask<T: Real>(
 /// Non-zero pixels are marked; the brightness of a colour pixel is its largest channel. There are
 /// three special cases:
 ///
-/// - Single-channel floats in [0, 1] are weights if `polarity` is [`Polarity::Known`], and so are
-///   non-negative floats of an array (not an image) that are not all whole numbers.
+/// - Single-channel floats in [0, 1] are weights if `polarity` is [`Polarity::Known`].
 /// - An 8-bit or 16-bit image is a soft mask if it has values other than black and white, at least
 ///   90 % of its pixels are within 16/255 of black or white, and some are near white. An image with
 ///   0 and one other value is not soft.
@@ -92,7 +91,7 @@ pub fn read_mask_file<T: Real>(
     let mut values = brightest(path, values, array.shape(), extent)?;
     let fraction = |x: &T| (T::ZERO..=T::ONE).contains(x);
     let white = white.filter(|white| raster.is_image && [255.0, 65535.0].contains(white));
-    let weights = values.iter().all(fraction) || (!raster.is_image && are_weights(&values));
+    let weights = values.iter().all(fraction);
     let rule = match white {
         _ if polarity == Polarity::Known && is_float && one_channel && weights => MaskRule::Weights,
         Some(white) if is_soft(&values, white) => MaskRule::Soft,
@@ -107,9 +106,8 @@ pub fn read_mask_file<T: Real>(
             |x: T| if is_marked(x) == (polarity == Polarity::Known) { T::ONE } else { T::ZERO };
         values.iter_mut().for_each(|x| *x = weight(*x));
     }
-    let mask = Signal::from_planar(extent, 1, values)
-        .and_then(Mask::weighted)
-        .map_err(Error::content(path))?;
+    let mask =
+        Signal::from_planar(extent, 1, values).and_then(Mask::new).map_err(Error::content(path))?;
     Ok(MaskFile { mask, rule, from_alpha })
 }
 
@@ -151,11 +149,6 @@ fn brightest<T: Real>(
     } else {
         Err(Error::shape(path, wrong_size(shape, size)))
     }
-}
-
-/// Whether the values are weights rather than labels: none below 0, and not all of them whole.
-fn are_weights<T: Real>(values: &[T]) -> bool {
-    values.iter().all(|x| *x >= T::ZERO) && values.iter().any(|x| x.to_f64().fract() != 0.0)
 }
 
 /// Why a mask does not fit; sizes of images are width x height.

@@ -22,7 +22,7 @@ use crate::score::{References, Score, ScoreRequest};
 use crate::trial::{Trial, part_at, position_of_holes, trial_params};
 use crate::values::{DictionaryChoice, FillChoice, Precision, Preset};
 use crate::white::White;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use lobcod::dictionary::Embedded;
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Extent, Mask, Real, Signal, Status};
@@ -121,11 +121,6 @@ fn run_in<T: Real>(args: &InpaintArgs) -> Result<Outcome> {
     let references = References::read(&request, &[shape])?;
     let chosen = dictionaries::<T>(args, shape.0)?;
     let known = image.known.clone().map_or_else(|| whole(shape.0), Ok)?;
-    ensure!(
-        known.largest() <= T::ONE,
-        "the mask has weights above 1, which only encode and learn use; divide them by their \
-         maximum"
-    );
     let budget = Budget::now(&args.run).with_page(args.page.report.as_ref(), image.signal.data());
     let budget =
         if files.is_empty() { budget } else { budget.with_temporary(Score::memory::<T>(shape)) };

@@ -74,7 +74,7 @@ fn every_error_is_one_sentence_and_leaves_no_file() {
         ("encode stack.npy -o out.npz", "--axes"),
         ("encode good.png good.png missing.png -o out", "missing.png"),
         ("encode good.png colour.png -o out", "separately"),
-        ("encode good.png --known small.png -o out.npz", "same size"),
+        ("encode good.png --known small.png -o out.npz", "resize the mask"),
         ("encode good.png --known nothing.png -o out.npz", "known"),
         ("encode good.png --holes good.png -o out.npz", "known"),
         ("encode good.png --known missing.png -o out.npz", "missing.png"),

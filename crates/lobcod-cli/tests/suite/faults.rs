@@ -184,8 +184,8 @@ fn bad_masks_are_refused_by_every_command() {
     desk.bytes("empty.png", b"");
     for command in MASKED {
         for (mask, word) in [
-            ("--known small.png", "same size"),
-            ("--holes small.png", "same size"),
+            ("--known small.png", "resize the mask"),
+            ("--holes small.png", "resize the mask"),
             ("--known nothing.png", "known"),
             ("--holes good.png", "known"),
             ("--known missing.png", "missing.png"),

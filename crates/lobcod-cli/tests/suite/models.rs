@@ -1,8 +1,8 @@
 //! Models of `lobcod encode` and `lobcod learn`.
 
 use crate::common::{Desk, near, number, text, texture};
-use lobcod::{Dictionary, Extent, Signal};
-use lobcod_io::{Depth, read_codes, read_dictionary};
+use lobcod::Dictionary;
+use lobcod_io::{read_codes, read_dictionary};
 
 const SMALL: &str = "--atoms 4 --size 5x5 --passes 8 --base none";
 const FEW: &str = "--atoms 4 --base none";
@@ -146,31 +146,4 @@ fn a_smooth_layer_is_estimated_with_codes_and_atoms() {
         assert!(error.contains(words), "{line}: {error}");
     }
     assert_eq!(desk.run("encode a.png --base joint-smooth:0").status.code(), Some(2));
-}
-
-/// Twice the weights and four times the penalty give the same codes and four times the objective.
-#[test]
-fn weights_above_1_are_in_the_units_of_the_given_problem() {
-    let desk = desk();
-    let weights = |factor: f32| {
-        let weight = |i: usize| factor * [0.0, 0.25, 0.5, 1.0][i % 4];
-        let extent = Extent::new(&[30, 34]).unwrap();
-        Signal::from_planar(extent, 1, (0..1020).map(weight).collect()).unwrap()
-    };
-    desk.write("one.npy", &weights(1.0), Depth::F32);
-    desk.write("two.npy", &weights(2.0), Depth::F32);
-    let options = "--base none --tolerance 1e-6 --precision f64";
-    let one = desk.json(&format!("encode a.png --known one.npy --penalty 10 {options}"));
-    let two = desk.json(&format!("encode a.png --known two.npy --penalty 40 {options}"));
-    for name in ["objective", "data_term", "penalty", "penalty_max"] {
-        assert!(near(4.0 * number(&one, name), number(&two, name), 1e-9), "{name}: {two}");
-    }
-    assert_eq!(one["nonzeros"], two["nonzeros"]);
-    let few = "--atoms 3 --size 4x4 --passes 3 --base none";
-    let one = desk.json(&format!("learn a.png -o d.npz --known one.npy --penalty 10 {few}"));
-    let two = desk.json(&format!("learn a.png -o d.npz --known two.npy --penalty 40 {few}"));
-    assert!(near(4.0 * number(&one, "objective"), number(&two, "objective"), 1e-6));
-    let output = desk.run("inpaint a.png -o out.png --known two.npy");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("only encode and learn use"));
 }

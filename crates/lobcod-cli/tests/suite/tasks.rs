@@ -197,7 +197,10 @@ fn fuse_decides_between_focus_and_exposure_and_refuses_unrelated_images() {
 fn stacks_are_denoised_as_volumes_and_as_sequences() {
     let desk = Desk::new();
     let clean = texture(&[4, 32, 36], 1, 0.0);
-    let noise = |i: usize| ((i as u32 + 1).wrapping_mul(2_654_435_761) >> 8) % 61;
+    let noise = |i: usize| {
+        let mixed = (i as u32 + 1).wrapping_mul(2_654_435_761);
+        ((mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519) >> 16) % 61
+    };
     let noisy = clean.data().iter().enumerate().map(|(i, x)| x + noise(i) as f32 - 30.0).collect();
     let noisy = Signal::from_planar(clean.extent(), 1, noisy).unwrap();
     desk.write("noisy.npy", &noisy, Depth::F32);

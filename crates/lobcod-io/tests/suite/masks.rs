@@ -69,7 +69,7 @@ fn unusable_masks_are_refused() {
     let read = |array: Array, polarity| read_mask::<f32>(&file(array), polarity, extent(), None);
     assert_refused(
         read(Array::new(&[2, 3], [1u8; 6]), Polarity::Known),
-        &["m.npy", "(2, 3)", "(2, 2)", "same size"],
+        &["m.npy", "3x2", "2x2", "resize the mask"],
     );
     assert_refused(read(Array::new(&[2, 2, 0], [0u8; 0]), Polarity::Known), &["m.npy"]);
     assert_refused(
