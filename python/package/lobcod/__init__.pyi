@@ -824,7 +824,10 @@ def denoise(
     progress: Watcher = None,
     return_report: Literal[False] = False,
 ) -> Array:
-    """Remove noise from a greyscale or three-channel image. Computes in single precision.
+    """Remove noise from an image or a stack of images. Computes in single precision.
+
+    An array with three axes besides channels is a stack: a volume, or the frames of a sequence. Similar patches are then also
+    searched in neighbouring slices.
 
     A level (`sigma`, `gain`, both, or `share`) without a noise model selects Gaussian, Poisson, mixed or impulse noise.
 

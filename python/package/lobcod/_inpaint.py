@@ -13,6 +13,7 @@ from ._progress import watching
 from ._public import public
 from ._report import InpaintReport
 
+
 @public("inpaint")
 def inpaint(image: Any, **options: Any) -> Any:
     """Fill in missing samples of an image.
