@@ -14,15 +14,6 @@ pub struct AtomRows<T> {
     pub width: usize,
     /// Rows of an atom.
     pub rows: usize,
-    lanes: usize,
-    /// What each atom fills of its box; empty if that is nearly everything.
-    filled: Vec<FilledRows>,
-}
-
-/// The rows of an atom that are not 0, and their padded length.
-struct FilledRows {
-    rows: Vec<u32>,
-    width: usize,
 }
 
 impl<T: Real> AtomRows<T> {
@@ -43,8 +34,6 @@ impl<T: Real> AtomRows<T> {
             row,
             width,
             rows: atom_len / row,
-            lanes,
-            filled: Vec::new(),
         };
         rows.fill(atoms);
         rows
@@ -53,44 +42,16 @@ impl<T: Real> AtomRows<T> {
     /// Copies other atoms of the same shape.
     pub fn fill(&mut self, atoms: &[T]) {
         if self.row == self.width {
-            self.data.copy_from_slice(atoms);
-        } else {
-            let lines = atoms.chunks_exact(self.row);
-            for (into, line) in self.data.chunks_exact_mut(self.width).zip(lines) {
-                into[..self.row].copy_from_slice(line);
-            }
+            return self.data.copy_from_slice(atoms);
         }
-        self.find_filled();
-    }
-
-    /// Finds what atoms fill of their box if an eighth of all boxes is empty.
-    fn find_filled(&mut self) {
-        self.filled.clear();
-        // An atom smaller than its box is 0 at the end of its last row.
-        let ends = self.data.chunks_exact(self.rows * self.width);
-        if !ends.clone().any(|atom| atom[atom.len() - self.width + self.row - 1] == T::ZERO) {
-            return;
-        }
-        let filled = |atom: &[T]| {
-            let mut filled = FilledRows { rows: Vec::new(), width: self.lanes };
-            for (r, line) in atom.chunks_exact(self.width).enumerate() {
-                if let Some(last) = line.iter().rposition(|&x| x != T::ZERO) {
-                    filled.rows.push(r as u32);
-                    filled.width = filled.width.max((last + 1).next_multiple_of(self.lanes));
-                }
-            }
-            filled
-        };
-        let filled: Vec<FilledRows> = ends.map(filled).collect();
-        let kept: usize = filled.iter().map(|f| f.rows.len() * f.width).sum();
-        if 8 * kept < 7 * self.data.len() {
-            self.filled = filled;
+        for (into, line) in self.data.chunks_exact_mut(self.width).zip(atoms.chunks_exact(self.row))
+        {
+            into[..self.row].copy_from_slice(line);
         }
     }
 
     pub fn bytes(&self) -> usize {
-        let rows: usize = self.filled.iter().map(|filled| size_of_val(&filled.rows[..])).sum();
-        size_of_val(&self.data[..]) + size_of_val(&self.filled[..]) + rows
+        size_of_val(&self.data[..])
     }
 
     /// Atom `k`, its rows padded.
@@ -116,21 +77,6 @@ impl PatchRows {
     pub fn last(&self) -> usize {
         self.last
     }
-}
-
-/// The vectors of an atom that is smaller than its box; like `for_vectors` otherwise.
-macro_rules! for_filled {
-    ($v:ident, $rows:ident, $atoms:ident, $filled:ident, |$i:ident, $at:ident| $body:block) => {
-        for &r in &$filled.rows {
-            let mut $i = r as usize * $atoms.width;
-            let mut $at = $rows.offsets[r as usize] as usize;
-            for _ in 0..$filled.width / $v::LANES {
-                $body
-                $i += $v::LANES;
-                $at += $v::LANES;
-            }
-        }
-    };
 }
 
 macro_rules! for_vectors {
@@ -177,15 +123,6 @@ where
     unsafe {
         let (base, d) = (field.as_ptr().add(offset), atom.as_ptr());
         let zero = V::splat(V::Elem::ZERO);
-        if let Some(filled) = atoms.filled.get(k) {
-            // Two accumulators hide part of the latency.
-            let mut sums = [zero; 2];
-            for_filled!(V, rows, atoms, filled, |i, at| {
-                sums[0] = V::load(d.add(i)).mul_add(V::load(base.add(at)), sums[0]);
-                sums.swap(0, 1);
-            });
-            return sums[0].add(sums[1]).sum();
-        }
         if atoms.width == V::LANES {
             // Four accumulators hide the latency.
             let mut sums = [zero; 4];
@@ -255,24 +192,11 @@ pub fn add_atom<V: Vector>(
         if let Some(weights) = weights {
             assert!(offset + rows.last < weights.len());
             let w = weights.as_ptr().add(offset);
-            if let Some(filled) = atoms.filled.get(k) {
-                for_filled!(V, rows, atoms, filled, |i, at| {
-                    V::load(d.add(i))
-                        .mul(V::load(w.add(at)))
-                        .mul_add(s, V::load(base.add(at)))
-                        .store(base.add(at));
-                });
-                return;
-            }
             for_vectors!(V, rows, atoms.width, |i, at| {
                 V::load(d.add(i))
                     .mul(V::load(w.add(at)))
                     .mul_add(s, V::load(base.add(at)))
                     .store(base.add(at));
-            });
-        } else if let Some(filled) = atoms.filled.get(k) {
-            for_filled!(V, rows, atoms, filled, |i, at| {
-                V::load(d.add(i)).mul_add(s, V::load(base.add(at))).store(base.add(at));
             });
         } else if atoms.width == V::LANES {
             for (r, &row) in rows.offsets.iter().enumerate() {
