@@ -7,6 +7,8 @@
 //! only if their objective is lower. After a few passes they are forgotten; only then is a
 //! checkpoint offered, so that a resumed run extrapolates in the same way.
 
+use super::params::{Observed, PursuitParams};
+use super::setup::EXPECTED_DENSITY;
 use super::solver::Solver;
 use crate::engine::{Measure, Share, State};
 use crate::error::Result;
@@ -15,6 +17,9 @@ use crate::real::Real;
 
 /// Passes after which all are forgotten.
 const MOST_PASSES: usize = 5;
+/// Signals that have more samples together are not extrapolated: the remembered codes would take
+/// more memory than everything else.
+const MOST_SAMPLES: usize = 1 << 18;
 /// Added to the diagonal of the normal equations, as a fraction of it.
 const REGULARISATION: f64 = 1e-10;
 
@@ -29,8 +34,20 @@ pub struct Extrapolation<T> {
 }
 
 impl<T: Real> Extrapolation<T> {
-    pub fn new() -> Self {
+    fn new() -> Self {
         Self { passes: Vec::new(), begin: None }
+    }
+
+    /// An empty history, for pursuits that gain by it.
+    pub fn of(params: &PursuitParams, signals: &[Observed<T>]) -> Option<Self> {
+        (params.overlaps() && samples(signals) <= MOST_SAMPLES).then(Self::new)
+    }
+
+    /// Bytes expected of the codes before and after all remembered passes.
+    pub fn memory(params: &PursuitParams, signals: &[Observed<T>]) -> u64 {
+        let codes = EXPECTED_DENSITY * samples(signals) as f64;
+        let most = codes * ((2 * MOST_PASSES + 1) * size_of::<Code<T>>()) as f64;
+        Self::of(params, signals).map_or(0, |_| most as u64)
     }
 
     /// Whether no pass is remembered.
@@ -72,6 +89,11 @@ impl<T: Real> Extrapolation<T> {
         }
         Some(extrapolated)
     }
+}
+
+/// Samples of all signals together, on all ranks.
+fn samples<T: Real>(signals: &[Observed<T>]) -> usize {
+    signals.iter().map(|o| o.extent().volume() * o.signal.channels()).sum()
 }
 
 /// The values of these codes at the places of others; both are sorted.

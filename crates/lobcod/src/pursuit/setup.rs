@@ -1,5 +1,6 @@
 //! Builds the problem an engine solves from signals and parameters.
 
+use super::extrapolation::Extrapolation;
 use super::params::{Local, Observed, Penalty, PursuitParams, Start};
 use super::smooth_layer::SmoothLayers;
 use crate::border::Border;
@@ -24,7 +25,8 @@ pub(crate) fn estimate_memory<T: Real>(
     signals: &[Observed<T>],
 ) -> Result<u64> {
     let session = engine.estimate_memory(problem, EXPECTED_DENSITY)?;
-    Ok(session + SmoothLayers::memory(params, signals))
+    let history = Extrapolation::memory(params, signals);
+    Ok(session + SmoothLayers::memory(params, signals) + history)
 }
 
 /// Returns an error if a problem is expected to exceed the memory limit.

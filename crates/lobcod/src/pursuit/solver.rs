@@ -123,6 +123,7 @@ impl<'a, T: Real> Solver<'a, T> {
         solver.unpenalised = unpenalised;
         solver.joint = joint;
         solver.layers = layers;
+        solver.extrapolation = Extrapolation::of(params, signals);
         solver.run.progress.objective = objective;
         solver.proof.planes = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
@@ -160,7 +161,7 @@ impl<'a, T: Real> Solver<'a, T> {
             unpenalised: Unpenalised::default(),
             layers: SmoothLayers::default(),
             joint: None,
-            extrapolation: params.overlaps().then(Extrapolation::new),
+            extrapolation: None,
             fingerprint: Fingerprint::default(),
         }
     }
