@@ -157,8 +157,8 @@ pub struct ProblemArgs {
     /// The penalty.
     #[command(flatten)]
     pub penalty: PenaltyArgs,
-    /// Base layer: local-mean or smooth[:WEIGHT] is subtracted before coding, joint-smooth[:WEIGHT]
-    /// is estimated together with the codes, none is not used.
+    /// Base layer: local-mean, smooth or smooth:WEIGHT is subtracted before coding, joint-smooth or
+    /// joint-smooth:WEIGHT is estimated together with the codes; or none.
     #[arg(long, value_name = "BASE", default_value_t = Base::LocalMean)]
     pub base: Base,
     /// Boundary condition: unconstrained (free), zeros (zero), wrap-around (periodic) or only
