@@ -24,8 +24,8 @@ impl Fuser {
         let [_, rows, columns] = image.extent().padded();
         if motions.len() != count || [[height, width], crop.size] != [[rows, columns]; 2] {
             return Err(Error::Shape(format!(
-                "the painted map of {height}x{width} pixels or the alignment of {} frames does \
-                 not fit {count} frames and a fused image of {rows}x{columns} pixels; fuse them \
+                "the painted map of {width}x{height} pixels or the alignment of {} frames does \
+                 not fit {count} frames and a fused image of {columns}x{rows} pixels; fuse them \
                  again",
                 motions.len()
             ))
