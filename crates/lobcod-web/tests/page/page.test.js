@@ -270,8 +270,8 @@ test(
 );
 
 /** Opens a small image with a hole that is transparent. */
-async function openSmall() {
-  await studio.show("restore");
+async function openSmall(tab = "restore") {
+  await studio.show(tab);
   await studio.page.evaluate(async () => {
     const canvas = new OffscreenCanvas(96, 80);
     const pen = canvas.getContext("2d");
@@ -284,8 +284,21 @@ async function openSmall() {
     transfer.items.add(new File([await canvas.convertToBlob()], "small.png"));
     document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer }));
   });
-  await studio.find(".quiet:has-text('63 pixels marked')").waitFor();
 }
+
+test(
+  "transparent pixels are marked, and refused where they are not filled",
+  { skip: missing },
+  async () => {
+    await openSmall();
+    await studio.find(".quiet:has-text('63 pixels marked')").waitFor();
+    for (const tab of ["fuse", "denoise", "learn"]) {
+      await openSmall(tab);
+      if (tab === "learn") await studio.button("Learn").click();
+      await studio.find(".failed:has-text('small.png has transparent pixels')").waitFor();
+    }
+  },
+);
 
 test("memory is freed after ten runs", { skip: missing }, async () => {
   await openSmall();

@@ -7,8 +7,10 @@ import { context, newCanvas } from "./raster.js";
 const MOST_PIXELS = 40e6;
 
 /**
- * An opened image, opaque. `missing` marks pixels that were transparent or are known to be damaged.
- * @typedef {{ name: string, image: ImageData, missing: Uint8Array | null }} Picture
+ * An opened image, made opaque. `missing` marks pixels that were transparent in the file or are
+ * known to be damaged.
+ * @typedef {{ name: string, image: ImageData, missing: Uint8Array | null,
+ *   transparent?: boolean }} Picture
  */
 
 /**
@@ -36,7 +38,8 @@ export async function decode(file, name) {
     const pen = context(canvas);
     pen.drawImage(bitmap, 0, 0);
     const pixels = pen.getImageData(0, 0, canvas.width, canvas.height);
-    return { name, image: pixels, missing: takeTransparency(pixels) };
+    const missing = takeTransparency(pixels);
+    return { name, image: pixels, missing, transparent: missing !== null };
   } finally {
     bitmap.close();
   }

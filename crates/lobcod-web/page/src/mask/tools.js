@@ -1,5 +1,6 @@
 // The tools that paint a mask: brush, lasso and wand. Each sets pixels to one value; 0 erases.
 
+import { strokeVisibly } from "../stage/stage.js";
 import { polygon, region, stroke } from "./shapes.js";
 
 /** @typedef {import("./mask.js").Mask} Mask */
@@ -63,14 +64,7 @@ export function lasso(mask, settings, stage) {
     points.forEach((point, i) =>
       i === 0 ? path.moveTo(point.x, point.y) : path.lineTo(point.x, point.y),
     );
-    for (const [colour, width] of /** @type {[string, number][]} */ ([
-      ["#000a", 3],
-      ["#fff", 1.25],
-    ])) {
-      pen.strokeStyle = colour;
-      pen.lineWidth = width / scale;
-      pen.stroke(path);
-    }
+    strokeVisibly(pen, path, scale);
   };
   const end = () => {
     points = [];

@@ -150,7 +150,7 @@ export class Stage extends EventTarget {
 }
 
 /**
- * A circle of the size of the brush, or a cross, visible on light and dark images.
+ * A circle of the size of the brush, or a cross.
  * @param {CanvasRenderingContext2D} pen
  * @param {{ x: number, y: number }} at
  * @param {number} radius
@@ -166,6 +166,16 @@ function drawCursor(pen, at, radius, scale) {
     path.moveTo(at.x, at.y - arm);
     path.lineTo(at.x, at.y + arm);
   }
+  strokeVisibly(pen, path, scale);
+}
+
+/**
+ * Draws a thin line that is visible on light and dark images.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Path2D} path
+ * @param {number} scale
+ */
+export function strokeVisibly(pen, path, scale) {
   for (const [colour, width] of /** @type {[string, number][]} */ ([
     ["#000a", 3],
     ["#fff", 1.25],

@@ -8,9 +8,15 @@ import { denoiseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
-import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
+import {
+  pictureHead,
+  pictureWelcome,
+  qualityChoice,
+  resultRow,
+  workbench,
+} from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
-import { previewBox, refuseLarge } from "./limits.js";
+import { checkWhole, previewBox } from "./limits.js";
 import { secondsText, sentenceOf, sizeText } from "../words.js";
 
 /** Time without a change before a preview starts, in milliseconds. */
@@ -58,16 +64,7 @@ export function denoiseTab({ engine, pictures }) {
     change: () => changed(),
   });
   kind.element.classList.add("dense");
-  const preset = choice({
-    label: "Quality",
-    value: "standard",
-    options: [
-      ["fast", "Fast"],
-      ["standard", "Standard"],
-      ["best", "Best"],
-    ],
-    change: () => changed(),
-  });
+  const preset = qualityChoice({ change: () => changed() });
   const level = h("p", { class: "measure", role: "status" });
   const previewState = h("p", { class: "quiet" });
   const listing = commands();
@@ -75,21 +72,7 @@ export function denoiseTab({ engine, pictures }) {
   const fail = (/** @type {unknown} */ error) =>
     pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-denoised.png`;
-  const finished = h(
-    "div",
-    { class: "row", hidden: true },
-    button({
-      icon: "download",
-      text: "Download PNG",
-      press: async () => result && download(await toPng(result), outputName()),
-    }),
-    button({
-      icon: "forward",
-      text: "Continue",
-      hint: "Use the result as the image",
-      press: () => result && pictures.set({ name: outputName(), image: result, missing: null }),
-    }),
-  );
+  const finished = resultRow(pictures, outputName, () => result);
   const cover = h(
     "div",
     { class: "stage-cover" },
@@ -176,11 +159,7 @@ export function denoiseTab({ engine, pictures }) {
     if (!picture) return;
     level.textContent = "Measuring the noise…";
     try {
-      refuseLarge(
-        picture.image,
-        engine,
-        "Reduce the image, or use `lobcod studio` or the command line.",
-      );
+      checkWhole(picture, engine);
     } catch (error) {
       level.textContent = "";
       runner.startButton.disabled = true;

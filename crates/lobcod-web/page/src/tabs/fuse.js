@@ -3,25 +3,24 @@
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { decode, pickFiles } from "../image/load.js";
-import { frameWords, rampImage } from "../image/palette.js";
+import { rampImage } from "../image/palette.js";
 import { isGrey, toCanvas, toPng } from "../image/raster.js";
 import { fetchPicture, STACKS } from "../image/samples.js";
-import { Mask } from "../mask/mask.js";
-import { KEPT, paintedPng } from "../mask/painted.js";
+import { decisionMask, KEPT, paintedIn, paintedPng } from "../mask/painted.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
 import { brush } from "../mask/tools.js";
 import { fuseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
-import { choice, section, slider, toggle } from "../widgets/fields.js";
-import { frameList } from "../widgets/frames.js";
+import { choice, section, slider } from "../widgets/fields.js";
+import { checkStack, frameList, MOST_FRAMES, toFrame } from "../widgets/frames.js";
 import { workbench } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { welcome } from "../widgets/welcome.js";
-import { refuseLarge } from "./limits.js";
+import { fusionSettings } from "./fusion-settings.js";
+import { reduce, refuseLarge, refuseTransparent } from "./limits.js";
 import { secondsText, sentenceOf, sizeText } from "../words.js";
 
-const MOST_FRAMES = 20;
 /** The file of what is painted. */
 const PAINTED = "painted.png";
 
@@ -42,7 +41,7 @@ export function fuseTab({ engine }) {
   /**
    * Which frame each pixel of the result is taken from; where it is painted, plus the number of
    * frames.
-   * @type {Mask | null}
+   * @type {import("../mask/mask.js").Mask | null}
    */
   let decision = null;
 
@@ -86,39 +85,7 @@ export function fuseTab({ engine }) {
     change: () => layers(),
   });
   view.element.classList.add("view-choice");
-  const mode = choice({
-    label: "What differs",
-    value: "auto",
-    options: [
-      ["auto", "Auto"],
-      ["focus", "Focus"],
-      ["exposure", "Exposure"],
-    ],
-    change: () => describe(),
-  });
-  const align = choice({
-    label: "Align the frames",
-    value: "auto",
-    options: [
-      ["auto", "Auto"],
-      ["none", "None"],
-      ["shift", "Shift"],
-      ["similarity", "Full"],
-    ],
-    hints: { none: "From a tripod", shift: "Move only", similarity: "Move, rotate and scale" },
-    change: () => describe(),
-  });
-  const activityWindow = slider({
-    label: "Window",
-    min: 3,
-    max: 31,
-    step: 2,
-    value: 9,
-    show: (n) => `${n} px`,
-    hint: "Over which activity is averaged",
-    change: () => describe(),
-  });
-  const fast = toggle({ label: "Half resolution, four times faster", change: () => describe() });
+  const fusion = fusionSettings(() => describe());
   const list = frameList({
     choose: (index) => pick(index),
     remove: (index) => changeFrames(frames.filter((_, i) => i !== index)),
@@ -131,7 +98,8 @@ export function fuseTab({ engine }) {
     text: "Export what is painted",
     kind: "wide",
     hint: "As a PNG, for --decision",
-    press: async () => download(await paintedPng(painted()), PAINTED),
+    press: async () =>
+      decision && download(await paintedPng(paintedIn(decision, frames.length)), PAINTED),
   });
   const painting = section(
     "Paint over the decision",
@@ -181,7 +149,7 @@ export function fuseTab({ engine }) {
       button({ icon: "close", label: "Close all frames", press: () => changeFrames([]) }),
     ),
     list.element,
-    section("Fusion", mode.element, align.element, activityWindow.element, fast.element),
+    fusion.element,
     runner.element,
     painting,
     finished,
@@ -202,24 +170,13 @@ export function fuseTab({ engine }) {
     }
   }
 
-  /** @param {{ name: string, image: ImageData }} picture @returns {Frame} */
-  const toFrame = ({ name, image }) => ({ name, image, canvas: toCanvas(image) });
-
   /** @param {File[]} files */
   async function add(files) {
     try {
       const more = await Promise.all(files.map((file) => decode(file, file.name)));
+      more.forEach(refuseTransparent);
       const all = [...frames, ...more.map(toFrame)];
-      if (all.length > MOST_FRAMES)
-        throw new Error(`${all.length} frames are too many; use at most ${MOST_FRAMES}.`);
-      const odd = all.find(
-        ({ image }) => image.width !== all[0].image.width || image.height !== all[0].image.height,
-      );
-      if (odd)
-        throw new Error(
-          `${odd.name} has ${sizeText(odd.image)} pixels, but ${all[0].name} has ` +
-            `${sizeText(all[0].image)}. Use frames of the same size.`,
-        );
+      checkStack(all);
       if (all.length > 0) changeFrames(all);
     } catch (error) {
       fail(error);
@@ -289,7 +246,7 @@ export function fuseTab({ engine }) {
       refuseLarge(
         { width: frames[0].image.width, height: frames[0].image.height * frames.length },
         engine,
-        "Reduce the frames, or use `lobcod studio` or the command line.",
+        reduce("frames", engine),
       );
     } catch (error) {
       return runner.fail(error);
@@ -297,12 +254,7 @@ export function fuseTab({ engine }) {
     const given = frames;
     const message = await runner.run({
       task: "fuse",
-      options: {
-        mode: mode.value,
-        align: align.value,
-        window: activityWindow.value,
-        fast: fast.value,
-      },
+      options: fusion.options(),
       buffers: frameBuffers(),
     });
     if (!message || given !== frames) return;
@@ -322,10 +274,7 @@ export function fuseTab({ engine }) {
       ),
       alignment: message.alignment,
     };
-    const colours = frameWords(frames.length);
-    const map = (decision = new Mask(image.width, image.height, [...colours, ...colours]));
-    map.data.set(message.buffers.decision.data);
-    map.touched({ left: 0, top: 0, width: map.width, height: map.height });
+    const map = (decision = decisionMask(message.buffers.decision, frames.length));
     map.addEventListener("paint", () => stage.redraw());
     map.addEventListener("change", () => {
       tools.steps(map.done.length > 0, map.undone.length > 0);
@@ -340,21 +289,11 @@ export function fuseTab({ engine }) {
     refresh();
   }
 
-  /** The frame of each painted pixel; `KEPT` elsewhere. */
-  const painted = () => ({
-    width: decision?.width ?? 0,
-    height: decision?.height ?? 0,
-    count: frames.length,
-    data: (decision?.data ?? new Uint8Array()).map((value) =>
-      value < frames.length ? KEPT : value - frames.length,
-    ),
-  });
-
   /** Makes the image again, with what is painted. */
   async function repaint() {
     const target = fused;
-    if (!target) return;
-    const map = painted();
+    if (!target || !decision) return;
+    const map = paintedIn(decision, frames.length);
     const any = map.data.some((value) => value !== KEPT);
     exported.hidden = !any;
     describe();
@@ -406,10 +345,7 @@ export function fuseTab({ engine }) {
     listing.show(
       fuseRecipe({
         names: frames.map(({ name }) => name),
-        mode: mode.value,
-        align: align.value,
-        window: activityWindow.value,
-        fast: fast.value,
+        ...fusion.options(),
         grey: frames.length > 0 && frames.every(({ image }) => isGrey(image)),
         painted: exported.hidden ? null : PAINTED,
       }),

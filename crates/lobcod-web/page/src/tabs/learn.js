@@ -8,12 +8,18 @@ import { learnRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { atomBoard } from "../widgets/atoms.js";
 import { commands } from "../widgets/commands.js";
-import { curves, relativePenalty } from "../widgets/curves.js";
+import { curves } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
+import {
+  dictionaryButton,
+  passesSlider,
+  penaltySlider,
+  relativePenalty,
+} from "../widgets/learning.js";
 import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { codesAt, codesOf, drawUses, usesOf } from "./codes.js";
-import { refuseLarge } from "./limits.js";
+import { checkWhole } from "./limits.js";
 import { counted, learningText, secondsText, sentenceOf } from "../words.js";
 
 /** Atoms listed for a place. */
@@ -52,24 +58,13 @@ export function learnTab({ engine, pictures }) {
     show: (n) => `${n} × ${n}`,
     change: () => describe(),
   });
-  const penalty = slider({
-    label: "Penalty",
-    min: -2,
+  const penalty = penaltySlider({
     max: -0.5,
-    step: 0.05,
     value: -1.3,
-    show: (n) => `${relativePenalty(n)} of the largest`,
     hint: "Larger penalties use fewer codes",
     change: () => describe(),
   });
-  const passes = slider({
-    label: "Passes",
-    min: 2,
-    max: 60,
-    step: 2,
-    value: 20,
-    change: () => describe(),
-  });
+  const passes = passesSlider(() => describe());
   const charts = curves();
   const found = h("ol", { class: "found" });
   const foundTitle = h("p", { class: "quiet" });
@@ -78,13 +73,8 @@ export function learnTab({ engine, pictures }) {
   const fail = (/** @type {unknown} */ error) =>
     pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-atoms.npz`;
-  const save = button({
-    icon: "download",
-    text: "Download dictionary (npz)",
-    kind: "wide",
-    hint: "For --dictionary and numpy.load",
-    press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()),
-  });
+  const save = dictionaryButton("Download dictionary (npz)", outputName, () => file);
+  save.classList.add("wide");
   save.hidden = true;
   const cover = h(
     "div",
@@ -126,11 +116,7 @@ export function learnTab({ engine, pictures }) {
     const picture = pictures.current;
     if (!picture) return;
     try {
-      refuseLarge(
-        picture.image,
-        engine,
-        "Reduce the image, or use `lobcod studio` or the command line.",
-      );
+      checkWhole(picture, engine);
     } catch (error) {
       return runner.fail(error);
     }

@@ -21,12 +21,20 @@ const mostPixels = (engine) => (engine.native ? MOST_PIXELS.native : MOST_PIXELS
 const handler = (engine) => (engine.native ? "this page" : "a browser tab");
 
 /**
+ * What to do with an image or frames that are too large for an engine.
+ * @param {string} what
+ * @param {{ native: boolean }} engine
+ */
+export const reduce = (what, engine) =>
+  `Reduce the ${what}, or use ${engine.native ? "" : "`lobcod studio` or "}the command line.`;
+
+/**
  * Refuses an image that is too large for an engine.
  * @param {{ width: number, height: number }} size
  * @param {{ native: boolean }} engine
- * @param {string} cure
+ * @param {string} [cure]
  */
-export function refuseLarge({ width, height }, engine, cure) {
+export function refuseLarge({ width, height }, engine, cure = reduce("image", engine)) {
   const most = mostPixels(engine);
   if (width * height > most) {
     throw new Error(
@@ -34,6 +42,25 @@ export function refuseLarge({ width, height }, engine, cure) {
         `${handler(engine)} handles. ${cure}`,
     );
   }
+}
+
+/**
+ * Refuses an image with transparent pixels, for tasks that do not fill them.
+ * @param {import("../image/load.js").Picture} picture
+ */
+export function refuseTransparent({ name, transparent }) {
+  if (transparent)
+    throw new Error(`${name} has transparent pixels. Fill them first, in Restore.`);
+}
+
+/**
+ * Refuses an image that a task which needs all its pixels cannot take.
+ * @param {import("../image/load.js").Picture} picture
+ * @param {{ native: boolean }} engine
+ */
+export function checkWhole(picture, engine) {
+  refuseLarge(picture.image, engine);
+  refuseTransparent(picture);
 }
 
 /**

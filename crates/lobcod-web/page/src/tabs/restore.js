@@ -12,7 +12,13 @@ import { restoreRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
-import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
+import {
+  pictureHead,
+  pictureWelcome,
+  qualityChoice,
+  resultRow,
+  workbench,
+} from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { MASK_COLOURS, workBox } from "./limits.js";
 import { counted, secondsText, sentenceOf, sizeText } from "../words.js";
@@ -97,16 +103,9 @@ export function restoreTab({ engine, pictures }) {
     change: () => layers(),
   });
   view.element.classList.add("view-choice");
-  const preset = choice({
-    label: "Quality",
-    value: "standard",
-    options: [
-      ["fast", "Fast"],
-      ["standard", "Standard"],
-      ["best", "Best"],
-    ],
-    hints: { best: "Also learns atoms from the image; takes many times longer" },
+  const preset = qualityChoice({
     change: () => describe(),
+    best: "Also learns atoms from the image; takes many times longer",
   });
   const fill = choice({
     label: "Wide holes",
@@ -125,21 +124,8 @@ export function restoreTab({ engine, pictures }) {
   });
   const marked = h("p", { class: "quiet" });
   const listing = commands();
-  const finished = h(
-    "div",
-    { class: "row", hidden: true },
-    button({
-      icon: "download",
-      text: "Download PNG",
-      press: async () => result && download(await toPng(result), outputName()),
-    }),
-    button({
-      icon: "forward",
-      text: "Continue",
-      hint: "Use the result as the image",
-      press: () => result && pictures.set({ name: outputName(), image: result, missing: null }),
-    }),
-  );
+  const outputName = () => `${stem(pictures.current?.name ?? "image")}-restored.png`;
+  const finished = resultRow(pictures, outputName, () => result);
   const welcoming = h(
     "div",
     { class: "stage-cover" },
@@ -184,7 +170,6 @@ export function restoreTab({ engine, pictures }) {
     listing.element,
   );
 
-  const outputName = () => `${stem(pictures.current?.name ?? "image")}-restored.png`;
   const maskName = () => `${stem(pictures.current?.name ?? "image")}-mask.png`;
 
   async function importMask() {

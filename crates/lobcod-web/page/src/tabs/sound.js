@@ -6,8 +6,14 @@ import { readWav } from "../files/wav.js";
 import { pickFiles, stem } from "../image/load.js";
 import { soundRecipe } from "../recipes.js";
 import { commands } from "../widgets/commands.js";
-import { curves, relativePenalty } from "../widgets/curves.js";
+import { curves } from "../widgets/curves.js";
 import { section, slider } from "../widgets/fields.js";
+import {
+  dictionaryButton,
+  passesSlider,
+  penaltySlider,
+  relativePenalty,
+} from "../widgets/learning.js";
 import { workbench } from "../widgets/picture-panel.js";
 import { play, playButton, stop } from "../widgets/player.js";
 import { Runner } from "../widgets/runner.js";
@@ -48,24 +54,13 @@ export function soundTab({ engine }) {
     show: (n) => `${n} ms, ${samplesOf(n)} samples`,
     change: () => describe(),
   });
-  const penalty = slider({
-    label: "Penalty",
-    min: -2,
+  const penalty = penaltySlider({
     max: -0.3,
-    step: 0.05,
     value: -0.7,
-    show: (n) => `${relativePenalty(n)} of the largest`,
     hint: "How strong an event must be",
     change: () => describe(),
   });
-  const passes = slider({
-    label: "Passes",
-    min: 2,
-    max: 60,
-    step: 2,
-    value: 20,
-    change: () => describe(),
-  });
+  const passes = passesSlider(() => describe());
   const charts = curves();
   const listing = commands();
   const problem = h("p", { class: "failed", role: "alert" });
@@ -74,12 +69,7 @@ export function soundTab({ engine }) {
   const finished = h(
     "div",
     { class: "row", hidden: true },
-    button({
-      icon: "download",
-      text: "Dictionary (npz)",
-      hint: "For --dictionary and numpy.load",
-      press: () => file && download(new Blob([file], { type: "application/zip" }), outputName()),
-    }),
+    dictionaryButton("Dictionary (npz)", () => outputName(), () => file),
     playButton({
       text: "Play the sum",
       hint: "The sound as the sum of its waveforms",

@@ -39,9 +39,3 @@ export function curves() {
     },
   };
 }
-
-/**
- * A penalty, as a fraction of the largest useful one, from a slider whose positions are exponents.
- * @param {number} exponent
- */
-export const relativePenalty = (exponent) => Number((10 ** exponent).toPrecision(2));

@@ -2,8 +2,33 @@
 
 import { button, h } from "../dom.js";
 import { css, ramp } from "../image/palette.js";
+import { toCanvas } from "../image/raster.js";
+import { sizeText } from "../words.js";
+
+export const MOST_FRAMES = 20;
 
 /** @typedef {{ name: string, image: ImageData, canvas: HTMLCanvasElement }} Frame */
+
+/** @param {{ name: string, image: ImageData }} picture @returns {Frame} */
+export const toFrame = ({ name, image }) => ({ name, image, canvas: toCanvas(image) });
+
+/**
+ * Refuses too many frames, and frames of different sizes.
+ * @param {Frame[]} frames
+ */
+export function checkStack(frames) {
+  if (frames.length > MOST_FRAMES)
+    throw new Error(`${frames.length} frames are too many; use at most ${MOST_FRAMES}.`);
+  const [first] = frames;
+  const odd = frames.find(
+    ({ image }) => image.width !== first.image.width || image.height !== first.image.height,
+  );
+  if (odd)
+    throw new Error(
+      `${odd.name} has ${sizeText(odd.image)} pixels, but ${first.name} has ` +
+        `${sizeText(first.image)}. Use frames of the same size.`,
+    );
+}
 
 /**
  * @param {{ choose: (index: number) => void, remove: (index: number) => void }} actions

@@ -5,6 +5,7 @@ import { takePhoto } from "../image/camera.js";
 import { pickFiles, stem } from "../image/load.js";
 import { toPng } from "../image/raster.js";
 import { SAMPLES } from "../image/samples.js";
+import { choice } from "./fields.js";
 import { welcome } from "./welcome.js";
 import { sizeText } from "../words.js";
 
@@ -66,6 +67,51 @@ export function pictureHead(pictures, fail) {
   pictures.addEventListener("change", refresh);
   refresh();
   return element;
+}
+
+/**
+ * The choice between speed and quality.
+ * @param {{ change: () => void, best?: string }} options `best`: a hint for the slowest
+ */
+export const qualityChoice = ({ change, best }) =>
+  choice({
+    label: "Quality",
+    value: "standard",
+    options: [
+      ["fast", "Fast"],
+      ["standard", "Standard"],
+      ["best", "Best"],
+    ],
+    hints: best ? { best } : {},
+    change,
+  });
+
+/**
+ * What can be done with a result: download it, or make it the image. Hidden until there is one.
+ * @param {import("../pictures.js").Pictures} pictures
+ * @param {() => string} name of its file
+ * @param {() => ImageData | null} result
+ */
+export function resultRow(pictures, name, result) {
+  const use = (/** @type {(image: ImageData) => unknown} */ take) => () => {
+    const image = result();
+    return image && take(image);
+  };
+  return h(
+    "div",
+    { class: "row", hidden: true },
+    button({
+      icon: "download",
+      text: "Download PNG",
+      press: use(async (image) => download(await toPng(image), name())),
+    }),
+    button({
+      icon: "forward",
+      text: "Continue",
+      hint: "Use the result as the image",
+      press: use((image) => pictures.set({ name: name(), image, missing: null })),
+    }),
+  );
 }
 
 /**
