@@ -17,16 +17,21 @@ use anyhow::{Result, anyhow};
 use guard::Guard;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use lobcod_web::{Machine, page};
 use routes::Studio;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
 
 /// How often the server looks whether Ctrl-C was pressed.
 const LOOKS: Duration = Duration::from_millis(100);
+/// Connections at once; more wait. A page uses six at most.
+const MAX_CONNECTIONS: usize = 64;
+/// How long the server waits for the headers of a request, and for each part of its body.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Fraction of the free memory that a job may use.
 const FRACTION_OF_MEMORY: f64 = 0.8;
 
@@ -81,18 +86,26 @@ fn run(args: &StudioArgs) -> Result<()> {
 /// Serves until Ctrl-C is pressed.
 async fn serve(listener: TcpListener, studio: Arc<Studio>) -> Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     while !interrupt::requested() {
-        let Ok(accepted) = tokio::time::timeout(LOOKS, listener.accept()).await else { continue };
-        // A connection that was closed again is not an error of the server.
-        let Ok((stream, _)) = accepted else { continue };
+        let next = async { (Arc::clone(&places).acquire_owned().await, listener.accept().await) };
+        let Ok((place, accepted)) = tokio::time::timeout(LOOKS, next).await else { continue };
+        // A connection that was closed again is not an error of the server; other errors may last.
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(LOOKS).await;
+            continue;
+        };
         let studio = Arc::clone(&studio);
         tokio::spawn(async move {
+            let _place = place;
             let service = service_fn(move |request| {
                 let studio = Arc::clone(&studio);
                 async move { Ok::<_, std::convert::Infallible>(routes::answer(&studio, request).await) }
             });
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
             // Browsers close connections as they like.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            let _ = http.serve_connection(TokioIo::new(stream), service).await;
         });
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Answers to requests: files of the page, the status of the engine, jobs.
 
+use super::PATIENCE;
 use super::guard::{Guard, HEADERS};
 use super::jobs::{Events, start};
-use http_body_util::{BodyExt as _, Either, Full, Limited};
+use http_body_util::{BodyExt as _, Either, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
 use hyper::{Method, Request, Response, StatusCode};
@@ -108,12 +109,22 @@ async fn read(request: Request<Incoming>) -> Result<Bytes, Refusal> {
     if request.body().size_hint().lower() > MAX_BODY {
         return Err(too_large());
     }
-    let body = Limited::new(request.into_body(), MAX_BODY as usize).collect().await;
-    body.map(|body| body.to_bytes()).map_err(|error| {
-        if error.is::<http_body_util::LengthLimitError>() {
-            too_large()
-        } else {
-            Refusal(StatusCode::BAD_REQUEST, format!("the request was cut off ({error})"))
+    let mut body = Limited::new(request.into_body(), MAX_BODY as usize);
+    let mut bytes = Vec::new();
+    loop {
+        let part = tokio::time::timeout(PATIENCE, body.frame()).await.map_err(|_| {
+            Refusal(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not arrive".into())
+        })?;
+        match part {
+            None => return Ok(bytes.into()),
+            Some(Ok(frame)) => {
+                bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
+            }
+            Some(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
+            Some(Err(error)) => {
+                let words = format!("the request was cut off ({error})");
+                return Err(Refusal(StatusCode::BAD_REQUEST, words));
+            }
         }
-    })
+    }
 }

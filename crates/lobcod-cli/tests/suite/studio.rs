@@ -216,7 +216,9 @@ fn nothing_but_the_page_is_served() {
         let (status, _, body) = studio.ask(&format!("GET {path}"), &[("Host", &host)], b"");
         assert_eq!(status, 404, "{path}: {}", String::from_utf8_lossy(&body));
     }
-    assert_eq!(studio.ask("POST /", &[("Host", &host)], b"").0, 405);
+    for method in ["POST", "HEAD", "OPTIONS", "PUT", "TRACE"] {
+        assert_eq!(studio.ask(&format!("{method} /"), &[("Host", &host)], b"").0, 405, "{method}");
+    }
     let good = [("Host", &host[..]), ("X-Lobcod-Token", &studio.token)];
     assert_eq!(studio.ask("GET /api/v1/run", &good, b"").0, 405);
     assert_eq!(studio.ask("GET /api/v2/status", &good, b"").0, 404);
@@ -242,6 +244,32 @@ fn oversized_and_damaged_bodies_are_refused() {
         let error = Message::read(events.last().unwrap()).unwrap();
         assert_eq!(error.head["event"], "error", "{body:?}");
     }
+}
+
+#[test]
+fn slow_clients_do_not_hold_the_server() {
+    let studio = Studio::start(&Desk::new());
+    let host = studio.host();
+    let token = [("Host", &host[..]), ("X-Lobcod-Token", &studio.token)];
+    // A body that never arrives, and as many unfinished heads as the server has connections.
+    let length = [&token[..], &[("Content-Length", "1000000")]].concat();
+    let mut body = studio.send("POST /api/v1/run", &length, b"\x10\0\0\0");
+    let head = || {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, studio.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: 127").unwrap();
+        stream
+    };
+    let heads: Vec<TcpStream> = (0..64).map(|_| head()).collect();
+    // The next request waits until they are given up.
+    assert_eq!(studio.ask("GET /api/v1/status", &token, b"").0, 200);
+    for mut stream in heads {
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("a closed connection");
+    }
+    let mut answer = String::new();
+    body.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
 }
 
 #[test]
