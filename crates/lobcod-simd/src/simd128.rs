@@ -22,7 +22,7 @@ macro_rules! simd128 {
             type Wide = Self;
             const LANES: usize = $lanes;
             // x86-64 has 16, of which engines keep some, and each multiply-add takes one more: with
-            // 12 sums and their factors, V8 spills, and the correlation takes 2.7 times as long.
+            // 15, V8 spills, and the correlation takes 1.2 times as long.
             const REGISTERS: usize = 11;
             const SEPARATE_SUMS: bool = true;
             #[inline(always)]

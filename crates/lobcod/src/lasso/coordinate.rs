@@ -13,7 +13,8 @@ const MAX_ROUNDS: usize = 200;
 ///
 /// Iterates over the active codes until nothing moves, then activates the zero code with the
 /// largest excess. Each code that moves costs one Gram column.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub(crate) fn solve<V: Vector>(
     c: &mut [V::Elem],
     active: &mut Vec<ActiveCode<V::Elem>>,

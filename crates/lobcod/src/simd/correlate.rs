@@ -428,7 +428,8 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
 
     /// # Safety
     /// As for [`all_panels`]; the constants are those of the panel and the needles.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     unsafe fn sums<
         V: Vector<Elem = T>,
         const WIDE: usize,

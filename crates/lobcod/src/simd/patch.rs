@@ -106,7 +106,8 @@ macro_rules! for_vectors {
 }
 
 /// `<atom k, patch at offset>`.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn dot_atom<V: Vector>(
     atoms: &AtomRows<V::Elem>,
     k: usize,
@@ -171,7 +172,8 @@ where
 }
 
 /// `patch += scale * (weights *) atom k`.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn add_atom<V: Vector>(
     atoms: &AtomRows<V::Elem>,
     k: usize,
@@ -212,7 +214,8 @@ pub fn add_atom<V: Vector>(
 }
 
 /// `into += scale * patch`, rows padded; the padding of `into` is undefined.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn gather_patch<V: Vector>(
     rows: &PatchRows,
     field: &[V::Elem],
@@ -239,7 +242,8 @@ pub fn gather_patch<V: Vector>(
 }
 
 /// `sum weights * atom^2` over the patch: the curvature of a code under a mask.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn weighted_energy<V: Vector>(
     atoms: &AtomRows<V::Elem>,
     k: usize,
@@ -265,7 +269,8 @@ where
 }
 
 /// Energy of the patch at `offset`; `inside`, an atom of ones, masks the padding.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn patch_energy<V: Vector>(
     inside: &AtomRows<V::Elem>,
     rows: &PatchRows,

@@ -54,7 +54,8 @@ impl<T: Real> Bounds<T> {
     }
 
     /// Computes the energies of all patches of the tile and of their changes since `measured`.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn find<V: Vector<Elem = T>>(
         &mut self,
         layout: &Layout,
