@@ -9,7 +9,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// Shortest time between two previews.
-const PREVIEWS: Duration = Duration::from_millis(120);
+const PREVIEWS: Duration = Duration::from_millis(90);
 /// Shortest time between two events of progress.
 const PROGRESS: Duration = Duration::from_millis(60);
 

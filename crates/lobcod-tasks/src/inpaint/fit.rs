@@ -17,9 +17,44 @@ const ROUNDS: usize = 2;
 /// A session on the scene minus a base layer.
 pub struct Fit<T> {
     pub session: Box<dyn Session<T>>,
+    reconstruction: Reconstruction<T>,
+}
+
+/// What makes an image of the residuals of a fit.
+struct Reconstruction<T> {
     /// Target plus base layer, and the inverse squared weight of every sample, 0 for weight 0.
     target: Signal<T>,
     inverse: Vec<T>,
+    /// Samples of a plane.
+    length: usize,
+}
+
+impl<T: Real> Reconstruction<T> {
+    /// The target minus the residual of every plane.
+    fn image(&self, mut residual: impl FnMut(usize) -> Result<Vec<T>>) -> Result<Signal<T>> {
+        let mut image = self.target.clone();
+        let planes = image.data_mut().chunks_exact_mut(self.length);
+        for (plane, (samples, inverse)) in
+            planes.zip(self.inverse.chunks_exact(self.length)).enumerate()
+        {
+            // The residual includes the squared weight.
+            let residual = residual(plane)?;
+            samples
+                .iter_mut()
+                .zip(&residual)
+                .zip(inverse)
+                .for_each(|((x, &r), &inverse)| *x -= r * inverse);
+        }
+        Ok(image)
+    }
+
+    /// Shows the observer the image within a sweep.
+    fn previews(&self, scene: &Scene<T>, run: &mut Run) -> impl FnMut(&dyn Fn(usize) -> Vec<T>) {
+        let observer = run.observer();
+        move |residual| {
+            observer.preview(&mut || scene.preview(&self.image(|plane| Ok(residual(plane)))?));
+        }
+    }
 }
 
 impl<T: Real> Fit<T> {
@@ -33,7 +68,9 @@ impl<T: Real> Fit<T> {
                 plane.weights.as_deref().unwrap_or_default().iter().map(|&w| inverse_square(w)),
             );
         }
-        Ok(Self { session: engine.open(problem, None)?, target, inverse })
+        let length = problem.dictionary.channels() * target.extent().volume();
+        let reconstruction = Reconstruction { target, inverse, length };
+        Ok(Self { session: engine.open(problem, None)?, reconstruction })
     }
 
     /// Dense initial codes: every needle codes an equal part of its patch.
@@ -65,7 +102,9 @@ impl<T: Real> Fit<T> {
         }
         let sweep =
             Discovery { penalty, visit: Visit::All, local_tolerance: TOLERANCE, layer_seed: None };
-        self.session.discover(&sweep, run.context())?;
+        let Self { session, reconstruction } = self;
+        let context = run.context().clone();
+        session.discover_shown(&sweep, &context, &mut reconstruction.previews(scene, run))?;
         self.report_progress(scene, penalty, 0, run)?;
         for _ in 0..supports {
             if run.is_over() || self.support(scene, penalty, run)? < TOLERANCE {
@@ -78,9 +117,12 @@ impl<T: Real> Fit<T> {
     /// Sweeps over the non-zero codes; returns the largest change.
     pub fn support(&mut self, scene: &Scene<T>, penalty: f64, run: &mut Run) -> Result<f64> {
         let sweep = Support { penalty, sweeps: 1, rounds: ROUNDS, tolerance: TOLERANCE };
-        let change = self.session.support(&sweep, run.context())?.largest_change;
+        let Self { session, reconstruction } = self;
+        let context = run.context().clone();
+        let sum =
+            session.support_shown(&sweep, &context, &mut reconstruction.previews(scene, run))?;
         self.report_progress(scene, penalty, ROUNDS, run)?;
-        Ok(change)
+        Ok(sum.largest_change)
     }
 
     /// The image of codes and base layer: the target minus the residual. Samples of weight 0 are
@@ -93,20 +135,8 @@ impl<T: Real> Fit<T> {
 
     /// The same with the rounding errors of sweeps: it leaves the session as it is.
     fn image_so_far(&mut self) -> Result<Signal<T>> {
-        let mut image = self.target.clone();
-        let length = self.session.dictionary().channels() * image.extent().volume();
-        let planes =
-            image.data_mut().chunks_exact_mut(length).zip(self.inverse.chunks_exact(length));
-        for (plane, (samples, inverse)) in planes.enumerate() {
-            // The residual includes the squared weight.
-            let residual = self.session.residual(plane)?;
-            samples
-                .iter_mut()
-                .zip(&residual)
-                .zip(inverse)
-                .for_each(|((x, &r), &inverse)| *x -= r * inverse);
-        }
-        Ok(image)
+        let Self { session, reconstruction } = self;
+        reconstruction.image(|plane| session.residual(plane))
     }
 
     /// Counts the sweeps of the session (support sweeps, or one over all needles), reports progress

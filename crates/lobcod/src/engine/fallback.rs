@@ -7,7 +7,7 @@
 
 use super::{
     Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, Plane,
-    PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support,
+    PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, Show, State, Support,
     Sweep,
 };
 use crate::dictionary::{Constraints, Dictionary};
@@ -199,7 +199,7 @@ struct FallbackSession<T> {
 
 impl<T: Real> FallbackSession<T> {
     /// Makes a call; repeats it on the second engine if the first one fails.
-    fn call<R>(&mut self, call: impl Fn(&mut dyn Session<T>) -> Result<R>) -> Result<R> {
+    fn call<R>(&mut self, mut call: impl FnMut(&mut dyn Session<T>) -> Result<R>) -> Result<R> {
         match call(&mut *self.session) {
             Err(error) if self.spare.is_some() && may_be_avoided(&error) => {
                 self.switch(&error)?;
@@ -255,6 +255,28 @@ impl<T: Real> Session<T> for FallbackSession<T> {
 
     fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
         let done = self.call(|session| session.support(sweep, context))?;
+        self.swept();
+        Ok(done)
+    }
+
+    fn discover_shown(
+        &mut self,
+        sweep: &Discovery,
+        context: &Context,
+        show: Show<'_, T>,
+    ) -> Result<Sweep> {
+        let done = self.call(|session| session.discover_shown(sweep, context, &mut *show))?;
+        self.swept();
+        Ok(done)
+    }
+
+    fn support_shown(
+        &mut self,
+        sweep: &Support,
+        context: &Context,
+        show: Show<'_, T>,
+    ) -> Result<Sweep> {
+        let done = self.call(|session| session.support_shown(sweep, context, &mut *show))?;
         self.swept();
         Ok(done)
     }

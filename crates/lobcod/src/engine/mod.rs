@@ -314,12 +314,36 @@ impl<T, E: Engine<T> + ?Sized> Engine<T> for &E {
     }
 }
 
+/// Receives the state of a sweep in progress: a function that returns the residual of a plane as
+/// [`Session::residual`] does, which matches the codes so far.
+pub type Show<'a, T> = &'a mut dyn FnMut(&dyn Fn(usize) -> Vec<T>);
+
 /// State of a pursuit on an engine.
 pub trait Session<T> {
     /// Sweeps over needles once. The context may stop it between tiles.
     fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep>;
     /// Sweeps over the non-zero codes.
     fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep>;
+    /// The same as [`Session::discover`]; `show` is called now and then during the sweep.
+    fn discover_shown(
+        &mut self,
+        sweep: &Discovery,
+        context: &Context,
+        show: Show<'_, T>,
+    ) -> Result<Sweep> {
+        let _ = show;
+        self.discover(sweep, context)
+    }
+    /// The same as [`Session::support`]; `show` is called now and then during the sweeps.
+    fn support_shown(
+        &mut self,
+        sweep: &Support,
+        context: &Context,
+        show: Show<'_, T>,
+    ) -> Result<Sweep> {
+        let _ = show;
+        self.support(sweep, context)
+    }
     /// Measures every plane without changing codes. A measurement that is stopped early reports no
     /// correlation.
     fn measure(&mut self, what: Measure, context: &Context) -> Result<Vec<Measurement>>;

@@ -18,7 +18,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::ranks::{Exchange, wire};
 use crate::engine::{
     Context, Discovery, Learning, Measure, Measurement, Problem, ScaledResidual, Session, Share,
-    State, Support, Sweep, Visit,
+    Show, State, Support, Sweep, Visit,
 };
 use crate::error::Result;
 use crate::geometry::{Point, Raster, Region};
@@ -155,6 +155,19 @@ impl<T: Real> CpuSession<T> {
 
 impl<T: Real> Session<T> for CpuSession<T> {
     fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep> {
+        self.discover_shown(sweep, context, &mut |_| {})
+    }
+
+    fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
+        self.support_shown(sweep, context, &mut |_| {})
+    }
+
+    fn discover_shown(
+        &mut self,
+        sweep: &Discovery,
+        context: &Context,
+        show: Show<'_, T>,
+    ) -> Result<Sweep> {
         let level = self.level;
         let skipping = self.skipping;
         let nonnegative = self.nonnegative;
@@ -163,6 +176,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
             1,
             matches!(sweep.visit, Visit::All | Visit::Spread),
             context,
+            show,
             |state, _| match sweep.visit {
                 Visit::All | Visit::Spread => true,
                 Visit::Candidates => !state.candidates.is_empty(),
@@ -192,12 +206,18 @@ impl<T: Real> Session<T> for CpuSession<T> {
         Ok(sum)
     }
 
-    fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep> {
+    fn support_shown(
+        &mut self,
+        sweep: &Support,
+        context: &Context,
+        show: Show<'_, T>,
+    ) -> Result<Sweep> {
         let (level, nonnegative) = (self.level, self.nonnegative);
         Ok(self.sweeps(
             sweep.sweeps,
             true,
             context,
+            show,
             |state, pending| !state.codes.is_empty() && pending() >= sweep.tolerance,
             |atoms, plane, field, state, scratch| match atoms.joint {
                 None => T::dispatch(
@@ -356,12 +376,7 @@ impl<T: Real> CpuSession<T> {
         let (own, residual) = (&self.planes[plane], &self.residuals[plane]);
         let signal = Raster::new(own.signal, own.channels);
         if self.exchange.is_alone() {
-            return own.raster().gather(
-                residual,
-                &own.grid.region_to_domain(&own.signal),
-                T::ZERO,
-                self.team.threads(),
-            );
+            return own.gather_own(residual, self.team.threads());
         }
         // Only samples of the signal that this block owns.
         let counted = Region::new(own.grid.origin, own.grid.own_end).shared(&own.signal);

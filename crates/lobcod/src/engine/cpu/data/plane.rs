@@ -158,6 +158,12 @@ impl<T: Real> PlaneState<T> {
         self.grid.raster(self.channels)
     }
 
+    /// The samples of the signal among those that are stored here, which are all of them unless
+    /// ranks share the plane.
+    pub fn gather_own(&self, samples: &[T], threads: usize) -> Vec<T> {
+        self.raster().gather(samples, &self.grid.region_to_domain(&self.signal), T::ZERO, threads)
+    }
+
     /// The samples that a tile touches.
     #[inline(always)]
     pub fn touched(&self, tile: &Tile) -> Region<InDomain> {

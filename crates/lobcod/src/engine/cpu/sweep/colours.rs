@@ -9,7 +9,7 @@ use crate::engine::cpu::data::tile::TileState;
 use crate::engine::cpu::session::{CpuSession, Standing};
 use crate::engine::cpu::sweep::support::SynthesiseTile;
 use crate::engine::ranks::{BorderSamples, wire};
-use crate::engine::{Context, Measurement, Sweep};
+use crate::engine::{Context, Measurement, Show, Sweep};
 use crate::exact::ExactSum;
 use crate::real::Real;
 use crate::simd::AtomRows;
@@ -35,12 +35,13 @@ impl<T: Real> CpuSession<T> {
     /// Runs `work` `count` times on the tiles that `wanted` selects by their pending change, colour
     /// by colour, the tiles of a colour in parallel.
     ///
-    /// `whole`: every code of a tile is swept.
+    /// `whole`: every code of a tile is swept. `show` is called between two colours.
     pub fn sweeps(
         &mut self,
         count: usize,
         whole: bool,
         context: &Context,
+        show: Show<'_, T>,
         wanted: impl Fn(&TileState<T>, &dyn Fn() -> f64) -> bool + Sync,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, TileField<'_, T>, &mut TileState<T>, &mut Scratch<T>)
         + Sync,
@@ -48,7 +49,7 @@ impl<T: Real> CpuSession<T> {
         self.follow();
         self.standing = Standing::Swept;
         for _ in 0..count {
-            self.run_colours(|atoms, changes, field, state, scratch| {
+            self.run_colours(show, |atoms, changes, field, state, scratch| {
                 if !wanted(state, &|| changes.pending(state)) || context.stop.is_due() {
                     return;
                 }
@@ -72,8 +73,11 @@ impl<T: Real> CpuSession<T> {
 
     /// Runs `work` on all tiles, colour by colour. Waits for messages of other ranks before the
     /// border tiles of the next colour, and at the end.
+    ///
+    /// `show`: called between two colours, unless this is one of several ranks.
     fn run_colours(
         &mut self,
+        show: Show<'_, T>,
         work: impl Fn(&Atoms<T>, &Changes, &ColourField<'_, T>, &mut TileState<T>, &mut Scratch<T>)
         + Sync,
     ) {
@@ -101,6 +105,10 @@ impl<T: Real> CpuSession<T> {
         };
         let last = colours.len() - 1;
         for (number, colour) in colours.iter_mut().enumerate() {
+            if number > 0 && exchange.is_alone() {
+                let threads = team.threads();
+                show(&|plane: usize| planes[plane].gather_own(&residuals[plane], threads));
+            }
             for (shares, at_border) in [(&mut colour.inner, false), (&mut colour.border, true)] {
                 if at_border && number > 0 {
                     exchange.receive(number - 1, |slots, borders, message| {
@@ -152,7 +160,7 @@ impl<T: Real> CpuSession<T> {
             .zip(residuals)
             .for_each(|(plane, residual)| plane.reset(team, residual, others.is_some()));
         let level = *level;
-        self.run_colours(|own, _, field, state, scratch| {
+        self.run_colours(&mut |_| {}, |own, _, field, state, scratch| {
             let (atoms, plane) = (others.unwrap_or(&own.rows), field.plane);
             T::dispatch(
                 level,
