@@ -118,7 +118,9 @@ async fn read(request: Request<Incoming>) -> Result<Bytes, Refusal> {
         match part {
             None => return Ok(bytes.into()),
             Some(Ok(frame)) => {
-                bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
+                if let Some(data) = frame.data_ref() {
+                    bytes.extend_from_slice(data);
+                }
             }
             Some(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
             Some(Err(error)) => {
