@@ -15,7 +15,7 @@ LEARNING = {
 }
 PASSES = (2, 4, 8, 15, 30, 60)
 # Iterations of alphacsc, and how many on the problem of 200 channels.
-ITERATIONS, FEW = 60, 3
+ITERATIONS, FEW = 30, 3
 
 
 def simulate(channels, samples, atoms, length, per_atom, noise):
@@ -107,19 +107,23 @@ def learn_with_alphacsc(problem, iterations, signal=None):
     signal = problem.signal if signal is None else signal
     length, channels = first.shape[-1], signal.shape[0]
     padded = np.pad(signal, ((0, 0), (length - 1, length - 1)))
+    # alphacsc divides the recording by its deviation, but not the penalty.
+    scale = float(padded.std())
     init = first
     if rank:
         left, _, right = np.linalg.svd(first, full_matrices=False)
         init = np.concatenate([left[:, :, 0], right[:, 0]], axis=1)
     whole = lambda atoms: atoms[:, :channels, None] * atoms[:, None, channels:] if rank else atoms
-    points, paused = [], 0.0
+    points, paused, used = [], 0.0, None
     started = time.process_time()
 
     def record(encoder, _):
-        nonlocal paused
+        # The codes belong to the atoms before their step, after which unused ones are replaced.
+        nonlocal paused, used
         now = time.process_time()
-        if signal is problem.signal and len(encoder.D_hat) == len(first):
-            points.append(problem.point(now - started - paused, whole(encoder.D_hat), encoder.get_z_hat()[0]))
+        if signal is problem.signal and used is not None and len(used) == len(first):
+            points.append(problem.point(now - started - paused, whole(used), scale * encoder.get_z_hat()[0]))
+        used = encoder.D_hat.copy()
         paused += time.process_time() - now
 
     with contextlib.redirect_stdout(io.StringIO()):
@@ -128,7 +132,7 @@ def learn_with_alphacsc(problem, iterations, signal=None):
             len(first),
             length,
             n_iter=iterations,
-            reg=problem.penalty,
+            reg=problem.penalty / scale,
             lmbd_max="fixed",
             rank1=bool(rank),
             algorithm="greedy" if grow else "batch",
@@ -150,8 +154,10 @@ def learning(name):
     """The curves of both programs on one problem: (seconds, score, recovery) of every solver."""
     problem = Recording(*LEARNING[name])
     large = problem.shape[0] > 100
-    curves = {"lobcod": [learn_with_lobcod(problem, passes) for passes in (PASSES[:3] if large else PASSES)]}
+    least = len(problem.first) if problem.model["grow"] else 1
+    passes = [count for count in (PASSES[:3] if large else PASSES) if count >= least]
+    curves = {"lobcod": [learn_with_lobcod(problem, count) for count in passes]}
     # Compiles on first use.
-    learn_with_alphacsc(problem, len(problem.first) if problem.model["grow"] else 1, problem.signal[:, :2000])
+    learn_with_alphacsc(problem, least, problem.signal[:, :2000])
     curves["alphacsc"] = learn_with_alphacsc(problem, FEW if large else ITERATIONS)
     return {**problem.model, "penalty": problem.penalty}, curves
