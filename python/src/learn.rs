@@ -88,11 +88,11 @@ impl ModelOptions {
 pub const ORDERS: &[(&str, bool)] = &[("variance", true)];
 
 impl SetOptions {
-    fn method(&self) -> Result<Method> {
+    fn method(&self, rank_one: bool) -> Result<Method> {
         let steps = self.step.is_some() || self.step_size.is_some() || self.decay.is_some();
         match word("the method", &self.method, METHODS)? {
-            Method::Stochastic { step, decay } => {
-                let step = self.step.as_deref().map_or(Ok(step), str::parse)?;
+            Method::Stochastic { decay, .. } => {
+                let step = self.step.as_deref().map_or(Ok(Step::suited(rank_one)), str::parse)?;
                 let step = self.step_size.map_or(step, |size| step.with_size(size));
                 Ok(Method::Stochastic {
                     step,
@@ -111,7 +111,6 @@ fn params(options: &Bound<'_, PyDict>, run: &RunOptions<'_>) -> Result<LearnPara
     let (penalty, set): (PenaltyOptions, SetOptions) = (options.extract()?, options.extract()?);
     let mut params = LearnParams::new(penalty.penalty());
     params.border = set.border.parse()?;
-    params.method = set.method()?;
     params.passes = set.passes;
     params.rounds = set.rounds;
     params.target_objective = set.target_objective;
@@ -123,6 +122,7 @@ fn params(options: &Bound<'_, PyDict>, run: &RunOptions<'_>) -> Result<LearnPara
     params.sort = set.sort.as_deref().map_or(Ok(false), |sort| word("sort", sort, ORDERS))?;
     params.smooth_layer = options.extract::<LearnOptions>()?.base.parse::<Base>()?.joint_weight();
     options.extract::<ModelOptions>()?.set(&mut params)?;
+    params.method = set.method(params.rank_one)?;
     Ok(params)
 }
 

@@ -3,8 +3,9 @@
 
 use lobcod::dictionary::Constraints;
 use lobcod::engine::{
-    Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, PlaneLayer,
-    Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support, Sweep,
+    Agreement, Context, Discovery, Engine, Exceeding, JointNorm, Learning, Measure, Measurement,
+    PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, State, Support,
+    Sweep,
 };
 use lobcod::geometry::{InSignal, Region};
 use lobcod::{Dictionary, Real, Result};
@@ -157,6 +158,9 @@ impl<T: Real> Session<T> for HookedSession<T> {
     }
     fn retarget(&mut self, plane: usize, target: Vec<T>) -> Result<()> {
         self.call(Call::Restore, |session| session.retarget(plane, target))
+    }
+    fn set_joint_norm(&mut self, norm: JointNorm) -> Result<()> {
+        self.call(Call::Restore, |session| session.set_joint_norm(norm))
     }
     fn dictionary(&self) -> &Dictionary<T> {
         self.session.dictionary()

@@ -303,7 +303,7 @@ pub struct LearningArgs {
     /// Learning method.
     #[arg(long, value_enum, default_value_t = MethodChoice::Atomwise)]
     pub method: MethodChoice,
-    /// Step rule for --method stochastic [default: paper].
+    /// Step rule for --method stochastic [default: paper; with --rank 1 adagrad].
     #[arg(
         long,
         value_name = "RULE",

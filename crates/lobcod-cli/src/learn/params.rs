@@ -20,7 +20,7 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     params.rank_one = args.model.rank.is_some();
     params.grow = args.model.grow;
     params.sort = args.model.sort.is_some();
-    params.method = method(learning);
+    params.method = method(learning, params.rank_one);
     params.passes = learning.passes();
     params.target_objective = learning.target_objective;
     params.time_limit = time_limit(run)?;
@@ -30,12 +30,12 @@ pub fn learner(args: &LearnArgs) -> Result<Learner> {
     Ok(params.check()?)
 }
 
-fn method(learning: &LearningArgs) -> Method {
+fn method(learning: &LearningArgs, rank_one: bool) -> Method {
     match learning.method {
         MethodChoice::Atomwise => Method::Atomwise,
         MethodChoice::Batch => Method::Batch,
         MethodChoice::Stochastic => {
-            let step = learning.step.unwrap_or(Step::PAPER);
+            let step = learning.step.unwrap_or_else(|| Step::suited(rank_one));
             let step = learning.step_size.map_or(step, |size| step.with_size(size));
             Method::Stochastic { step, decay: learning.decay.unwrap_or(Decay::None) }
         }

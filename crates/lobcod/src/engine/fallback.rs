@@ -6,9 +6,9 @@
 //! then, the call ends in [`Error::DeviceLost`]: its caller must know that it works on older codes.
 
 use super::{
-    Agreement, Context, Discovery, Engine, Exceeding, Learning, Measure, Measurement, Plane,
-    PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, Show, State, Support,
-    Sweep,
+    Agreement, Context, Discovery, Engine, Exceeding, JointNorm, Learning, Measure, Measurement,
+    Plane, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, Show, State,
+    Support, Sweep,
 };
 use crate::dictionary::{Constraints, Dictionary};
 use crate::error::{Error, Result};
@@ -316,6 +316,14 @@ impl<T: Real> Session<T> for FallbackSession<T> {
             problem.planes[plane].target.clone_from(&target);
         }
         self.call(|session| session.retarget(plane, target.clone()))
+    }
+
+    fn set_joint_norm(&mut self, norm: JointNorm) -> Result<()> {
+        self.certificate = None;
+        if let Some((problem, _)) = &mut self.spare {
+            problem.joint = Some(norm);
+        }
+        self.call(|session| session.set_joint_norm(norm))
     }
 
     fn memory(&self) -> u64 {

@@ -6,7 +6,7 @@
 pub struct JointNorm {
     /// Weight of the l1 norm.
     pub l1: f64,
-    /// Weight of the Euclidean norm, above 0.
+    /// Weight of the Euclidean norm.
     pub l2: f64,
 }
 
@@ -28,6 +28,9 @@ impl JointNorm {
         let (sum, squares) = sizes.iter().fold((0.0, 0.0), |(s, q), c| (s + c, q + c * c));
         if squares == 0.0 {
             return 0.0;
+        }
+        if self.l2 == 0.0 {
+            return sizes.iter().copied().fold(0.0, f64::max);
         }
         // Newton's method on a convex decreasing function, from below: `<c, c> / Omega(c)`.
         let mut p = squares / (self.l1 * sum + self.l2 * f64::sqrt(squares));
@@ -52,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_dual_norm_is_the_smallest_feasible_scale() {
-        for (l1, l2) in [(0.0, 1.0), (0.3, 0.7), (0.95, 0.05)] {
+        for (l1, l2) in [(0.0, 1.0), (0.3, 0.7), (0.95, 0.05), (1.0, 0.0)] {
             let norm = JointNorm { l1, l2 };
             for c in [&[3.0, 1.0, 0.2][..], &[2.0, 2.0], &[0.0, 5.0], &[1e-9], &[0.0]] {
                 let p = norm.dual(c);

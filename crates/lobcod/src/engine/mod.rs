@@ -363,6 +363,13 @@ pub trait Session<T> {
                 .into(),
         ))
     }
+    /// Replaces the norm of joint sparsity of a session without codes.
+    fn set_joint_norm(&mut self, norm: JointNorm) -> Result<()> {
+        let _ = norm;
+        Err(Error::Unavailable(
+            "this engine does not solve joint sparsity; use the cpu engine".into(),
+        ))
+    }
     /// The current dictionary.
     fn dictionary(&self) -> &Dictionary<T>;
     /// Current size of the session's arrays in bytes.

@@ -110,6 +110,12 @@ impl Step {
     pub const ALL: [Step; 6] =
         [Self::PAPER, Self::SGD, Self::MOMENTUM, Self::ADAGRAD, Self::ADADELTA, Self::ADAM];
 
+    /// The step for atoms of rank 1, or for others, where none is chosen. The second rule of the
+    /// paper has a size for images in 0..255; recordings have any scale, and it would stop them.
+    pub fn suited(rank_one: bool) -> Step {
+        if rank_one { Self::ADAGRAD } else { Self::PAPER }
+    }
+
     fn size_mut(&mut self) -> &mut f64 {
         match self {
             Step::Paper { size, .. }

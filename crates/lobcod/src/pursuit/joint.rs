@@ -12,10 +12,8 @@
 use super::params::{
     Local, Loss, Observed, Penalty, PursuitParams, largest_correlation, measured_penalty,
 };
-use super::setup;
-use super::smooth_layer::SmoothLayers;
 use crate::dictionary::Dictionary;
-use crate::engine::{Engine, JointNorm, Measure};
+use crate::engine::{JointNorm, Measurement};
 use crate::error::{Error, Result, refuse_together};
 use crate::real::Real;
 use crate::report::Certificate;
@@ -71,6 +69,10 @@ pub fn check_signal<T: Real>(
     refuse(params, &refused)
 }
 
+/// The l1 norm alone: its dual at the signals is the penalty_max of the problem without joint
+/// sparsity.
+pub const L1: JointNorm = JointNorm { l1: 1.0, l2: 0.0 };
+
 /// The norm with these weights of its two parts, divided by their sum.
 pub fn norm(penalty: f64, weight: f64) -> JointNorm {
     let total = penalty + weight;
@@ -78,24 +80,13 @@ pub fn norm(penalty: f64, weight: f64) -> JointNorm {
 }
 
 impl Joint {
-    /// The weights, from the largest correlation without codes; `None` without joint sparsity.
-    pub fn measure<T: Real>(
+    /// The weights, from measurements of the planes without codes in the l1 norm.
+    pub fn measured<T: Real>(
         params: &PursuitParams,
-        engine: &dyn Engine<T>,
-        signals: &[Observed<T>],
-        dictionary: &Dictionary<T>,
+        planes: &[Measurement],
         run: &Run<'_>,
-    ) -> Result<Option<Self>> {
-        if params.joint == 0.0 {
-            return Ok(None);
-        }
-        let separate =
-            params.clone().with(|p| (p.joint, p.penalty) = (0.0, Penalty::Relative(1.0)));
-        let mut session = engine.open(setup::problem(&separate, signals, dictionary)?, None)?;
-        SmoothLayers::of(&separate, signals, dictionary, engine.threads())
-            .place(signals, &mut *session)?;
-        let planes = session.measure(Measure::Largest, &run.untimed_context())?;
-        let most = largest_correlation(&planes);
+    ) -> Result<Self> {
+        let most = largest_correlation(planes);
         let penalty = match params.penalty {
             Penalty::Absolute(penalty) | Penalty::MaxError(penalty) => penalty,
             Penalty::Relative(fraction) => fraction * most,
@@ -103,18 +94,12 @@ impl Joint {
         let weight = params.joint;
         measured_penalty::<T>(
             Penalty::Absolute(penalty + weight),
-            &planes,
+            planes,
             Some(most),
             run.interrupt(),
         )?;
-        let mut planes = &planes[..];
-        let own = |observed: &Observed<T>| {
-            let (own, rest) = planes.split_at(observed.signal.channels());
-            planes = rest;
-            largest_correlation(own)
-        };
-        let penalty_max = signals.iter().map(own).collect();
-        Ok(Some(Self { penalty, weight, penalty_max }))
+        let penalty_max = planes.iter().map(|plane| plane.largest_correlation).collect();
+        Ok(Self { penalty, weight, penalty_max })
     }
 
     /// Factor of the norm.

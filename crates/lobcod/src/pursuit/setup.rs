@@ -5,7 +5,7 @@ use super::params::{Local, Observed, Penalty, PursuitParams, Start};
 use super::smooth_layer::SmoothLayers;
 use crate::border::Border;
 use crate::dictionary::Dictionary;
-use crate::engine::{CoefficientWeights, Engine, JointNorm, Plane, Problem};
+use crate::engine::{CoefficientWeights, Engine, Plane, Problem};
 use crate::error::{Error, Result, refuse_together};
 use crate::extent::Extent;
 use crate::geometry::{InSignal, Point, Raster, Region};
@@ -100,7 +100,7 @@ pub(crate) fn problem<T: Real>(
         atom_weights: weights,
         elastic: params.elastic,
         // Its weights are set once the penalty is known.
-        joint: (params.joint > 0.0).then_some(JointNorm { l1: 0.0, l2: 1.0 }),
+        joint: (params.joint > 0.0).then_some(super::joint::L1),
         nonnegative: params.nonnegative,
         local: params.local,
         cap: params.max_nonzeros,

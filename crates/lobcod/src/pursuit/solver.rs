@@ -92,22 +92,26 @@ impl<'a, T: Real> Solver<'a, T> {
     pub fn open(
         params: &'a PursuitParams,
         engine: &'a dyn Engine<T>,
-        mut problem: Problem<T>,
+        problem: Problem<T>,
         signals: &'a [Observed<T>],
         dictionary: &'a Dictionary<T>,
         observer: &'a mut dyn Observer,
     ) -> Result<Self> {
         let limits = Limits { time: params.time_limit, memory: None };
         let run = Run::begin(limits, engine.agreement(), observer);
-        let joint = Joint::measure(params, engine, signals, dictionary, &run)?;
-        problem.joint = joint.as_ref().map(Joint::norm);
         let mut session = engine.open(problem, None)?;
         let unpenalised = Unpenalised::of(params, signals, dictionary);
         // penalty_max belongs to the penalised codes, and to the layers without codes.
         unpenalised.fit(params, signals, dictionary, &mut *session)?;
         let mut layers = SmoothLayers::of(params, signals, dictionary, engine.threads());
         layers.place(signals, &mut *session)?;
-        let zero = layers.measure(&mut *session, Measure::Largest, &run.untimed_context())?;
+        let mut zero = layers.measure(&mut *session, Measure::Largest, &run.untimed_context())?;
+        let mut joint = None;
+        if params.joint > 0.0 {
+            let found = joint.insert(Joint::measured::<T>(params, &zero, &run)?);
+            session.set_joint_norm(found.norm())?;
+            zero = layers.measure(&mut *session, Measure::Largest, &run.untimed_context())?;
+        }
         let penalty_max: Vec<f64> = zero.iter().map(|m| m.largest_correlation).collect();
         let penalty = measured_penalty::<T>(
             joint.as_ref().map_or(params.penalty, |joint| Penalty::Absolute(joint.total())),

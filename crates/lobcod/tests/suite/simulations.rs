@@ -2,7 +2,7 @@
 //! square wave (and a sine, over channels), each at a few random times, always with one sign.
 
 use lobcod::dictionary::Dictionary;
-use lobcod::learn::Method;
+use lobcod::learn::{Decay, Method, Step};
 use lobcod::{
     Border, Code, Extent, LearnParams, Needles, Observed, Penalty, PursuitParams, Signal,
 };
@@ -156,7 +156,9 @@ fn white_patterns_in_noise_are_recovered() {
         let truth = Dictionary::new(extent, CHANNELS, data).unwrap();
         let trials = trials(&truth, (30, 128), 0.1);
         let first = Dictionary::random(extent, CHANNELS, 2, seed).unwrap();
-        for method in [Method::Atomwise, Method::Batch] {
+        let step = Step::suited(true);
+        let stochastic = Method::Stochastic { step, decay: Decay::None };
+        for method in [Method::Atomwise, Method::Batch, stochastic] {
             let params = LearnParams::new(Penalty::Relative(0.1)).with(|p| {
                 p.method = method;
                 p.nonnegative = true;

@@ -17,8 +17,8 @@ use super::workers::team::Team;
 use crate::dictionary::Dictionary;
 use crate::engine::ranks::{Exchange, wire};
 use crate::engine::{
-    Context, Discovery, Learning, Measure, Measurement, Problem, ScaledResidual, Session, Share,
-    Show, State, Support, Sweep, Visit,
+    Context, Discovery, JointNorm, Learning, Measure, Measurement, Problem, ScaledResidual,
+    Session, Share, Show, State, Support, Sweep, Visit,
 };
 use crate::error::Result;
 use crate::geometry::{Point, Raster, Region};
@@ -341,6 +341,12 @@ impl<T: Real> Session<T> for CpuSession<T> {
         // The residual followed, with a small rounding error.
         self.standing = self.standing.min(Standing::Swept);
         self.forget();
+        Ok(())
+    }
+
+    fn set_joint_norm(&mut self, norm: JointNorm) -> Result<()> {
+        self.atoms.joint = Some(norm);
+        self.forget_measured();
         Ok(())
     }
 
