@@ -62,13 +62,15 @@ impl<'a> Blocks<'a> {
         !flat && !self.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)))
     }
 
+    /// The smallest and the largest value of the channel.
+    pub(super) fn ends(&self) -> [f32; 2] {
+        let ends = [f32::INFINITY, f32::NEG_INFINITY];
+        self.samples.iter().fold(ends, |[l, h], &x| [l.min(x), h.max(x)])
+    }
+
     /// The smallest and the largest value of the channel, if many samples have it.
     pub(super) fn clipped_values(&self) -> [Option<f32>; 2] {
-        let ends = self
-            .samples
-            .iter()
-            .fold([f32::INFINITY, f32::NEG_INFINITY], |[l, h], &x| [l.min(x), h.max(x)]);
-        ends.map(|end| {
+        self.ends().map(|end| {
             let count = self.samples.iter().filter(|x| **x == end).count();
             (count as f64 > CLIPPED * self.samples.len() as f64).then_some(end)
         })
