@@ -7,10 +7,13 @@ const FRACTION: f64 = 0.005;
 const FEWEST: usize = 60;
 /// Multiple of the smoothest blocks that measures the level of [`MARGIN`].
 const WIDE: usize = 10;
-/// Minimum distance of the mean of a block from the smallest and largest sample, in units of the
-/// noise level, and maximum number of steps that find that level.
+/// Minimum distance of the mean of a block from an end, in units of the noise level, and maximum
+/// number of steps that find that level.
 const MARGIN: f64 = 3.0;
 const REFINEMENTS: usize = 6;
+/// Fraction of the variance of Gaussian noise that is left when its negative half is set to 0:
+/// `1/2 - 1/(2 pi)`.
+const LEFT_BY_CLIPPING: f32 = 0.341;
 /// Lower bound of the variance, in units of the mean, when it is a divisor.
 const FLOOR: f64 = 1e-3;
 
@@ -47,7 +50,8 @@ impl Spectrum {
     /// are measured at those of the other, so that the selection does not bias the estimate.
     ///
     /// Near black and white, clipping removes part of the noise, and a JPEG file hides the clipped
-    /// values; blocks closer to an end than [`MARGIN`] times the level are therefore ignored.
+    /// values. Where many samples are near an end, blocks closer to it than [`MARGIN`] times the
+    /// level are therefore ignored.
     pub(super) fn of(samples: &[f32], size: [usize; 2], multiple: usize) -> Self {
         let blocks = Blocks::new(samples, size);
         let clipped = blocks.clipped_values();
@@ -60,7 +64,7 @@ impl Spectrum {
         }
         let mut candidates: Vec<Candidate> =
             corners.iter().map(|&corner| Candidate::new(&blocks, corner)).collect();
-        let ends = blocks.ends();
+        let ends = blocks.crowded_ends();
         let mut level = 0.0;
         for _ in 0..REFINEMENTS {
             let next = Self::of_smoothest(&blocks, &candidates, WIDE).level();
@@ -163,30 +167,22 @@ impl Spectrum {
 }
 
 /// Standard deviation in the quietest blocks of a channel that are not clipped, including flat
-/// ones; `None` if there are too few. Blocks in which noise of this level would be clipped are left
-/// out, if there are enough others.
+/// ones; `None` if there are too few. The part that clipping removes from noise of this level near
+/// black and white is added.
 ///
 /// Noise is in every block, so its level cannot be far above this.
 pub(super) fn quietest(samples: &[f32], size: [usize; 2], level: f64) -> Option<f64> {
     let blocks = Blocks::new(samples, size);
-    let (clipped, ends) = (blocks.clipped_values(), blocks.ends());
+    let (clipped, ends) = (blocks.clipped_values(), blocks.crowded_ends());
     let is_clipped =
         |corner: usize| blocks.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)));
     let corners = blocks.corners().iter().filter(|corner| !is_clipped(**corner));
-    let measured: Vec<(f32, f32)> = corners
-        .map(|&corner| {
-            let block = blocks.transform(corner);
-            (block.mean, block.energy[1..].iter().sum())
-        })
-        .collect();
-    let energies = |level: f64| -> Vec<f32> {
-        let inside = measured.iter().filter(|(mean, _)| far_from(ends, *mean, level));
-        inside.map(|(_, energy)| *energy).collect()
+    let energy = |&corner: &usize| {
+        let block = blocks.transform(corner);
+        let energy = block.energy[1..].iter().sum::<f32>();
+        if far_from(ends, block.mean, level) { energy } else { energy / LEFT_BY_CLIPPING }
     };
-    let mut energies = match energies(level) {
-        inside if inside.len() >= FEWEST.max(blocks.corners().len() / 50) => inside,
-        _ => measured.iter().map(|(_, energy)| *energy).collect(),
-    };
+    let mut energies: Vec<f32> = corners.map(energy).collect();
     if energies.len() < FEWEST {
         return None;
     }
