@@ -12,6 +12,9 @@ const MOST: usize = 100_000;
 /// Fraction of samples at the smallest or largest value above which the image is considered clipped
 /// there.
 const CLIPPED: f64 = 0.005;
+/// Distance from the smallest or largest value, as a fraction of their difference, up to which a
+/// sample may have been clipped before compression.
+const NEAR: f32 = 0.02;
 
 /// Memory for measuring the blocks of an image: corners and energies.
 pub(super) fn memory(extent: Extent) -> u64 {
@@ -62,13 +65,30 @@ impl<'a> Blocks<'a> {
         !flat && !self.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)))
     }
 
+    /// The smallest and the largest value of the channel.
+    fn ends(&self) -> [f32; 2] {
+        let ends = [f32::INFINITY, f32::NEG_INFINITY];
+        self.samples.iter().fold(ends, |[l, h], &x| [l.min(x), h.max(x)])
+    }
+
+    /// The smallest and the largest value, each infinite if few samples are near it. Where many
+    /// are, they may have been clipped before a JPEG file blurred them.
+    pub(super) fn crowded_ends(&self) -> [f32; 2] {
+        let [low, high] = self.ends();
+        let near = NEAR * (high - low);
+        let crowded = |is_near: &dyn Fn(f32) -> bool| {
+            let count = self.samples.iter().filter(|x| is_near(**x)).count();
+            count as f64 > CLIPPED * self.samples.len() as f64
+        };
+        [
+            if crowded(&|x| x <= low + near) { low } else { f32::NEG_INFINITY },
+            if crowded(&|x| x >= high - near) { high } else { f32::INFINITY },
+        ]
+    }
+
     /// The smallest and the largest value of the channel, if many samples have it.
     pub(super) fn clipped_values(&self) -> [Option<f32>; 2] {
-        let ends = self
-            .samples
-            .iter()
-            .fold([f32::INFINITY, f32::NEG_INFINITY], |[l, h], &x| [l.min(x), h.max(x)]);
-        ends.map(|end| {
+        self.ends().map(|end| {
             let count = self.samples.iter().filter(|x| **x == end).count();
             (count as f64 > CLIPPED * self.samples.len() as f64).then_some(end)
         })

@@ -124,7 +124,7 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
     if enough && mean(&smoothest, Spectrum::correlation) > CORRELATED {
         let sigma = mean(&smoothest, Spectrum::level);
         let even = mean(&spectra(10), Spectrum::level) <= EVEN * sigma;
-        let quiet = (0..image.channels()).filter_map(|c| quietest(image.channel(c), size));
+        let quiet = (0..image.channels()).filter_map(|c| quietest(image.channel(c), size, sigma));
         let everywhere = quiet.fold(f64::INFINITY, f64::min) >= QUIETEST * sigma;
         let likely = everywhere
             && even

@@ -5,8 +5,39 @@ use super::blocks::{Blocks, LEN, SIDE, order};
 /// Fraction of the blocks, smoothest first, that are measured, and their minimum number.
 const FRACTION: f64 = 0.005;
 const FEWEST: usize = 60;
+/// Multiple of the smoothest blocks that measures the level of [`MARGIN`].
+const WIDE: usize = 10;
+/// Minimum distance of the mean of a block from an end, in units of the noise level, and maximum
+/// number of steps that find that level.
+const MARGIN: f64 = 3.0;
+const REFINEMENTS: usize = 6;
+/// Fraction of the variance of Gaussian noise that is left when its negative half is set to 0:
+/// `1/2 - 1/(2 pi)`.
+const LEFT_BY_CLIPPING: f32 = 0.341;
 /// Lower bound of the variance, in units of the mean, when it is a divisor.
 const FLOOR: f64 = 1e-3;
+
+/// A block that may be among the smoothest.
+struct Candidate {
+    corner: usize,
+    mean: f32,
+    /// Energy at the frequencies of each [`half`].
+    texture: [f32; 2],
+}
+
+impl Candidate {
+    fn new(blocks: &Blocks<'_>, corner: usize) -> Self {
+        let block = blocks.transform(corner);
+        let texture =
+            |part| (1..LEN).filter(|&i| half(i) == part).map(|i| block.energy[i]).sum::<f32>();
+        Self { corner, mean: block.mean, texture: [0, 1].map(texture) }
+    }
+}
+
+/// Whether noise of a level around a mean is clipped at neither end.
+fn far_from([low, high]: [f32; 2], mean: f32, level: f64) -> bool {
+    f64::from((mean - low).min(high - mean)) > MARGIN * level
+}
 
 /// Variance of noise at each frequency, row by row.
 #[derive(Clone, Debug)]
@@ -17,30 +48,47 @@ impl Spectrum {
     ///
     /// The frequencies are split in two halves: blocks that are smooth at the frequencies of one
     /// are measured at those of the other, so that the selection does not bias the estimate.
+    ///
+    /// Near black and white, clipping removes part of the noise, and a JPEG file hides the clipped
+    /// values. Where many samples are near an end, blocks closer to it than [`MARGIN`] times the
+    /// level are therefore ignored.
     pub(super) fn of(samples: &[f32], size: [usize; 2], multiple: usize) -> Self {
         let blocks = Blocks::new(samples, size);
         let clipped = blocks.clipped_values();
-        let mut corners: Vec<usize> = blocks
-            .corners()
-            .iter()
-            .copied()
-            .filter(|&corner| blocks.shows_noise(corner, clipped))
-            .collect();
-        if corners.len() < FEWEST.max(blocks.corners().len() / 50) {
-            corners = blocks.corners().to_vec();
+        let all = blocks.corners();
+        let enough = |count: usize| count >= FEWEST.max(all.len() / 50);
+        let mut corners: Vec<usize> =
+            all.iter().copied().filter(|&corner| blocks.shows_noise(corner, clipped)).collect();
+        if !enough(corners.len()) {
+            corners = all.to_vec();
         }
-        let mut textures: [Vec<(f32, usize)>; 2] = Default::default();
-        for &corner in &corners {
-            let energy = blocks.transform(corner).energy;
-            for (part, textures) in textures.iter_mut().enumerate() {
-                let texture = (1..LEN).filter(|&i| half(i) == part).map(|i| energy[i]).sum();
-                textures.push((texture, corner));
+        let mut candidates: Vec<Candidate> =
+            corners.iter().map(|&corner| Candidate::new(&blocks, corner)).collect();
+        let ends = blocks.crowded_ends();
+        let mut level = 0.0;
+        for _ in 0..REFINEMENTS {
+            let next = Self::of_smoothest(&blocks, &candidates, WIDE).level();
+            if next <= level {
+                break;
             }
+            level = next;
+            let inside = |c: &&Candidate| far_from(ends, c.mean, level);
+            if !enough(candidates.iter().filter(inside).count()) {
+                break;
+            }
+            candidates.retain(|c| inside(&c));
         }
-        let count =
-            (multiple * FEWEST.max((FRACTION * corners.len() as f64) as usize)).min(corners.len());
+        Self::of_smoothest(&blocks, &candidates, multiple)
+    }
+
+    /// The spectrum of the smoothest of these blocks, or of a multiple of them.
+    fn of_smoothest(blocks: &Blocks<'_>, candidates: &[Candidate], multiple: usize) -> Self {
+        let count = (multiple * FEWEST.max((FRACTION * candidates.len() as f64) as usize))
+            .min(candidates.len());
         let mut variance = [0.0; LEN];
-        for (part, mut textures) in textures.into_iter().enumerate() {
+        for part in 0..2 {
+            let texture = |c: &Candidate| (c.texture[part], c.corner);
+            let mut textures: Vec<(f32, usize)> = candidates.iter().map(texture).collect();
             textures.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             for (_, corner) in &textures[..count] {
                 let energy = blocks.transform(*corner).energy;
@@ -119,17 +167,22 @@ impl Spectrum {
 }
 
 /// Standard deviation in the quietest blocks of a channel that are not clipped, including flat
-/// ones; `None` if there are too few.
+/// ones; `None` if there are too few. The part that clipping removes from noise of this level near
+/// black and white is added.
 ///
 /// Noise is in every block, so its level cannot be far above this.
-pub(super) fn quietest(samples: &[f32], size: [usize; 2]) -> Option<f64> {
+pub(super) fn quietest(samples: &[f32], size: [usize; 2], level: f64) -> Option<f64> {
     let blocks = Blocks::new(samples, size);
-    let clipped = blocks.clipped_values();
+    let (clipped, ends) = (blocks.clipped_values(), blocks.crowded_ends());
     let is_clipped =
         |corner: usize| blocks.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)));
     let corners = blocks.corners().iter().filter(|corner| !is_clipped(**corner));
-    let mut energies: Vec<f32> =
-        corners.map(|&corner| blocks.transform(corner).energy[1..].iter().sum()).collect();
+    let energy = |&corner: &usize| {
+        let block = blocks.transform(corner);
+        let energy = block.energy[1..].iter().sum::<f32>();
+        if far_from(ends, block.mean, level) { energy } else { energy / LEFT_BY_CLIPPING }
+    };
+    let mut energies: Vec<f32> = corners.map(energy).collect();
     if energies.len() < FEWEST {
         return None;
     }

@@ -461,6 +461,34 @@ fn correlated_noise_is_measured_and_removed() {
     assert!(score(&answer.image) > score(&as_white.image) + 1.0, "{}", score(&as_white.image));
 }
 
+/// Shading from black to white with correlated noise, clipped to 8 bits; then `errors` of a level
+/// that hides which samples were clipped, as a JPEG file does.
+fn clipped_shading(sigma: f64) -> [Signal<f32>; 2] {
+    let shade = |x: usize| (3.6 * (x as f32 - 12.0)).clamp(0.0, 255.0);
+    let clean = (0..SIZE[0] * SIZE[1]).map(|i| shade(i % SIZE[1])).collect();
+    let clean = Signal::from_planar(Extent::new(&SIZE).unwrap(), 1, clean).unwrap();
+    let mut image = with_correlated_noise(&clean, sigma);
+    let errors = normal(clean.data().len(), 47);
+    for (x, error) in image.data_mut().iter_mut().zip(errors) {
+        *x = (x.clamp(0.0, 255.0) + error as f32).clamp(0.0, 255.0).round();
+    }
+    [clean, image]
+}
+
+#[test]
+fn clipped_shadows_do_not_hide_correlated_noise() {
+    let sigma = 12.4;
+    let [clean, image] = clipped_shading(sigma);
+    let answer = run(DenoiseParams::new(Noise::Auto), &image);
+    let Some(DetectedNoise::Correlated { sigma: found }) = answer.detected else {
+        panic!("found {:?}", answer.detected);
+    };
+    assert!((found / sigma - 1.0).abs() < 0.2, "{found}");
+    let score = |image: &Signal<f32>| psnr(image, &clean, 255.0).unwrap();
+    assert!(score(&answer.image) > score(&image) + 1.0, "{}", score(&answer.image));
+    assert_eq!(detect_noise(&clipped_shading(0.0)[1], 255.0).unwrap(), DetectedNoise::None);
+}
+
 /// A pattern of small squares with the errors of a JPEG file has no smooth place, but no noise.
 #[test]
 fn a_pattern_without_noise_is_left_alone() {
