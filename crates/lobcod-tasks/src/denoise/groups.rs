@@ -5,10 +5,13 @@ use crate::nonlocal::{Input, NoiseLeft, Pass, Shape, Shrinkage};
 use lobcod::run::Run;
 use lobcod::{Extent, Result, Signal, Status};
 
-/// Variance of a clean image, in units of that of the noise, below which noise is strong and above
-/// which it is weak: the stronger the noise, the larger the patches that give the best results.
-const WEAK_SIGNAL: f64 = 2.0;
-const STRONG_SIGNAL: f64 = 9.0;
+/// Median variance of the blocks of a clean image, in units of that of the noise, below which noise
+/// is strong and above which it is weak: the stronger the noise compared with details, the larger
+/// the patches that give the best results.
+const WEAK_SIGNAL: f64 = 0.22;
+const STRONG_SIGNAL: f64 = 1.1;
+/// Size of those blocks; they overlap by half.
+const BLOCK: usize = 8;
 /// Fraction of what the first pass removed that the extra pass of [`Effort::Best`] adds back, and
 /// fraction of the noise left that counts.
 const ADDED_BACK: f32 = 0.3;
@@ -22,22 +25,36 @@ struct Shapes {
     last: [Shape; 2],
 }
 
+/// Threshold of the first pass for colour differences. Their noise was not matched, so the largest
+/// singular value that noise explains is larger than in the brightness.
+const THRESHOLD_OF_DIFFERENCES: f32 = 7.0;
+/// Groups of colour differences are larger by this factor in the last passes: there is less to
+/// tell from noise than in the brightness.
+const LARGER: usize = 3;
+
 /// Groups of this many square patches at most `window` pixels apart.
 const fn flat(side: usize, count: usize, window: usize) -> Shape {
-    Shape { patch: [1, side, side], window: [0, window, window], count, step: [1, 4, 4] }
+    let (patch, window) = ([1, side, side], [0, window, window]);
+    Shape { patch, window, count, others: count, step: [1, 4, 4] }
+}
+
+/// The same with larger groups of colour differences.
+const fn flat_last(side: usize, count: usize) -> Shape {
+    Shape { others: LARGER * count, ..flat(side, count, 30) }
 }
 
 /// Groups of this many patches of some slices of a stack.
 const fn solid(slices: usize, count: usize) -> Shape {
-    Shape { patch: [slices, 4, 4], window: [4, 8, 8], count, step: [2, 2, 2] }
+    let (patch, window) = ([slices, 4, 4], [4, 8, 8]);
+    Shape { patch, window, count, others: count, step: [2, 2, 2] }
 }
 
 const FOR_WEAK_NOISE: Shapes =
-    Shapes { first: flat(6, 70, 20), threshold: 5.66, last: [flat(6, 30, 30), flat(5, 20, 30)] };
+    Shapes { first: flat(6, 70, 20), threshold: 5.66, last: [flat_last(6, 30), flat_last(5, 20)] };
 const USUAL: Shapes =
-    Shapes { first: flat(7, 60, 20), threshold: 5.66, last: [flat(6, 30, 30), flat(8, 40, 30)] };
+    Shapes { first: flat(7, 60, 20), threshold: 5.66, last: [flat_last(6, 30), flat_last(8, 40)] };
 const FOR_STRONG_NOISE: Shapes =
-    Shapes { first: flat(7, 60, 20), threshold: 5.66, last: [flat(7, 40, 30), flat(9, 50, 30)] };
+    Shapes { first: flat(7, 60, 20), threshold: 5.66, last: [flat_last(7, 40), flat_last(9, 50)] };
 const FOR_STACKS: Shapes =
     Shapes { first: solid(4, 60), threshold: 7.0, last: [solid(4, 30), solid(3, 24)] };
 
@@ -124,20 +141,65 @@ fn shapes(noisy: &[f32], extent: Extent) -> &'static Shapes {
     if is_stack(extent) {
         return &FOR_STACKS;
     }
-    let count = noisy.len() as f64;
-    let mean = noisy.iter().map(|&x| f64::from(x)).sum::<f64>() / count;
-    let variance = noisy.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / count;
-    match variance - 1.0 {
+    match block_variance(noisy, extent) - 1.0 {
         signal if signal < WEAK_SIGNAL => &FOR_STRONG_NOISE,
         signal if signal < STRONG_SIGNAL => &USUAL,
         _ => &FOR_WEAK_NOISE,
     }
 }
 
+/// The median variance of the blocks of an image.
+fn block_variance(samples: &[f32], extent: Extent) -> f64 {
+    let [_, height, width] = extent.padded();
+    let (rows, columns) = (BLOCK.min(height), BLOCK.min(width));
+    let starts = |len: usize, size: usize| (0..=len - size).step_by(BLOCK / 2);
+    let variance = |y: usize, x: usize| {
+        let inside = (y..y + rows).flat_map(|y| &samples[y * width + x..][..columns]);
+        let (sum, squares) = inside.fold((0.0, 0.0), |(sum, squares), &sample| {
+            let sample = f64::from(sample);
+            (sum + sample, squares + sample * sample)
+        });
+        let count = (rows * columns) as f64;
+        (squares - sum * sum / count) / (count - 1.0).max(1.0)
+    };
+    let mut all: Vec<f64> = starts(height, rows)
+        .flat_map(|y| starts(width, columns).map(move |x| (y, x)))
+        .map(|(y, x)| variance(y, x))
+        .collect();
+    let middle = all.len() / 2;
+    *all.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
 /// The first pass and the last ones.
 fn passes(shapes: &Shapes, effort: Effort, extent: Extent) -> (Pass, Vec<Pass>) {
-    let pass = |shape: Shape, shrinkage: Shrinkage| Pass::new(extent.padded(), shape, shrinkage);
+    let size = extent.padded();
     let count = if effort == Effort::Best { shapes.last.len() } else { 1 };
-    let last = shapes.last[..count].iter().map(|&shape| pass(shape, Shrinkage::Wiener));
-    (pass(shapes.first, Shrinkage::Threshold(shapes.threshold)), last.collect())
+    let last = shapes.last[..count].iter().map(|&shape| Pass::new(size, shape, Shrinkage::Wiener));
+    let thresholds = [shapes.threshold, shapes.threshold.max(THRESHOLD_OF_DIFFERENCES)];
+    let first = Pass::with_others(size, shapes.first, thresholds.map(Shrinkage::Threshold));
+    (first, last.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_between_flat_areas_is_not_taken_for_detail() {
+        let extent = Extent::new(&[40, 40]).unwrap();
+        let noise = |i: usize| (i.wrapping_mul(2_654_435_761) % 1009) as f32 / 1009.0 - 0.5;
+        let image = |factor: f32, detail: f32| -> Vec<f32> {
+            let sample = |i: usize| {
+                let stripe = if i % 3 == 0 { detail } else { 0.0 };
+                factor * noise(i) + if i % 40 < 20 { 0.0 } else { 100.0 } + stripe
+            };
+            (0..1600).map(sample).collect()
+        };
+        let noisy = image(12f32.sqrt(), 0.0);
+        let variance = block_variance(&noisy, extent);
+        assert!((variance - 1.0).abs() < 0.2, "{variance}");
+        let widest = |samples: &[f32]| shapes(samples, extent).last[1].patch[2];
+        assert_eq!(widest(&noisy), 9);
+        assert_eq!(widest(&image(12f32.sqrt(), 9.0)), 5);
+    }
 }

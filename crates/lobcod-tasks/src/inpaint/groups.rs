@@ -9,7 +9,8 @@ use lobcod::run::Run;
 use lobcod::{Extent, Real, Result, Signal};
 
 /// Sizes of patches and groups.
-const SHAPE: Shape = Shape { patch: [1, 6, 6], window: [0, 20, 20], count: 60, step: [1, 4, 4] };
+const SHAPE: Shape =
+    Shape { patch: [1, 8, 8], window: [0, 20, 20], count: 60, others: 60, step: [1, 4, 4] };
 /// The last level of noise, as a fraction of the first.
 const LAST_LEVEL: f64 = 1.0 / 8.0;
 /// Factor of the change of missing samples in a round: larger than 1, because shrunk groups move

@@ -1,7 +1,7 @@
 //! The groups of some rows of reference patches, and the sums of their patches.
 
 use super::group::Group;
-use super::matching::Found;
+use super::matching::{Found, Search};
 use super::{Input, NoiseLeft, Pass};
 use lobcod_simd::{Kernel, Vector};
 
@@ -38,6 +38,7 @@ impl Sums {
 /// Reference patches in one slice.
 pub(super) struct Band<'a> {
     pub(super) pass: &'a Pass,
+    pub(super) search: &'a Search,
     pub(super) input: Input<'a>,
     /// The slice, and rows and columns of the reference patches in it.
     pub(super) slice: usize,
@@ -53,7 +54,7 @@ impl Kernel<f32> for Band<'_> {
 
     #[inline(always)]
     fn run<V: Vector<Elem = f32>>(self) {
-        let search = &self.pass.search;
+        let search = self.search;
         let [depth, height, width] = search.size;
         let volume = depth * height * width;
         let Input { samples, guide, noise } = self.input;
@@ -88,6 +89,8 @@ impl Kernel<f32> for Band<'_> {
                 own.extend(corners.iter().map(own_corner));
                 for channel in 0..channels {
                     let plane = channel * volume..(channel + 1) * volume;
+                    let kind = usize::from(channel > 0);
+                    let members = self.pass.counts[kind].min(corners.len());
                     let variance = match noise {
                         NoiseLeft::Level(level) => level * level,
                         NoiseLeft::After(removed, fraction) => {
@@ -100,12 +103,12 @@ impl Kernel<f32> for Band<'_> {
                     let weight = self.group.shrink(
                         &samples[plane.clone()],
                         guide.map(|guide| &guide[plane]),
-                        corners,
+                        &corners[..members],
                         &image_offsets,
-                        (self.pass.shrinkage, variance),
+                        (self.pass.shrinkage[kind], variance),
                     );
                     for (i, offset) in own_offsets.iter().enumerate() {
-                        for (corner, sample) in own.iter().zip(self.group.row(i)) {
+                        for (corner, sample) in own[..members].iter().zip(self.group.row(i)) {
                             let at = channel * part + corner + offset;
                             self.sums.samples[at] += weight * sample;
                             self.sums.weights[at] += weight;

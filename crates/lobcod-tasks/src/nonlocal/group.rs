@@ -58,7 +58,7 @@ const HUGE: f32 = 1e18;
 pub(crate) struct Group {
     /// Samples of a patch.
     n: usize,
-    /// Row `i` holds sample `i` of all patches, padded with zeros to this length.
+    /// Row `i` holds sample `i` of all patches of the group, padded with zeros to this length.
     stride: usize,
     guide: Vec<f32>,
     samples: Vec<f32>,
@@ -118,7 +118,8 @@ impl Group {
         offsets: &[usize],
         (shrinkage, variance): (Shrinkage, f32),
     ) -> f32 {
-        let (n, stride) = (self.n, self.stride);
+        let (n, stride) = (self.n, corners.len().next_multiple_of(8));
+        self.stride = stride;
         gather(samples, corners, offsets, &mut self.samples, &mut self.means, stride);
         let spectrum = match guide {
             None => &self.samples,
@@ -164,13 +165,14 @@ impl Group {
                 _ => 1.0,
             };
             self.eigen.vector(i, &mut self.component);
-            self.codes.fill(0.0);
+            let codes = &mut self.codes[..stride];
+            codes.fill(0.0);
             for (weight, row) in self.component.iter().zip(self.samples.chunks_exact(stride)) {
-                self.codes.iter_mut().zip(row).for_each(|(code, x)| *code += weight * x);
+                codes.iter_mut().zip(row).for_each(|(code, x)| *code += weight * x);
             }
             for (weight, row) in self.component.iter().zip(self.shrunk.chunks_exact_mut(stride)) {
                 let weight = gain * weight;
-                row.iter_mut().zip(&self.codes).for_each(|(x, code)| *x += weight * code);
+                row.iter_mut().zip(&*codes).for_each(|(x, code)| *x += weight * code);
             }
         }
         1.0 / components

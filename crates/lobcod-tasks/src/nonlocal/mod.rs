@@ -31,7 +31,10 @@ pub(crate) struct Pass {
     search: Search,
     /// Distance between reference patches along each axis.
     step: [usize; 3],
-    shrinkage: Shrinkage,
+    /// Patches in a group: of the first channel, of the others.
+    counts: [usize; 2],
+    /// For the first channel, for the others.
+    shrinkage: [Shrinkage; 2],
 }
 
 /// The image of a pass, one channel after the other.
@@ -65,6 +68,8 @@ pub(crate) struct Shape {
     pub(crate) window: [usize; 3],
     /// Patches in a group.
     pub(crate) count: usize,
+    /// Patches in a group of another channel than the first; at least `count`.
+    pub(crate) others: usize,
     /// Distance between reference patches.
     pub(crate) step: [usize; 3],
 }
@@ -72,9 +77,15 @@ pub(crate) struct Shape {
 impl Pass {
     /// A pass over an image of this size: slices, rows, columns.
     pub(crate) fn new(size: [usize; 3], shape: Shape, shrinkage: Shrinkage) -> Self {
-        let Shape { patch, window, count, step } = shape;
+        Self::with_others(size, shape, [shrinkage; 2])
+    }
+
+    /// A pass that shrinks the first channel and the others differently.
+    pub(crate) fn with_others(size: [usize; 3], shape: Shape, shrinkage: [Shrinkage; 2]) -> Self {
+        let Shape { patch, window, count, others, step } = shape;
         let patch = std::array::from_fn(|axis| patch[axis].min(size[axis]));
-        Self { search: Search { size, patch, window, count }, step, shrinkage }
+        let search = Search { size, patch, window, count: others };
+        Self { search, step, counts: [count, others], shrinkage }
     }
 
     /// Shrinks all groups of an image. `proceed` gets the fraction done and decides whether to go
@@ -86,7 +97,10 @@ impl Pass {
         proceed: &mut dyn FnMut(f64) -> bool,
     ) -> Vec<f32> {
         let samples = input.samples;
-        let Search { size, patch, count, .. } = self.search;
+        let Search { size, patch, .. } = self.search;
+        // The best matches come first, so the groups of the first channel are part of the others.
+        let count = self.counts[usize::from(samples.len() > size.iter().product())];
+        let search = &Search { count, ..self.search };
         let [slices, rows, columns] = std::array::from_fn(|axis| {
             reference_positions(size[axis] - patch[axis], self.step[axis])
         });
@@ -106,9 +120,9 @@ impl Pass {
             parallel::chunks(&mut parts, 1, threads, open, |i, part, (group, found)| {
                 let (slice, rows) = some[i];
                 let sums = &mut part[0];
-                let pass = self;
                 let columns = &columns;
-                let band = Band { pass, input, slice, rows, columns, group, found, sums };
+                let band =
+                    Band { pass: self, search, input, slice, rows, columns, group, found, sums };
                 f32::dispatch(Level::detect(), band);
             });
             parts.iter().for_each(|part| part.add_to(&mut sums, &mut weights, size));
