@@ -190,7 +190,7 @@ mod tests {
         let noise = |i: usize| (i.wrapping_mul(2_654_435_761) % 1009) as f32 / 1009.0 - 0.5;
         let image = |factor: f32, detail: f32| -> Vec<f32> {
             let sample = |i: usize| {
-                let stripe = if i % 3 == 0 { detail } else { 0.0 };
+                let stripe = if i.is_multiple_of(3) { detail } else { 0.0 };
                 factor * noise(i) + if i % 40 < 20 { 0.0 } else { 100.0 } + stripe
             };
             (0..1600).map(sample).collect()
