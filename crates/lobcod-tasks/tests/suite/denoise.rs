@@ -431,7 +431,7 @@ fn texture_is_not_noise() {
 /// Adds noise with correlated neighbouring samples: white noise, averaged with weights 1 2 1 along
 /// both axes.
 fn with_correlated_noise(clean: &Signal<f32>, sigma: f64) -> Signal<f32> {
-    let [height, width] = SIZE;
+    let [_, height, width] = clean.extent().padded();
     let white = normal(height * width, 31);
     let at = |y: usize, x: usize| white[y % height * width + x % width];
     let row = |y: usize, x: usize| at(y, x) + 2.0 * at(y, x + 1) + at(y, x + 2);
@@ -464,9 +464,10 @@ fn correlated_noise_is_measured_and_removed() {
 /// Shading from black to white with correlated noise, clipped to 8 bits; then `errors` of a level
 /// that hides which samples were clipped, as a JPEG file does.
 fn clipped_shading(sigma: f64) -> [Signal<f32>; 2] {
-    let shade = |x: usize| (3.6 * (x as f32 - 12.0)).clamp(0.0, 255.0);
-    let clean = (0..SIZE[0] * SIZE[1]).map(|i| shade(i % SIZE[1])).collect();
-    let clean = Signal::from_planar(Extent::new(&SIZE).unwrap(), 1, clean).unwrap();
+    let [height, width] = [96, 272];
+    let shade = |x: usize| (1.2 * (x as f32 - 60.0)).clamp(0.0, 255.0);
+    let clean = (0..height * width).map(|i| shade(i % width)).collect();
+    let clean = Signal::from_planar(Extent::new(&[height, width]).unwrap(), 1, clean).unwrap();
     let mut image = with_correlated_noise(&clean, sigma);
     let errors = normal(clean.data().len(), 47);
     for (x, error) in image.data_mut().iter_mut().zip(errors) {
