@@ -324,7 +324,7 @@ def learn(
     passes : int, optional
         Number of passes over all images.
     step : {"paper", "sgd", "momentum", "adagrad", "adadelta", "adam"}, optional
-        Step rule of method ``"stochastic"``.
+        Step rule of method ``"stochastic"``. Default: ``"paper"``, or ``"adagrad"`` with rank 1.
     step_size : float, optional
         Step size of method ``"stochastic"``.
     decay : str, optional

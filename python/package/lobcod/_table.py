@@ -336,7 +336,12 @@ FUNCTIONS = {
                 None,
             ),
             Parameter("passes", WHOLE, "Number of passes over all images."),
-            Parameter("step", optional(words("step")), 'Step rule of method ``"stochastic"``. Default: ``"paper"``, or ``"adagrad"`` with rank 1.', None),
+            Parameter(
+                "step",
+                optional(words("step")),
+                'Step rule of method ``"stochastic"``. Default: ``"paper"``, or ``"adagrad"`` with rank 1.',
+                None,
+            ),
             Parameter("step_size", optional(NUMBER), 'Step size of method ``"stochastic"``.', None),
             Parameter(
                 "decay",
