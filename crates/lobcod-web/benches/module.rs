@@ -1,7 +1,8 @@
 //! The WebAssembly module under Node against AVX2 on one thread: `cargo xtask studio`, then `cargo
 //! bench -p lobcod-web --bench module [SIDE]`.
 //!
-//! Rounds of both alternate; the best of each counts. On Linux, processor time of the thread.
+//! Rounds of both alternate; the best of each counts. On Linux, processor time of the thread. Also how
+//! often the page would refresh.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -37,15 +38,19 @@ fn main() {
     for (name, job) in jobs {
         let job = job.to_bytes();
         let mut best = [f64::INFINITY; 2];
+        let mut previews = 0;
         for _ in 0..ROUNDS {
-            let Some((_, seconds)) = node::run(&job) else { return };
+            let Some((events, seconds)) = node::run(&job) else { return };
             best[0] = best[0].min(seconds);
             best[1] = best[1].min(natively(&job));
+            previews = events.named("preview").count();
         }
         let [module, native] = best;
         println!(
-            "{name}, {side}x{side}: module {module:.2} s, native {native:.2} s, ratio {:.2}",
-            module / native
+            "{name}, {side}x{side}: module {module:.2} s, native {native:.2} s, ratio {:.2}, \
+             {:.1} previews per second",
+            module / native,
+            previews as f64 / module
         );
     }
 }
