@@ -92,6 +92,7 @@ impl<'a, T: Real> Robust<'a, T> {
 
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Answer<T>> {
         let mut sequence = Sequence::begin(self.params, self.engine, observer);
+        sequence.overlapping = true;
         match self.params.loss {
             Loss::Huber(delta) => {
                 let (penalty, most) = self.penalty(delta, 1.0, &mut sequence)?;
