@@ -147,13 +147,17 @@ def _encode_whole(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
     )
 
 
+_ROUNDING = 1e-5
+"""Gaps that rounding errors of single precision may leave."""
+
+
 def warn_of_convergence(answers: list[Codes], options: dict[str, Any]) -> None:
     """Issue one warning for all codes whose solver ended above the tolerance."""
     reports = [codes.report for codes in answers]
     stopped = [report for report in reports if report.status in ("max_sweeps", "time_limit")]
+    # With a maximum number of non-zeros the problem is not convex, and no gap is small.
     if options["max_nonzeros"] is None:
-        # With a maximum number of non-zeros the problem is not convex, and no gap is small.
-        stopped += [report for report in reports if report.status == "stalled" and report.relative_gap > options["tolerance"]]
+        stopped += [report for report in reports if report.status == "stalled" and report.relative_gap > _ROUNDING]
     if not stopped:
         return
     worst = max(stopped, key=lambda report: report.relative_gap)

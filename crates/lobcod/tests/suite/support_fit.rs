@@ -2,7 +2,7 @@
 
 use lobcod::engine::ranks::RankEngine;
 use lobcod::engine::{
-    Context, Engine, JointNorm, Measure, Plane, Problem, Session, Share, State, SupportFit,
+    Context, Engine, JointNorm, Measure, Plane, Problem, Session, Share, State, Support, SupportFit,
 };
 use lobcod::grid::Grouping;
 use lobcod::pursuit::Local;
@@ -83,6 +83,9 @@ fn problem<T: Real>(model: Model) -> (Problem<T>, State<T>) {
     let mut codes = Vec::new();
     for y in 1 - SIDE as i32..ROWS as i32 {
         for x in 1 - SIDE as i32..COLUMNS as i32 {
+            if rng.random_range(0..3) > 0 {
+                continue;
+            }
             let atom = rng.random_range(0..ATOMS as u32);
             for channel in 0..channels as u32 {
                 let value: f64 = rng.random_range(0.01..0.5);
@@ -98,6 +101,11 @@ fn problem<T: Real>(model: Model) -> (Problem<T>, State<T>) {
 fn objective<T>(session: &mut dyn Session<T>) -> f64 {
     let planes = session.measure(Measure::Objective, &Context::default()).unwrap();
     planes.iter().map(|plane| plane.objective(PENALTY)).sum()
+}
+
+fn sweep<T>(session: &mut dyn Session<T>, sweeps: usize) {
+    let sweep = Support { penalty: PENALTY, sweeps, rounds: 1, tolerance: 0.0 };
+    session.support(&sweep, &Context::default()).unwrap();
 }
 
 /// `<atom, A^2 r>` of a code, by definition.
@@ -117,24 +125,27 @@ fn correlation(residual: &[f64], code: &Code<f64>, dictionary: &Dictionary<f64>)
 }
 
 #[test]
-fn repeated_fits_end_at_the_minimum_over_the_support() {
+fn fits_after_sweeps_end_at_the_minimum_over_the_support() {
     for model in MODELS {
         let (problem, start) = problem::<f64>(model);
         let mut session = cpu(1).open(problem.clone(), None).unwrap();
         session.restore(&start).unwrap();
-        let first = objective(&mut *session);
-        let mut last = first;
+        sweep(&mut *session, 5);
         let fit = SupportFit { penalty: PENALTY, steps: 300, enough: 1e-24 };
-        for _ in 0..60 {
+        let mut gained = 0.0;
+        for _ in 0..12 {
+            let before = objective(&mut *session);
             session.fit_support(&fit, &Context::default()).unwrap();
-            let now = objective(&mut *session);
-            assert!(now <= last, "{model:?}: {now} after {last}");
-            last = now;
+            let after = objective(&mut *session);
+            assert!(after <= before, "{model:?}: {after} after {before}");
+            gained += before - after;
+            // Signs that are still to change.
+            sweep(&mut *session, 1);
         }
-        assert!(last < 0.5 * first, "{model:?}: {last} after {first}");
+        assert!(gained > 1e-3, "{model:?}: {gained}");
         let residual = session.residual(0).unwrap();
         let codes = session.state(Share::All).unwrap().codes.remove(0);
-        assert!(codes.len() > 100, "{model:?}: {} codes are left", codes.len());
+        assert!(codes.len() > 50, "{model:?}: {} codes are left", codes.len());
         let norm = model.norm();
         for group in codes.chunk_by(|a, b| (a.position, a.atom) == (b.position, b.atom)) {
             let size = group.iter().map(|code| code.value * code.value).sum::<f64>().sqrt();
@@ -143,7 +154,7 @@ fn repeated_fits_end_at_the_minimum_over_the_support() {
                 let slope = PENALTY * first + model.elastic() * code.value;
                 let c = correlation(&residual, code, &problem.dictionary);
                 assert!(
-                    (c - slope).abs() < 1e-4 * PENALTY,
+                    (c - slope).abs() < 1e-5 * PENALTY,
                     "{model:?}: {c} is not {slope} ({code:?})"
                 );
                 assert!(model != Model::Nonnegative || code.value > 0.0, "{code:?}");
@@ -158,10 +169,12 @@ fn fits_are_bit_identical_on_any_number_of_threads_and_ranks() {
         let (problem, start) = problem::<f32>(model);
         let mut session = engine.open(problem, None).unwrap();
         session.restore(&start).unwrap();
+        sweep(&mut *session, 5);
+        let before = objective(&mut *session);
         let fit = SupportFit { penalty: PENALTY, steps: 12, enough: 0.0 };
         session.fit_support(&fit, &Context::default()).unwrap();
+        assert!(objective(&mut *session) < before, "{model:?}");
         let codes = session.state(Share::All).unwrap().codes.remove(0);
-        assert!(codes.iter().map(|c| c.value).ne(start.codes[0].iter().map(|c| c.value)));
         codes.into_iter().map(|code| (code, code.value.to_bits())).collect()
     };
     for model in MODELS {
