@@ -336,7 +336,7 @@ pub trait Session<T> {
     /// Sweeps over the non-zero codes.
     fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep>;
     /// Fits the values of all non-zero codes together, where sweeps converge slowly; the objective
-    /// does not increase. Engines that cannot leave the codes as they are.
+    /// does not increase. Engines that cannot do so leave the codes as they are.
     fn fit_support(&mut self, fit: &SupportFit, context: &Context) -> Result<()> {
         let _ = (fit, context);
         Ok(())

@@ -177,7 +177,6 @@ impl<T: Real> CpuSession<T> {
                 for (code, value) in state.codes.iter_mut().zip(&state.fit) {
                     code.value = value.descent * value.inverse + T::from_f64(ratio) * code.value;
                 }
-                0.0
             });
         }
         let mut better = false;
@@ -194,23 +193,24 @@ impl<T: Real> CpuSession<T> {
         self.each_tile(|_, _, state| {
             state.codes.retain(|code| code.value != T::ZERO);
             state.fit.clear();
-            0.0
         });
         self.forget();
         Ok(())
     }
 
-    /// Sum over the tiles of all ranks.
-    fn each_tile(
+    fn each_tile(&mut self, work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>) + Sync) {
+        let Self { team, atoms, planes, tiles, all, .. } = self;
+        team.each_of(tiles, all, |state, _| work(atoms, &planes[state.plane], state));
+    }
+
+    /// The same; returns the sum over the tiles of all ranks.
+    fn sum_of_tiles(
         &mut self,
         work: impl Fn(&Atoms<T>, &PlaneState<T>, &mut TileState<T>) -> f64 + Sync,
     ) -> f64 {
-        let Self { team, atoms, planes, tiles, all, exchange, .. } = self;
-        team.each_of(tiles, all, |state, _| {
-            state.sum = work(atoms, &planes[state.plane], state);
-        });
-        let sum: ExactSum = tiles.iter().map(|state| state.sum).collect();
-        exchange.sums(vec![sum], &mut [])[0]
+        self.each_tile(|atoms, plane, state| state.sum = work(atoms, plane, state));
+        let sum: ExactSum = self.tiles.iter().map(|state| state.sum).collect();
+        self.exchange.sums(vec![sum], &mut [])[0]
     }
 
     /// Correlates all codes with the residual, or with the synthesised direction.
@@ -235,10 +235,9 @@ impl<T: Real> CpuSession<T> {
                 inverse: T::ZERO,
                 correlation: T::ZERO,
             }));
-            0.0
         });
         self.correlate_codes(false);
-        self.each_tile(|atoms, plane, state| {
+        self.sum_of_tiles(|atoms, plane, state| {
             let mut sum = 0.0;
             state.each_slope(atoms, plane, terms, |direction, curvature, value, slope| {
                 let second = curvature.to_f64() + slope.second;
@@ -256,7 +255,7 @@ impl<T: Real> CpuSession<T> {
     /// direction.
     fn curve(&mut self, terms: Terms) -> f64 {
         self.correlate_codes(true);
-        self.each_tile(|atoms, plane, state| {
+        self.sum_of_tiles(|atoms, plane, state| {
             let mut sum = 0.0;
             state.each_slope(atoms, plane, terms, |direction, _, value, slope| {
                 let product = slope.along - value.correlation.to_f64();
@@ -270,7 +269,7 @@ impl<T: Real> CpuSession<T> {
     /// Moves by this length along the direction; returns the squared norm of the gradient.
     fn step(&mut self, length: f64) -> f64 {
         let length = T::from_f64(length);
-        self.each_tile(|_, _, state| {
+        self.sum_of_tiles(|_, _, state| {
             let mut sum = 0.0;
             for (code, value) in state.codes.iter().zip(&mut state.fit) {
                 value.value += length * code.value;
@@ -296,7 +295,6 @@ impl<T: Real> CpuSession<T> {
                     !(value * before > T::ZERO) && state.is_signed(atoms, plane, i, terms);
                 state.codes[i].value = if crossed { T::ZERO } else { value };
             }
-            0.0
         });
     }
 }
