@@ -291,9 +291,8 @@ impl<T: Real> CpuSession<T> {
                     continue;
                 };
                 let value = before + T::from_f64(length) * (value - before);
-                let crossed =
-                    !(value * before > T::ZERO) && state.is_signed(atoms, plane, i, terms);
-                state.codes[i].value = if crossed { T::ZERO } else { value };
+                let kept = value * before > T::ZERO || !state.is_signed(atoms, plane, i, terms);
+                state.codes[i].value = if kept { value } else { T::ZERO };
             }
         });
     }
