@@ -21,8 +21,6 @@ RHOS = (1.0, 0.2, 5.0, 0.04, 25.0)
 # With a large image: those that were the best with a small one.
 LARGE = {"ConvElasticNet": (1.0, 5.0), "ConvMinL1InL2Ball": (25.0,), "ConvBPDNGradReg": (0.2, 0.04)}
 TOLERANCES = (0.5, 0.3, 0.2, 0.1, 5e-2, 2e-2, 1e-2, 2e-3)
-# A residual this much above its bound is within it.
-SLACK = 1e-3
 # Processor seconds after which SPORCO is stopped; five times those after which lobcod gets no lower tolerance.
 LIMIT = {64: 5.0, 256: 20.0}
 
@@ -63,6 +61,8 @@ class Problem:
             self.weights = generator.uniform(0.5, 2.0, (len(self.atoms), *self.size)).astype(np.float32)
         if "relative_error" in model:
             self.model["max_error"] = self.model.pop("relative_error") * float(np.linalg.norm(self.image))
+        # Price of a residual above its bound, the multiplier of the constraint; known once lobcod has solved.
+        self.price = np.inf
         self.spectra = np.fft.rfft2(self.atoms, self.size)
 
     def score(self, maps, layer=0.0):
@@ -72,7 +72,8 @@ class Problem:
         rest = self.image - layer - made
         l1 = np.abs(maps if self.weights is None else self.weights * maps).sum()
         if "max_error" in model:
-            return float(l1) if np.linalg.norm(rest) <= model["max_error"] * (1 + SLACK) else np.inf
+            above = np.linalg.norm(rest) - model["max_error"]
+            return float(l1 + self.price * above) if above > 0 else float(l1)
         term = np.abs(rest).sum() if "loss" in model else 0.5 * np.sum(rest**2)
         term += model["penalty"] * l1
         term += model.get("joint", 0.0) * np.sqrt((maps**2).sum(axis=0)).sum()
@@ -103,6 +104,8 @@ def code_with_lobcod(problem, tolerance):
         threads=1,
     )
     seconds = time.process_time() - started
+    if "max_error" in problem.model:
+        problem.price = problem.model["max_error"] / codes.report.penalty
     maps = codes.to_maps().astype(float).reshape(len(image) if several else 1, len(atoms), *problem.size)
     base = np.asarray(codes.base, dtype=float).reshape(problem.size) if layer else 0.0
     return seconds, problem.score(maps, base)

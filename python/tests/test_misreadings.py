@@ -8,6 +8,7 @@ from typing import Any
 import lobcod
 import numpy as np
 import pytest
+from lobcod._encode import warn_of_convergence
 
 Work = Callable[..., Any]
 
@@ -186,6 +187,9 @@ def test_results_that_did_not_converge_are_warned_about(grey: lobcod.Array) -> N
         warnings.simplefilter("error")
         stalled = lobcod.encode(grey, penalty=20, max_nonzeros=1)
     assert stalled.report.status == "stalled"
+    # The same end of a convex problem is one.
+    with pytest.warns(lobcod.ConvergenceWarning, match="ended at stalled with a relative gap"):
+        warn_of_convergence([stalled], {"max_nonzeros": None})
 
 
 def test_all_passes_done_is_a_status_of_its_own(grey: lobcod.Array) -> None:

@@ -65,7 +65,7 @@ def encode(image: Any, **options: Any) -> Any:
             own["time_limit"] = max(0.0, limit - (time.monotonic() - begin))
         what = f"image {number}" if several else "the image"
         answers.append(_encode_one(one, own, what, dictionaries))
-    warn_of_convergence(answers)
+    warn_of_convergence(answers, options)
     return answers if several else answers[0]
 
 
@@ -147,18 +147,23 @@ def _encode_whole(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
     )
 
 
-def warn_of_convergence(answers: list[Codes]) -> None:
-    """Issue one warning for all codes whose solver was stopped by a limit."""
-    stopped = [codes.report for codes in answers if codes.report.status in ("max_sweeps", "time_limit")]
+_ROUNDING = 1e-5
+"""Gaps that rounding errors of single precision may leave."""
+
+
+def warn_of_convergence(answers: list[Codes], options: dict[str, Any]) -> None:
+    """Issue one warning for all codes whose solver ended above the tolerance."""
+    reports = [codes.report for codes in answers]
+    stopped = [report for report in reports if report.status in ("max_sweeps", "time_limit")]
+    # With a maximum number of non-zeros the problem is not convex, and no gap is small.
+    if options["max_nonzeros"] is None:
+        stopped += [report for report in reports if report.status == "stalled" and report.relative_gap > _ROUNDING]
     if not stopped:
         return
     worst = max(stopped, key=lambda report: report.relative_gap)
     which = f"{len(stopped)} of the {len(answers)} pursuits" if len(answers) > 1 else "the pursuit"
-    warn(
-        f"{which} ended at {worst.status} with a relative gap of {worst.relative_gap:.1e}; "
-        "raise the limit, the tolerance or the penalty",
-        ConvergenceWarning,
-    )
+    remedy = "raise the tolerance" if worst.status == "stalled" else "raise the limit, the tolerance or the penalty"
+    warn(f"{which} ended at {worst.status} with a relative gap of {worst.relative_gap:.1e}; {remedy}", ConvergenceWarning)
 
 
 def decode(codes: Codes) -> Array:

@@ -25,7 +25,9 @@ impl<T: Real> Dictionary<T> {
         if channels == 1 {
             return None;
         }
-        let tolerance = (8.0 * T::EPSILON.to_f64()).powi(2);
+        // Sums in f64 round too, which matters if the atoms are f64.
+        let terms = (self.atom_len() / channels + channels) as f64;
+        let tolerance = (8.0 * T::EPSILON.to_f64() + terms * f64::EPSILON).powi(2);
         let (mut u, mut v) = (Vec::new(), Vec::new());
         for k in 0..self.len() {
             let atom: Vec<f64> = self.atom(k).iter().map(|x| x.to_f64()).collect();

@@ -8,7 +8,7 @@
 use super::{
     Agreement, Context, Discovery, Engine, Exceeding, JointNorm, Learning, Measure, Measurement,
     Plane, PlaneLayer, Problem, ScaledResidual, ScaledSums, Scaling, Session, Share, Show, State,
-    Support, Sweep,
+    Support, SupportFit, Sweep,
 };
 use crate::dictionary::{Constraints, Dictionary};
 use crate::error::{Error, Result};
@@ -257,6 +257,12 @@ impl<T: Real> Session<T> for FallbackSession<T> {
         let done = self.call(|session| session.support(sweep, context))?;
         self.swept();
         Ok(done)
+    }
+
+    fn fit_support(&mut self, fit: &SupportFit, context: &Context) -> Result<()> {
+        self.call(|session| session.fit_support(fit, context))?;
+        self.swept();
+        Ok(())
     }
 
     fn discover_shown(

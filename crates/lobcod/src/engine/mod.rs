@@ -179,6 +179,17 @@ pub struct Support {
     pub tolerance: f64,
 }
 
+/// A fit of the values of all non-zero codes.
+#[derive(Clone, Copy, Debug)]
+pub struct SupportFit {
+    /// Penalty of this fit.
+    pub penalty: f64,
+    /// Maximum number of steps.
+    pub steps: usize,
+    /// Fraction of the squared norm of the gradient at which the fit ends.
+    pub enough: f64,
+}
+
 /// Statistics of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sweep {
@@ -324,6 +335,12 @@ pub trait Session<T> {
     fn discover(&mut self, sweep: &Discovery, context: &Context) -> Result<Sweep>;
     /// Sweeps over the non-zero codes.
     fn support(&mut self, sweep: &Support, context: &Context) -> Result<Sweep>;
+    /// Fits the values of all non-zero codes together, where sweeps converge slowly; the objective
+    /// does not increase. Engines that cannot do so leave the codes as they are.
+    fn fit_support(&mut self, fit: &SupportFit, context: &Context) -> Result<()> {
+        let _ = (fit, context);
+        Ok(())
+    }
     /// The same as [`Session::discover`]; `show` is called now and then during the sweep.
     fn discover_shown(
         &mut self,

@@ -26,7 +26,6 @@
 pub mod bands;
 mod constrained;
 mod data_weights;
-mod extrapolation;
 mod joint;
 mod least_squares;
 mod local_dual;
@@ -54,8 +53,9 @@ pub use params::{Local, Loss, Observed, PartOf, Penalty, PursuitParams, Schedule
 
 use crate::checkpoint::Checkpoint;
 use crate::dictionary::Dictionary;
-use crate::engine::{Context, Engine, Measure, Measurement, State};
+use crate::engine::{Context, Engine, Measure, Measurement, Problem, State};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
@@ -77,6 +77,8 @@ use crate::signal::Signal;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pursuit {
     pub(crate) params: PursuitParams,
+    /// Whether optimal codes overlap so much that sweeps converge slowly.
+    pub(crate) overlapping: bool,
 }
 
 /// Needles of every signal and the report of the solver.
@@ -225,8 +227,12 @@ impl Pursuit {
         observer: &'a mut dyn Observer,
     ) -> Result<solver::Solver<'a, T>> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        check_memory(&self.params, engine, &problem, signals, self.params.max_memory)?;
-        solver::Solver::open(&self.params, engine, problem, signals, dictionary, observer)
+        let needed = self.estimate_memory_of(engine, &problem, signals)?;
+        memory::check(needed, self.params.max_memory)?;
+        let mut solver =
+            solver::Solver::open(&self.params, engine, problem, signals, dictionary, observer)?;
+        solver.overlapping = self.overlapping;
+        Ok(solver)
     }
 
     /// Certificate of the start needles of the signals at a penalty, per plane. With joint
@@ -272,6 +278,16 @@ impl Pursuit {
         dictionary: &Dictionary<T>,
     ) -> Result<u64> {
         let problem = setup::problem(&self.params, signals, dictionary)?;
-        setup::estimate_memory(&self.params, engine, &problem, signals)
+        self.estimate_memory_of(engine, &problem, signals)
+    }
+
+    fn estimate_memory_of<T: Real>(
+        &self,
+        engine: &dyn Engine<T>,
+        problem: &Problem<T>,
+        signals: &[Observed<T>],
+    ) -> Result<u64> {
+        let fit = if self.overlapping { setup::memory_of_fit(problem) } else { 0 };
+        Ok(setup::estimate_memory(&self.params, engine, problem, signals)? + fit)
     }
 }

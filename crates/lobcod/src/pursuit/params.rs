@@ -337,11 +337,6 @@ impl PursuitParams {
         }
     }
 
-    /// Whether optimal codes overlap so much that passes converge slowly.
-    pub(crate) fn overlaps(&self) -> bool {
-        self.nonnegative || self.elastic > 0.0 || self.joint > 0.0
-    }
-
     /// Number of planes of a signal: one, or one per channel coded separately.
     pub(crate) fn planes_of(&self, channels: usize, dictionary_channels: usize) -> usize {
         if self.joint > 0.0 { 1 } else { planes_of(channels, dictionary_channels) }
@@ -405,6 +400,8 @@ impl PursuitParams {
                 return Err(Error::parameter(name, 0, "at least 1"));
             }
         }
-        Ok(super::Pursuit { params: self })
+        // Measured: other codes converge fast enough.
+        let overlapping = self.nonnegative || self.elastic > 0.0 || self.joint > 0.0;
+        Ok(super::Pursuit { params: self, overlapping })
     }
 }

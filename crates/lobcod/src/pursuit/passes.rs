@@ -1,10 +1,9 @@
 //! Passes: sweeps, measurements and stopping criteria.
 
-use super::extrapolation::Extrapolation;
 use super::params::Schedule;
 use super::solver::Solver;
 use crate::checkpoint::ScheduleState;
-use crate::engine::{Discovery, Measure, Support, Visit};
+use crate::engine::{Discovery, Measure, Support, SupportFit, Visit};
 use crate::error::Result;
 use crate::real::Real;
 use crate::report::Status;
@@ -19,6 +18,9 @@ const FIRST_SUPPORT: usize = 8;
 const COARSE_SUPPORT: usize = 12;
 const FINE_SUPPORT: usize = 24;
 const FINE: f64 = 8e-3;
+/// Steps of a fit of all codes together, and the fraction of the squared gradient that ends it.
+const FIT_STEPS: usize = 20;
+const FIT_ENOUGH: f64 = 0.01;
 /// Consecutive support rounds inside a tile, and sweeps of that many rounds per call.
 const ROUNDS: usize = 2;
 const SWEEPS: usize = 6;
@@ -42,9 +44,7 @@ impl<T: Real> Solver<'_, T> {
             if let Some(status) = ended {
                 return Ok(status);
             }
-            if self.extrapolation.as_ref().is_none_or(Extrapolation::is_fresh) {
-                self.offer_checkpoint()?;
-            }
+            self.offer_checkpoint()?;
         }
         Ok(Status::MaxSweeps)
     }
@@ -62,10 +62,8 @@ impl<T: Real> Solver<'_, T> {
             (true, Some(_)) if tolerance > FINE => COARSE_SUPPORT,
             (true, Some(_)) => FINE_SUPPORT,
         };
-        let extrapolates = last_stage && tolerance <= FINE;
-        if extrapolates {
-            self.begin_extrapolation()?;
-        }
+        let mut slow = self.overlapping && last_stage && tolerance <= FINE;
+        let limit = if slow { limit.min(COARSE_SUPPORT) } else { limit };
         let visit = if candidate_slack.is_some() { Visit::Candidates } else { Visit::All };
         let sweep = self.discovery(penalty, visit, tolerance);
         let mut moved = self.session.discover(&sweep, self.run.context())?.largest_change;
@@ -86,9 +84,14 @@ impl<T: Real> Solver<'_, T> {
                 return Ok(Some(status));
             }
             if change < tolerance {
+                slow = false;
                 break;
             }
             self.fit_layers(true)?;
+        }
+        if slow {
+            let fit = SupportFit { penalty, steps: FIT_STEPS, enough: FIT_ENOUGH };
+            self.session.fit_support(&fit, self.run.context())?;
         }
         if !last_stage {
             self.fit_layers(false)?;
@@ -96,9 +99,6 @@ impl<T: Real> Solver<'_, T> {
             self.schedule.stage_penalty = self.next_stage(penalty);
             self.schedule.candidate_slack = None;
             return Ok(None);
-        }
-        if extrapolates {
-            self.extrapolate()?;
         }
         let slack = self.candidate_slack();
         let status = self.certify(slack, self.params.tolerance)?;

@@ -21,12 +21,15 @@ use crate::error::{Error, Result, refuse_together};
 use crate::needles::Needles;
 use crate::observe::Observer;
 use crate::real::Real;
-use crate::report::{Certificate, Status};
+use crate::report::{Certificate, Report, Status};
 
 /// Factor between the bounds `delta` of the Huber losses that approach the l1 loss, and the
 /// smallest of them, relative to the first.
 const STEP: f64 = 0.25;
 const SMALLEST: f64 = 1e-9;
+/// Bounds without a smaller gap or objective before the run has stalled: rounding errors exceed
+/// them.
+const PATIENCE: usize = 3;
 /// Tolerance of a Huber problem, as a fraction of that of the l1 problem.
 const INNER: f64 = 0.3;
 /// Fraction of the work of each of them, for progress reports.
@@ -48,6 +51,15 @@ pub fn check(params: &PursuitParams) -> Result<()> {
 
 fn refuse(refused: &[(bool, &str)]) -> Result<()> {
     refuse_together("a robust loss", refused, "use the loss squares")
+}
+
+impl<T> Answer<T> {
+    /// This answer, at the end of a sequence whose last report is given.
+    fn after(mut self, last: Report) -> Self {
+        let Report { total, signals, .. } = self.report;
+        self.report = Report { total, signals, ..last };
+        self
+    }
 }
 
 /// One robust problem.
@@ -92,6 +104,7 @@ impl<'a, T: Real> Robust<'a, T> {
 
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Answer<T>> {
         let mut sequence = Sequence::begin(self.params, self.engine, observer);
+        sequence.overlapping = true;
         match self.params.loss {
             Loss::Huber(delta) => {
                 let (penalty, most) = self.penalty(delta, 1.0, &mut sequence)?;
@@ -220,6 +233,8 @@ impl<'a, T: Real> Robust<'a, T> {
         let (penalty, most) = self.penalty(tiny, tiny, &mut sequence)?;
         let mut signals = self.signals.to_vec();
         let mut delta = STEP * first;
+        let mut best: Option<Answer<T>> = None;
+        let mut idle = 0;
         loop {
             // The Huber loss divided by its bound.
             let absolute = delta * penalty;
@@ -250,18 +265,27 @@ impl<'a, T: Real> Robust<'a, T> {
                 total.add(&one);
                 answer.report.signals.push(one);
             }
-            let ended = is_stopped_early(answer.report.status);
+            let report = &mut answer.report;
+            (report.total, report.penalty) = (total, penalty);
+            // Objectives of the Huber problems are not comparable.
+            report.history.clear();
+            let ended = is_stopped_early(report.status);
             let converged = total.relative_gap() <= self.params.tolerance;
-            if ended || converged || delta <= tiny {
-                let report = &mut answer.report;
-                (report.total, report.penalty) = (total, penalty);
-                if !ended {
-                    report.status = if converged { Status::Converged } else { Status::Stalled };
-                }
-                // Objectives of the Huber problems are not comparable.
-                report.history.clear();
+            if !ended {
+                report.status = if converged { Status::Converged } else { Status::Stalled };
+            }
+            let best_total = best.as_ref().map(|best| best.report.total);
+            let worse = best_total.is_some_and(|best| best.relative_gap() <= total.relative_gap());
+            let idles = worse && best_total.is_some_and(|best| best.objective <= total.objective);
+            idle = if idles { idle + 1 } else { 0 };
+            let answer = match best.take() {
+                Some(best) if worse => best.after(answer.report),
+                _ => answer,
+            };
+            if ended || converged || idle == PATIENCE || delta <= tiny {
                 return Ok(answer);
             }
+            best = Some(answer);
             delta *= STEP;
         }
     }

@@ -15,6 +15,8 @@ pub struct Sequence<'a, 'o, T> {
     run: Run<'o>,
     /// Fraction of the work that is left, for progress reports.
     left: f64,
+    /// Whether optimal codes of these problems overlap much, whatever their parameters.
+    pub overlapping: bool,
 }
 
 impl<'a, 'o, T: Real> Sequence<'a, 'o, T> {
@@ -24,7 +26,12 @@ impl<'a, 'o, T: Real> Sequence<'a, 'o, T> {
         observer: &'o mut dyn Observer,
     ) -> Self {
         let limits = Limits { time: params.time_limit, memory: None };
-        Self { engine, run: Run::begin(limits, engine.agreement(), observer), left: 1.0 }
+        Self {
+            engine,
+            run: Run::begin(limits, engine.agreement(), observer),
+            left: 1.0,
+            overlapping: false,
+        }
     }
 
     /// Solves the next problem, which is about this fraction of the work that is left. Its report
@@ -36,8 +43,9 @@ impl<'a, 'o, T: Real> Sequence<'a, 'o, T> {
         signals: &[Observed<T>],
         dictionary: &Dictionary<T>,
     ) -> Result<(Answer<T>, Pursuit)> {
-        let Self { engine, run, left } = self;
-        let pursuit = params.with(|p| p.time_limit = run.time_left()).check()?;
+        let Self { engine, run, left, overlapping } = self;
+        let mut pursuit = params.with(|p| p.time_limit = run.time_left()).check()?;
+        pursuit.overlapping |= *overlapping;
         run.begin_part(1.0 - *left..1.0 - (1.0 - fraction) * *left);
         *left *= 1.0 - fraction;
         let mut answer = pursuit.run(*engine, signals, dictionary, &mut run.part())?;

@@ -1,6 +1,5 @@
 //! Builds the problem an engine solves from signals and parameters.
 
-use super::extrapolation::Extrapolation;
 use super::params::{Local, Observed, Penalty, PursuitParams, Start};
 use super::smooth_layer::SmoothLayers;
 use crate::border::Border;
@@ -25,8 +24,20 @@ pub(crate) fn estimate_memory<T: Real>(
     signals: &[Observed<T>],
 ) -> Result<u64> {
     let session = engine.estimate_memory(problem, EXPECTED_DENSITY)?;
-    let history = Extrapolation::memory(params, signals);
-    Ok(session + SmoothLayers::memory(params, signals) + history)
+    Ok(session + SmoothLayers::memory(params, signals))
+}
+
+/// Bytes of a fit of all codes together: one more field, and five numbers a code.
+pub(crate) fn memory_of_fit<T: Real>(problem: &Problem<T>) -> u64 {
+    let atom = problem.dictionary.extent().padded();
+    let of = |plane: &Plane<T>| {
+        let positions = problem.border.positions(plane.extent, problem.dictionary.extent());
+        let field =
+            Region::<InSignal>::of(|a| positions.start[a]..positions.end(a) + atom[a] as i64 - 1);
+        let codes = 5.0 * EXPECTED_DENSITY * positions.volume() as f64;
+        field.volume() * problem.channels(plane) + codes as usize
+    };
+    problem.planes.iter().map(|plane| (of(plane) * size_of::<T>()) as u64).sum()
 }
 
 /// Returns an error if a problem is expected to exceed the memory limit.

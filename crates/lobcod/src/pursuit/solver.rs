@@ -1,7 +1,6 @@
 //! State of a running pursuit: how it starts and how it resumes.
 
 use super::Answer;
-use super::extrapolation::Extrapolation;
 use super::joint::Joint;
 use super::params::{
     Observed, Penalty, PursuitParams, Schedule, Start, largest_correlation, measured_penalty,
@@ -40,8 +39,8 @@ pub struct Solver<'a, T> {
     pub layers: SmoothLayers,
     /// What a report needs to know of joint sparsity.
     pub joint: Option<Joint>,
-    /// For models whose passes converge slowly.
-    pub extrapolation: Option<Extrapolation<T>>,
+    /// Whether optimal codes overlap so much that sweeps converge slowly.
+    pub overlapping: bool,
     fingerprint: Fingerprint,
 }
 
@@ -127,7 +126,6 @@ impl<'a, T: Real> Solver<'a, T> {
         solver.unpenalised = unpenalised;
         solver.joint = joint;
         solver.layers = layers;
-        solver.extrapolation = Extrapolation::of(params, signals);
         solver.run.progress.objective = objective;
         solver.proof.planes = zero;
         if signals.iter().all(|s| matches!(s.start, Start::Zero)) {
@@ -165,7 +163,7 @@ impl<'a, T: Real> Solver<'a, T> {
             unpenalised: Unpenalised::default(),
             layers: SmoothLayers::default(),
             joint: None,
-            extrapolation: None,
+            overlapping: false,
             fingerprint: Fingerprint::default(),
         }
     }

@@ -32,6 +32,9 @@ impl Unpenalised {
     ) -> Self {
         let places = |observed: &Observed<T>| {
             let Some(weights) = &observed.coefficient_weights else { return Vec::new() };
+            if !weights.data().contains(&T::ZERO) {
+                return Vec::new();
+            }
             let positions = params.border.positions(observed.extent(), dictionary.extent());
             let mut places = Vec::new();
             for atom in 0..dictionary.len() {

@@ -42,4 +42,5 @@ mod sizes;
 mod smooth_layer;
 mod stopping;
 mod stream;
+mod support_fit;
 mod words;

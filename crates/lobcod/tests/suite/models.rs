@@ -4,8 +4,8 @@ use lobcod::engine::Context;
 use lobcod::engine::ranks::RankEngine;
 use lobcod::pursuit::{Local, Loss, Start};
 use lobcod::{
-    Answer, Border, Code, Dictionary, Extent, Needles, Observed, Penalty, PursuitParams, Result,
-    Signal, Status,
+    Answer, Border, Code, Dictionary, Extent, Needles, Observed, Penalty, PursuitParams, Real,
+    Result, Signal, Status,
 };
 use lobcod_conformance::problems::{self, Extra, Observation, Problem, SHAPES};
 use lobcod_conformance::ranks::on_ranks;
@@ -451,6 +451,31 @@ fn check_l1(answer: &Answer<f64>, problem: &Problem, what: &str) {
         (objective - recomputed).abs() <= 1e-9 * recomputed,
         "{objective} {recomputed}: {what}"
     );
+}
+
+#[test]
+fn the_l1_loss_in_single_precision_ends_with_the_best_codes_found() {
+    fn objective<T: Real>(signal: &Signal<f64>, dictionary: &Dictionary<f64>) -> f64 {
+        let params = PursuitParams::new(Penalty::Absolute(1.0)).with(|p| p.loss = Loss::L1);
+        let (observed, dictionary) = ([signal.cast::<T>().into()], dictionary.cast::<T>());
+        let pursuit = params.check().unwrap();
+        let answer = pursuit.run(&cpu(1), &observed, &dictionary, &mut ()).unwrap();
+        let made = answer.needles[0].synthesise(&dictionary).unwrap();
+        let samples = signal.data().iter().zip(made.data());
+        let error: f64 = samples.map(|(y, x)| (y - x.to_f64()).abs()).sum();
+        error + answer.needles[0].codes().iter().map(|c| c.value.to_f64().abs()).sum::<f64>()
+    }
+    let extent = Extent::new(&[26, 26]).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let steps = (0..676).map(|i| {
+        let (y, x) = (i / 26, i % 26);
+        150.0 + 60.0 * f64::from(x / 9 + y / 11) + rng.random_range(-8.0..8.0)
+    });
+    let signal = Signal::from_planar(extent, 1, steps.collect()).unwrap();
+    let dictionary = Dictionary::dct(Extent::new(&[5, 5]).unwrap(), 1, 12).unwrap();
+    let (double, single) =
+        (objective::<f64>(&signal, &dictionary), objective::<f32>(&signal, &dictionary));
+    assert!(single <= 1.02 * double, "{single} in single precision, {double} in double");
 }
 
 #[test]

@@ -173,13 +173,15 @@ fn codes_beyond_the_precision_are_refused_in_bands_and_in_learning() {
     // The signal itself does not overflow.
     in_bands(&params.clone().with(|p| p.penalty = Penalty::Relative(1.0)), &samples, &atoms)
         .unwrap();
+    // Vectors of other lengths add in another order, which may keep within the range.
+    let banded = refused(in_bands(&params, &samples, &atoms), "bands");
+    assert!(banded.is_none() || cfg!(not(target_arch = "x86_64")));
+    // Codes fitted together may reach the optimum, which is finite.
     let whole =
         params.clone().check().unwrap().run(&cpu(1), &[samples.clone().into()], &atoms, &mut ());
-    let banded = in_bands(&params, &samples, &atoms);
-    for (name, answer) in [("whole", whole.map(drop)), ("bands", banded.map(drop))] {
-        // Vectors of other lengths add in another order, which may keep within the range.
-        let answered = refused(answer, name).is_some();
-        assert!(!answered || cfg!(not(target_arch = "x86_64")), "{name}");
+    if let Some(answer) = refused(whole, "codes fitted together") {
+        assert!(answer.report.total.objective.is_finite());
+        assert!(answer.needles[0].codes().iter().all(|code| code.value.is_finite()));
     }
     for method in methods() {
         let learner = LearnParams::new(Penalty::Relative(1e-3)).with(|p| {

@@ -139,3 +139,18 @@ fn the_factors_of_rank_one_atoms_are_found_and_others_have_none() {
     assert!(other.factors().is_none());
     assert!(Dictionary::<f64>::random(dictionary.extent(), 1, 6, 1).unwrap().factors().is_none());
 }
+
+#[test]
+fn factors_of_large_atoms_are_found_in_both_precisions() {
+    let dictionary = rank_one(&[64], 200, 40, 5);
+    let single = dictionary.cast::<f32>().factors().expect("atoms of rank 1 in f32");
+    let factors = dictionary.factors().expect("atoms of rank 1 in f64");
+    for (a, b) in factors.u.iter().zip(&single.u) {
+        assert!((a - f64::from(*b)).abs() < 1e-6, "{a} {b}");
+    }
+    // An atom that is only nearly of rank 1 has no factors.
+    let mut data = dictionary.data().to_vec();
+    data[77] += 1e-9;
+    let near = Dictionary::new(dictionary.extent(), 200, data).unwrap();
+    assert!(near.factors().is_none());
+}

@@ -18,7 +18,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::ranks::{Exchange, wire};
 use crate::engine::{
     Context, Discovery, JointNorm, Learning, Measure, Measurement, Problem, ScaledResidual,
-    Session, Share, Show, State, Support, Sweep, Visit,
+    Session, Share, Show, State, Support, SupportFit, Sweep, Visit,
 };
 use crate::error::Result;
 use crate::geometry::{Point, Raster, Region};
@@ -40,6 +40,8 @@ pub struct CpuSession<T> {
     pub planes: Vec<PlaneState<T>>,
     /// `A^2 (Y - B - sum P_i^T D a_i)` over the domain of every plane.
     pub residuals: Vec<Vec<T>>,
+    /// A direction of descent over the domain of every plane, as far as one was sought.
+    pub along: Vec<Vec<T>>,
     pub standing: Standing,
     pub learning: bool,
     /// The planes laid out for the pass over the atoms, if the session is for learning.
@@ -138,6 +140,7 @@ impl<T: Real> CpuSession<T> {
             atoms,
             residuals: planes.iter().map(|plane| vec![T::ZERO; plane.raster().len()]).collect(),
             planes,
+            along: Vec::new(),
             standing: Standing::Foreign,
             learning,
             canvases,
@@ -233,6 +236,10 @@ impl<T: Real> Session<T> for CpuSession<T> {
                 }
             },
         ))
+    }
+
+    fn fit_support(&mut self, fit: &SupportFit, context: &Context) -> Result<()> {
+        self.descend_on_support(fit, context)
     }
 
     fn measure(&mut self, what: Measure, context: &Context) -> Result<Vec<Measurement>> {
@@ -357,7 +364,7 @@ impl<T: Real> Session<T> for CpuSession<T> {
     fn memory(&self) -> u64 {
         let planes: usize = self.planes.iter().map(PlaneState::bytes).sum();
         let residuals: usize =
-            self.residuals.iter().map(|residual| size_of_val(&residual[..])).sum();
+            self.residuals.iter().chain(&self.along).map(|field| size_of_val(&field[..])).sum();
         let tiles: usize = self.tiles.iter().map(TileState::bytes).sum();
         let remembered = self.remembered.iter().flat_map(|remembered| &remembered.codes);
         let remembered: usize =

@@ -54,15 +54,14 @@ pub struct PlacedWeights<T> {
 
 impl<T: Real> PlacedWeights<T> {
     fn new(row_of: Vec<u32>, given: &CoefficientWeights<T>, stride: usize) -> Self {
-        let padding = || std::iter::repeat_n(T::INFINITY, stride - given.atoms);
         let of_atoms = || given.rows.chunks_exact(given.atoms);
-        let least = |row: &[T]| row.iter().fold(T::INFINITY, |a, &b| if b < a { b } else { a });
-        Self {
-            row_of,
-            rows: of_atoms().flat_map(|row| row.iter().copied().chain(padding())).collect(),
-            stride,
-            largest_inverse: of_atoms().map(|row| T::ONE / least(row)).collect(),
+        let mut rows = vec![T::INFINITY; of_atoms().len() * stride];
+        for (padded, row) in rows.chunks_exact_mut(stride).zip(of_atoms()) {
+            padded[..row.len()].copy_from_slice(row);
         }
+        let least = |row: &[T]| row.iter().fold(T::INFINITY, |a, &b| if b < a { b } else { a });
+        let largest_inverse = of_atoms().map(|row| T::ONE / least(row)).collect();
+        Self { row_of, rows, stride, largest_inverse }
     }
 
     #[inline(always)]

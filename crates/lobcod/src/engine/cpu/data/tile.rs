@@ -3,6 +3,7 @@
 use crate::engine::cpu::data::atoms::Atoms;
 use crate::engine::cpu::data::changes::Seen;
 use crate::engine::cpu::data::plane::PlaneState;
+use crate::engine::cpu::sweep::fit::FittedValue;
 use crate::grid::{Layers, Tile};
 use crate::real::Real;
 use crate::simd::Level;
@@ -59,6 +60,9 @@ pub struct TileState<T> {
     pub excess: f64,
     /// Reach of every needle, in the order of the layers, when last measured. Empty: unknown.
     pub reaches: Vec<Reach<T>>,
+    /// The values of its codes while they are fitted, and a sum over them.
+    pub fit: Vec<FittedValue<T>>,
+    pub sum: f64,
     /// Needles correlated, or codes updated, by the last sweep or measurement.
     pub visited: usize,
     pub seen: Seen,
@@ -111,6 +115,8 @@ impl<T: Real> TileState<T> {
             unpenalised_correlation: 0.0,
             excess: 0.0,
             reaches: Vec::new(),
+            fit: Vec::new(),
+            sum: 0.0,
             visited: 0,
             seen: Seen::NOTHING,
         }
@@ -120,6 +126,7 @@ impl<T: Real> TileState<T> {
         size_of::<Self>()
             + self.codes.capacity() * size_of::<LocalCode<T>>()
             + self.candidates.capacity() * size_of::<Candidate>()
+            + self.fit.capacity() * size_of::<FittedValue<T>>()
             + self.reaches.capacity() * size_of::<Reach<T>>()
     }
 

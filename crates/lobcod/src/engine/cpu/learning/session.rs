@@ -90,7 +90,7 @@ impl<T: Real> Learning<T> for CpuSession<T> {
             self.atoms.dictionary.atom_len(),
             self.level.lanes::<T>(),
         );
-        self.synthesise_from(Some(&rows));
+        self.synthesise_from(Some(&rows), true);
         self.standing = Standing::Foreign;
         let Self { team, planes, residuals, tiles, all, level, .. } = self;
         team.each_of(tiles, all, |state, _| {

@@ -148,17 +148,17 @@ impl<T: Real> CpuSession<T> {
 
     /// Recomputes the residual from the codes.
     pub fn synthesise(&mut self) {
-        self.synthesise_from(None);
+        self.synthesise_from(None, false);
         self.standing = Standing::Synthesised;
     }
 
-    /// Subtracts the synthesis from the signal, or that of other atoms from zero.
-    pub fn synthesise_from(&mut self, others: Option<&AtomRows<T>>) {
+    /// Subtracts the synthesis, or that with other atoms, from the signal or from zero.
+    pub fn synthesise_from(&mut self, others: Option<&AtomRows<T>>, from_zero: bool) {
         let Self { team, planes, residuals, level, .. } = self;
         planes
             .iter()
             .zip(residuals)
-            .for_each(|(plane, residual)| plane.reset(team, residual, others.is_some()));
+            .for_each(|(plane, residual)| plane.reset(team, residual, from_zero));
         let level = *level;
         self.run_colours(&mut |_| {}, |own, _, field, state, scratch| {
             let (atoms, plane) = (others.unwrap_or(&own.rows), field.plane);

@@ -117,7 +117,7 @@ impl<T: Real> DiscoverTile<'_, T> {
 }
 
 /// An atom in one channel of the patch at `at`.
-struct PlacedAtom<'a, T> {
+pub struct PlacedAtom<'a, T> {
     atoms: &'a AtomRows<T>,
     plane: &'a PlaneState<T>,
     k: usize,
@@ -127,7 +127,7 @@ struct PlacedAtom<'a, T> {
 
 impl<'a, T: Real> PlacedAtom<'a, T> {
     #[inline(always)]
-    fn of(atoms: &'a AtomRows<T>, plane: &'a PlaneState<T>, code: &LocalCode<T>) -> Self {
+    pub fn of(atoms: &'a AtomRows<T>, plane: &'a PlaneState<T>, code: &LocalCode<T>) -> Self {
         let channel = code.atom as usize % plane.codes_of_atom;
         Self { atoms, plane, k: plane.atom_of(code.atom), channel, at: code.offset as usize }
     }
@@ -138,7 +138,7 @@ impl<'a, T: Real> PlacedAtom<'a, T> {
     }
 
     #[inline(always)]
-    fn dot<V: Vector<Elem = T>>(&self, residual: &[T]) -> T {
+    pub fn dot<V: Vector<Elem = T>>(&self, residual: &[T]) -> T {
         let rows = &self.plane.layout.channel_rows;
         dot_atom::<V>(self.atoms, self.k, rows, residual, self.offset())
     }
@@ -151,7 +151,7 @@ impl<'a, T: Real> PlacedAtom<'a, T> {
 
     /// Energy of the atom under these weights.
     #[inline(always)]
-    fn curvature<V: Vector<Elem = T>>(&self, weights: Option<&[T]>) -> T {
+    pub fn curvature<V: Vector<Elem = T>>(&self, weights: Option<&[T]>) -> T {
         let rows = &self.plane.layout.channel_rows;
         weights.map_or(T::ONE, |weights| {
             weighted_energy::<V>(self.atoms, self.k, rows, weights, self.offset())

@@ -3,5 +3,6 @@
 pub mod bounds;
 pub mod colours;
 pub mod discovery;
+pub mod fit;
 pub mod groups;
 pub mod support;
