@@ -2,23 +2,29 @@
 //!
 //! The holes hold the average at first. A round groups similar patches, estimates the mean and the
 //! covariance of every group, and predicts the missing samples of its patches from the known ones.
+//! Rounds take turns between two sizes of patches, and the last two are averaged.
 
 use super::scene::{Scene, Use};
 use crate::nonlocal::{Input, Pass, Shape, Task};
 use lobcod::run::Run;
 use lobcod::{Extent, Real, Result, Signal};
 
-/// Sizes of patches and groups.
-const SHAPE: Shape =
-    Shape { patch: [1, 8, 8], window: [0, 30, 30], count: 60, others: 60, step: [1, 4, 4] };
+/// Sizes of patches and groups, in turns.
+const SHAPES: [Shape; 2] = [square(6, 40, 3), square(8, 60, 4)];
 /// Noise that the known samples are taken to have in the first round and in the last, as fractions
 /// of the error of the average: it limits the principal components that are used.
-const LEVELS: [f64; 2] = [0.6, 0.1];
+const LEVELS: [f64; 2] = [0.5, 0.1];
 /// Factor of the change of missing samples in a round: larger than 1, because covariances follow
 /// the old estimate.
-const OVERSHOOT: f32 = 1.9;
-/// Rounds at the last level with the held-out samples included again.
-const REFITS: usize = 2;
+const OVERSHOOT: f32 = 1.5;
+/// Rounds at the last level with the held-out samples included again: one of each shape.
+const REFITS: usize = SHAPES.len();
+
+/// Groups of this many square patches at this distance.
+const fn square(side: usize, count: usize, step: usize) -> Shape {
+    let (patch, window) = ([1, side, side], [0, 30, 30]);
+    Shape { patch, window, count, others: count, step: [1, step, step] }
+}
 
 /// Improves an image, given with its errors at the held-out samples; returns the new image and the
 /// new errors.
@@ -45,7 +51,8 @@ pub fn improve<T: Real>(
     }
     let mut errors = errors.to_vec();
     let mut fitted = known(Use::Fitted);
-    let pass = Pass::new(image.extent().padded(), SHAPE);
+    let passes = SHAPES.map(|shape| Pass::new(image.extent().padded(), shape));
+    let mut before = samples.clone();
     let total = rounds + REFITS;
     for round in 0..total {
         if round == rounds {
@@ -61,18 +68,22 @@ pub fn improve<T: Real>(
             !ended
         };
         let task = Task::Fill(&fitted, level as f32);
+        let pass = &passes[round % passes.len()];
         let filled =
             pass.run(Input { samples: &samples, guide: None, task }, threads, &mut proceed);
         if ended {
             break;
         }
+        before.copy_from_slice(&samples);
         let unknown = samples.iter_mut().zip(&filled).zip(&fitted).filter(|(_, known)| !**known);
         unknown.for_each(|((x, new), _)| *x += OVERSHOOT * (new - *x));
         if round < rounds {
-            let error = |&i: &usize| scale * f64::from(samples[i] - given[i]);
+            let mean = |i: usize| 0.5 * (samples[i] + before[i]);
+            let error = |&i: &usize| scale * f64::from(mean(i) - given[i]);
             errors = scene.held_out.iter().map(error).collect();
         }
     }
+    samples.iter_mut().zip(&before).for_each(|(x, before)| *x = 0.5 * (*x + before));
     put_back(&mut samples, &given, &known(Use::Known));
     let data = samples.iter().map(|&x| T::from_f64(scale * f64::from(x))).collect();
     Ok((Signal::from_planar(image.extent(), image.channels(), data)?, errors))
@@ -80,8 +91,9 @@ pub fn improve<T: Real>(
 
 /// Working memory in bytes.
 pub fn memory(extent: Extent, channels: usize, threads: usize) -> u64 {
-    let pass = Pass::new(extent.padded(), SHAPE);
-    pass.memory(channels, threads) + (2 * channels * extent.volume() * size_of::<f32>()) as u64
+    let pass = |shape| Pass::new(extent.padded(), shape).memory(channels, threads);
+    let most = SHAPES.map(pass).into_iter().fold(0, u64::max);
+    most + (4 * channels * extent.volume() * size_of::<f32>()) as u64
 }
 
 /// Replaces known samples by the given ones.
