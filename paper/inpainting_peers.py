@@ -151,9 +151,7 @@ def by_lobcod(options, folder, *extra):
     def run(image, known):
         save_image(folder / "image.png", image)
         save_image(folder / "known.png", 255 * known)
-        report = inpaint(
-            folder / "image.png", folder / "known.png", folder / "out.png", *extra, *options.extra.split()
-        )
+        report = inpaint(folder / "image.png", folder / "known.png", folder / "out.png", *extra, *options.extra.split())
         return read(folder / "out.png"), report["seconds"]
 
     return run
