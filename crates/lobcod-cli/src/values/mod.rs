@@ -203,7 +203,7 @@ pub enum Preset {
     Fast,
     /// --learn none --windows 1 --variants 2 --density 1.5
     Standard,
-    /// --learn image --windows 1,0.5 --variants 2 --density 1 --groups 12 --dictionary
+    /// --learn image --windows 1,0.5 --variants 2 --density 1 --groups 6 --dictionary
     /// natural-12x12-128 --dictionary natural
     Best,
 }

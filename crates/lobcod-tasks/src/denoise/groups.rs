@@ -1,7 +1,7 @@
 //! Denoising by groups of similar patches.
 
 use super::params::Effort;
-use crate::nonlocal::{Input, NoiseLeft, Pass, Shape, Shrinkage};
+use crate::nonlocal::{Input, NoiseLeft, Pass, Shape, Shrinkage, Task};
 use lobcod::run::Run;
 use lobcod::{Extent, Result, Signal, Status};
 
@@ -87,7 +87,10 @@ pub(super) fn denoise(
             run.pause().inspect(|&ended| *status = ended).is_none()
         })
     };
-    let plain = Input { samples: &noisy, guide: None, noise: NoiseLeft::Level(1.0) };
+    let thresholds = [shapes.threshold, shapes.threshold.max(THRESHOLD_OF_DIFFERENCES)];
+    let thresholds = thresholds.map(Shrinkage::Threshold);
+    let task = Task::Shrink(thresholds, NoiseLeft::Level(1.0));
+    let plain = Input { samples: &noisy, guide: None, task };
     let mut clean = pass(0, &first, plain, &mut status);
     // A later pass that was ended leaves noise where it has not been, so it is not used.
     for number in 1..rounds {
@@ -97,9 +100,9 @@ pub(super) fn denoise(
         let removed: Vec<f32> =
             noisy.iter().zip(&clean).map(|(y, x)| (1.0 - ADDED_BACK) * (y - x)).collect();
         let samples: Vec<f32> = noisy.iter().zip(&removed).map(|(y, r)| y - r).collect();
-        let noise = NoiseLeft::After(&removed, NOISE_LEFT);
+        let task = Task::Shrink(thresholds, NoiseLeft::After(&removed, NOISE_LEFT));
         let next =
-            pass(number, &first, Input { samples: &samples, guide: None, noise }, &mut status);
+            pass(number, &first, Input { samples: &samples, guide: None, task }, &mut status);
         if status == Status::Converged {
             clean = next;
         }
@@ -109,7 +112,8 @@ pub(super) fn denoise(
         if status != Status::Converged {
             break;
         }
-        let input = Input { guide: Some(&clean), ..plain };
+        let task = Task::Shrink([Shrinkage::Wiener; 2], NoiseLeft::Level(1.0));
+        let input = Input { samples: &noisy, guide: Some(&clean), task };
         let next = pass(rounds + i, last, input, &mut status);
         if status == Status::Converged {
             mean.resize(next.len(), 0.0);
@@ -174,10 +178,8 @@ fn block_variance(samples: &[f32], extent: Extent) -> f64 {
 fn passes(shapes: &Shapes, effort: Effort, extent: Extent) -> (Pass, Vec<Pass>) {
     let size = extent.padded();
     let count = if effort == Effort::Best { shapes.last.len() } else { 1 };
-    let last = shapes.last[..count].iter().map(|&shape| Pass::new(size, shape, Shrinkage::Wiener));
-    let thresholds = [shapes.threshold, shapes.threshold.max(THRESHOLD_OF_DIFFERENCES)];
-    let first = Pass::with_others(size, shapes.first, thresholds.map(Shrinkage::Threshold));
-    (first, last.collect())
+    let last = shapes.last[..count].iter().map(|&shape| Pass::new(size, shape));
+    (Pass::new(size, shapes.first), last.collect())
 }
 
 #[cfg(test)]

@@ -1,23 +1,30 @@
 //! The average of the answers, improved by groups of similar patches.
 //!
-//! The holes hold the average; its error is treated as noise of a level that falls from round to
-//! round. A round shrinks groups of similar patches and puts the known samples back.
+//! The holes hold the average at first. A round groups similar patches, estimates the mean and the
+//! covariance of every group, and predicts the missing samples of its patches from the known ones.
+//! Rounds take turns between two sizes of patches, and the last two are averaged.
 
 use super::scene::{Scene, Use};
-use crate::nonlocal::{Input, NoiseLeft, Pass, Shape, Shrinkage};
+use crate::nonlocal::{Input, Pass, Shape, Task};
 use lobcod::run::Run;
 use lobcod::{Extent, Real, Result, Signal};
 
-/// Sizes of patches and groups.
-const SHAPE: Shape =
-    Shape { patch: [1, 8, 8], window: [0, 20, 20], count: 60, others: 60, step: [1, 4, 4] };
-/// The last level of noise, as a fraction of the first.
-const LAST_LEVEL: f64 = 1.0 / 8.0;
-/// Factor of the change of missing samples in a round: larger than 1, because shrunk groups move
-/// them too little.
-const OVERSHOOT: f32 = 1.9;
-/// Rounds at the last level with the held-out samples included again.
-const REFITS: usize = 2;
+/// Sizes of patches and groups, in turns.
+const SHAPES: [Shape; 2] = [square(6, 40, 3), square(8, 60, 4)];
+/// Noise that the known samples are taken to have in the first round and in the last, as fractions
+/// of the error of the average: it limits the principal components that are used.
+const LEVELS: [f64; 2] = [0.5, 0.1];
+/// Factor of the change of missing samples in a round: larger than 1, because covariances follow
+/// the old estimate.
+const OVERSHOOT: f32 = 1.5;
+/// Rounds at the last level with the held-out samples included again: one of each shape.
+const REFITS: usize = SHAPES.len();
+
+/// Groups of this many square patches at this distance.
+const fn square(side: usize, count: usize, step: usize) -> Shape {
+    let (patch, window) = ([1, side, side], [0, 30, 30]);
+    Shape { patch, window, count, others: count, step: [1, step, step] }
+}
 
 /// Improves an image, given with its errors at the held-out samples; returns the new image and the
 /// new errors.
@@ -29,59 +36,68 @@ pub fn improve<T: Real>(
     errors: &[f64],
     run: &mut Run,
 ) -> Result<(Signal<T>, Vec<f64>)> {
-    let level = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
-    if level == 0.0 {
+    let scale = (errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64).sqrt();
+    if scale == 0.0 {
         return Ok((image.clone(), errors.to_vec()));
     }
-    // In units of the first level, so that numbers are of moderate size.
-    let scaled = |x: T| (x.to_f64() / level) as f32;
+    // In units of that error, so that numbers are of moderate size.
+    let scaled = |x: T| (x.to_f64() / scale) as f32;
+    let known = |of: Use| scene.weights(of).iter().map(|&w| w != T::ZERO).collect::<Vec<bool>>();
     let given: Vec<f32> = scene.signal.data().iter().map(|&x| scaled(x)).collect();
     let mut samples: Vec<f32> = image.data().iter().map(|&x| scaled(x)).collect();
-    put_back(&mut samples, &given, scene.weights(Use::Fitted));
+    put_back(&mut samples, &given, &known(Use::Fitted));
     for (&i, error) in scene.held_out.iter().zip(errors) {
-        samples[i] = given[i] + (error / level) as f32;
+        samples[i] = given[i] + (error / scale) as f32;
     }
     let mut errors = errors.to_vec();
-    let pass = Pass::new(image.extent().padded(), SHAPE, Shrinkage::Subtract);
-    for round in 0..rounds + REFITS {
+    let mut fitted = known(Use::Fitted);
+    let passes = SHAPES.map(|shape| Pass::new(image.extent().padded(), shape));
+    let mut before = samples.clone();
+    let total = rounds + REFITS;
+    for round in 0..total {
+        if round == rounds {
+            fitted = known(Use::Known);
+            put_back(&mut samples, &given, &fitted);
+        }
         let fall = round.min(rounds - 1) as f64 / (rounds - 1).max(1) as f64;
-        let noise = NoiseLeft::Level(LAST_LEVEL.powf(fall) as f32);
+        let level = LEVELS[0] * (LEVELS[1] / LEVELS[0]).powf(fall);
         let mut ended = false;
         let mut proceed = |part: f64| {
-            run.advance((round as f64 + part) / (rounds + REFITS) as f64);
+            run.advance((round as f64 + part) / total as f64);
             ended = run.pause().is_some();
             !ended
         };
-        let input = Input { samples: &samples, guide: None, noise };
-        let shrunk = pass.run(input, threads, &mut proceed);
+        let task = Task::Fill(&fitted, level as f32);
+        let pass = &passes[round % passes.len()];
+        let filled =
+            pass.run(Input { samples: &samples, guide: None, task }, threads, &mut proceed);
         if ended {
             break;
         }
-        samples.iter_mut().zip(&shrunk).for_each(|(x, s)| *x += OVERSHOOT * (s - *x));
-        let refit = round >= rounds;
-        let of = if refit { Use::Known } else { Use::Fitted };
-        put_back(&mut samples, &given, scene.weights(of));
-        if !refit {
-            let error = |&i: &usize| level * f64::from(samples[i] - given[i]);
+        before.copy_from_slice(&samples);
+        let unknown = samples.iter_mut().zip(&filled).zip(&fitted).filter(|(_, known)| !**known);
+        unknown.for_each(|((x, new), _)| *x += OVERSHOOT * (new - *x));
+        if round < rounds {
+            let mean = |i: usize| 0.5 * (samples[i] + before[i]);
+            let error = |&i: &usize| scale * f64::from(mean(i) - given[i]);
             errors = scene.held_out.iter().map(error).collect();
         }
     }
-    put_back(&mut samples, &given, scene.weights(Use::Known));
-    let data = samples.iter().map(|&x| T::from_f64(level * f64::from(x))).collect();
+    samples.iter_mut().zip(&before).for_each(|(x, before)| *x = 0.5 * (*x + before));
+    put_back(&mut samples, &given, &known(Use::Known));
+    let data = samples.iter().map(|&x| T::from_f64(scale * f64::from(x))).collect();
     Ok((Signal::from_planar(image.extent(), image.channels(), data)?, errors))
 }
 
 /// Working memory in bytes.
 pub fn memory(extent: Extent, channels: usize, threads: usize) -> u64 {
-    let pass = Pass::new(extent.padded(), SHAPE, Shrinkage::Subtract);
-    pass.memory(channels, threads) + (2 * channels * extent.volume() * size_of::<f32>()) as u64
+    let pass = |shape| Pass::new(extent.padded(), shape).memory(channels, threads);
+    let most = SHAPES.map(pass).into_iter().fold(0, u64::max);
+    most + (4 * channels * extent.volume() * size_of::<f32>()) as u64
 }
 
 /// Replaces known samples by the given ones.
-fn put_back<T: Real>(samples: &mut [f32], given: &[f32], weights: &[T]) {
-    for ((sample, given), weight) in samples.iter_mut().zip(given).zip(weights) {
-        if *weight != T::ZERO {
-            *sample = *given;
-        }
-    }
+fn put_back(samples: &mut [f32], given: &[f32], known: &[bool]) {
+    let known = samples.iter_mut().zip(given).zip(known).filter(|(_, known)| **known);
+    known.for_each(|((sample, given), _)| *sample = *given);
 }

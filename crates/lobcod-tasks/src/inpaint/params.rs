@@ -91,7 +91,7 @@ impl InpaintParams {
             match preset {
                 Preset::Fast => (false, vec![1.0], 1, 2.0, 0),
                 Preset::Standard => (false, vec![1.0], 2, 1.5, 0),
-                Preset::Best => (true, vec![1.0, 0.5], 2, 1.0, 12),
+                Preset::Best => (true, vec![1.0, 0.5], 2, 1.0, 6),
             };
         params
     }

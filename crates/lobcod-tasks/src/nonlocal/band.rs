@@ -2,8 +2,12 @@
 
 use super::group::Group;
 use super::matching::{Found, Search};
-use super::{Input, NoiseLeft, Pass};
+use super::{Input, NoiseLeft, Pass, Task};
 use lobcod_simd::{Kernel, Vector};
+
+/// Of this many patches of a group with missing samples, the most similar one is used: the others
+/// help to estimate its covariance.
+const FILLED: usize = 2;
 
 /// Sums of weighted samples, and of weights, in some rows of some slices of all channels.
 #[derive(Default)]
@@ -57,7 +61,7 @@ impl Kernel<f32> for Band<'_> {
         let search = self.search;
         let [depth, height, width] = search.size;
         let volume = depth * height * width;
-        let Input { samples, guide, noise } = self.input;
+        let Input { samples, guide, task } = self.input;
         let channels = samples.len() / volume;
         let searched = |axis: usize, first: usize, last: usize| {
             let start = first.saturating_sub(search.window[axis]);
@@ -78,6 +82,15 @@ impl Kernel<f32> for Band<'_> {
         let mut own = Vec::with_capacity(search.count);
         for &y in self.rows {
             for &x in self.columns {
+                let reference = (self.slice * height + y) * width + x;
+                if let Task::Fill(known, _) = task {
+                    let mut planes = (0..channels).map(|channel| channel * volume + reference);
+                    let known = |first: usize| image_offsets.iter().all(|i| known[first + i]);
+                    // Only patches with missing samples need a group.
+                    if planes.all(known) {
+                        continue;
+                    }
+                }
                 let matched = guide.unwrap_or(samples);
                 search.find(&matched[..volume], [self.slice, y, x], self.found);
                 let corners = &self.found.corners;
@@ -90,23 +103,34 @@ impl Kernel<f32> for Band<'_> {
                 for channel in 0..channels {
                     let plane = channel * volume..(channel + 1) * volume;
                     let kind = usize::from(channel > 0);
-                    let members = self.pass.counts[kind].min(corners.len());
-                    let variance = match noise {
-                        NoiseLeft::Level(level) => level * level,
-                        NoiseLeft::After(removed, fraction) => {
-                            let first = plane.start + (self.slice * height + y) * width + x;
-                            let squares = image_offsets.iter().map(|i| removed[first + i].powi(2));
-                            let mean = squares.sum::<f32>() / image_offsets.len() as f32;
-                            fraction * fraction * (1.0 - mean).abs()
+                    let corners = &corners[..self.pass.counts[kind].min(corners.len())];
+                    let own_samples = &samples[plane.clone()];
+                    let (members, weight) = match task {
+                        Task::Fill(known, level) => {
+                            let members = corners.len().div_ceil(FILLED);
+                            let known = &known[plane];
+                            let of = (members, level * level);
+                            self.group.predict(own_samples, known, corners, &image_offsets, of);
+                            (members, 1.0)
+                        }
+                        Task::Shrink(shrinkage, noise) => {
+                            let variance = match noise {
+                                NoiseLeft::Level(level) => level * level,
+                                NoiseLeft::After(removed, fraction) => {
+                                    let removed = &removed[plane.start + reference..];
+                                    let squares = image_offsets.iter().map(|&i| removed[i].powi(2));
+                                    let mean = squares.sum::<f32>() / image_offsets.len() as f32;
+                                    fraction * fraction * (1.0 - mean).abs()
+                                }
+                            };
+                            let guide = guide.map(|guide| &guide[plane]);
+                            let how = (shrinkage[kind], variance);
+                            let offsets = &image_offsets;
+                            let weight =
+                                self.group.shrink(own_samples, guide, corners, offsets, how);
+                            (corners.len(), weight)
                         }
                     };
-                    let weight = self.group.shrink(
-                        &samples[plane.clone()],
-                        guide.map(|guide| &guide[plane]),
-                        &corners[..members],
-                        &image_offsets,
-                        (self.pass.shrinkage[kind], variance),
-                    );
                     for (i, offset) in own_offsets.iter().enumerate() {
                         for (corner, sample) in own[..members].iter().zip(self.group.row(i)) {
                             let at = channel * part + corner + offset;

@@ -1,6 +1,7 @@
 //! A group of similar patches, shrunk along its principal components.
 
 use super::eigen::{Eigen, dot};
+use super::predict::Prediction;
 
 /// Gain of each principal component, by its summed square over the `K` patches of a group (energy)
 /// and the level of the noise.
@@ -12,22 +13,18 @@ pub(crate) enum Shrinkage {
     Threshold(f32),
     /// For a clean guide: the Wiener filter `energy / (energy + K level^2)`.
     Wiener,
-    /// For a group with noise: `1 - K level^2 / energy`, at least 0.
-    Subtract,
 }
 
 impl Shrinkage {
     #[inline(always)]
     fn gain(self, energy: f32, count: f32, variance: f32) -> f32 {
-        let noise = count * variance;
         match self {
             Self::Threshold(factor) => {
                 let least = 4.0 * factor * count.sqrt() * variance;
                 if energy > least { 0.5 + 0.5 * (1.0 - least / energy).sqrt() } else { 0.0 }
             }
-            Self::Wiener if energy > 0.0 => energy / (energy + noise),
-            Self::Subtract if energy > noise => 1.0 - noise / energy,
-            Self::Wiener | Self::Subtract => 0.0,
+            Self::Wiener if energy > 0.0 => energy / (energy + count * variance),
+            Self::Wiener => 0.0,
         }
     }
 
@@ -39,7 +36,6 @@ impl Shrinkage {
             Self::Threshold(_) => 0.0,
             Self::Wiener if guide != 0.0 => guide * guide / (guide * guide + variance),
             Self::Wiener => 0.0,
-            Self::Subtract => 1.0,
         }
     }
 }
@@ -57,18 +53,19 @@ const HUGE: f32 = 1e18;
 /// Scratch memory for groups of up to a number of patches.
 pub(crate) struct Group {
     /// Samples of a patch.
-    n: usize,
+    pub(super) n: usize,
     /// Row `i` holds sample `i` of all patches of the group, padded with zeros to this length.
-    stride: usize,
+    pub(super) stride: usize,
     guide: Vec<f32>,
-    samples: Vec<f32>,
-    means: Vec<f32>,
+    pub(super) samples: Vec<f32>,
+    pub(super) means: Vec<f32>,
     guide_means: Vec<f32>,
     /// Row `i` is cosine `i` of a patch, of unit norm; the first is constant.
     cosines: Vec<f32>,
     /// The patches after shrinkage; rows as above.
     pub(crate) shrunk: Vec<f32>,
-    products: Vec<f32>,
+    pub(super) products: Vec<f32>,
+    pub(super) prediction: Prediction,
     eigen: Eigen,
     component: Vec<f32>,
     codes: Vec<f32>,
@@ -88,6 +85,7 @@ impl Group {
             cosines: cosines(patch),
             shrunk: vec![0.0; n * stride],
             products: vec![0.0; n * n],
+            prediction: Prediction::new(n),
             eigen: Eigen::new(n),
             component: vec![0.0; n],
             codes: vec![0.0; stride],
@@ -96,7 +94,7 @@ impl Group {
 
     /// Bytes of the scratch memory.
     pub(crate) fn memory(n: usize, most: usize) -> u64 {
-        ((3 * n * (most + 8) + 4 * n * n) * size_of::<f32>()) as u64
+        ((3 * n * (most + 8) + 5 * n * n) * size_of::<f32>()) as u64
     }
 
     /// Row `i` of the shrunk patches.
@@ -118,25 +116,15 @@ impl Group {
         offsets: &[usize],
         (shrinkage, variance): (Shrinkage, f32),
     ) -> f32 {
-        let (n, stride) = (self.n, corners.len().next_multiple_of(8));
-        self.stride = stride;
-        gather(samples, corners, offsets, &mut self.samples, &mut self.means, stride);
-        let spectrum = match guide {
-            None => &self.samples,
+        self.gather(samples, corners, offsets);
+        let (n, stride) = (self.n, self.stride);
+        let energy = match guide {
+            None => multiply(&self.samples, stride, n, &mut self.products),
             Some(guide) => {
                 gather(guide, corners, offsets, &mut self.guide, &mut self.guide_means, stride);
-                &self.guide
+                multiply(&self.guide, stride, n, &mut self.products)
             }
         };
-        for i in 0..n {
-            for j in 0..=i {
-                let product =
-                    dot(&spectrum[i * stride..][..stride], &spectrum[j * stride..][..stride]);
-                self.products[i * n + j] = product;
-                self.products[j * n + i] = product;
-            }
-        }
-        let energy: f32 = (0..n).map(|i| self.products[i * n + i]).sum();
         if energy.is_nan() || energy > HUGE {
             let rows = self.shrunk.chunks_exact_mut(stride).zip(self.samples.chunks_exact(stride));
             for ((row, samples), mean) in rows.zip(&self.means) {
@@ -176,6 +164,13 @@ impl Group {
             }
         }
         1.0 / components
+    }
+
+    /// Copies patches with their first samples at `corners`, less their mean.
+    #[inline(always)]
+    pub(super) fn gather(&mut self, image: &[f32], corners: &[usize], offsets: &[usize]) {
+        self.stride = corners.len().next_multiple_of(8);
+        gather(image, corners, offsets, &mut self.samples, &mut self.means, self.stride);
     }
 
     /// Shrinks the mean patch over cosines, for noise of this variance in it; its mean is kept.
@@ -224,6 +219,20 @@ fn gather(
         own.iter_mut().for_each(|x| *x -= *mean);
         padding.fill(0.0);
     }
+}
+
+/// Writes the products of all rows with each other; returns the sum of the squares.
+#[inline(always)]
+pub(super) fn multiply(rows: &[f32], stride: usize, n: usize, products: &mut [f32]) -> f32 {
+    let row = |i: usize| &rows[i * stride..][..stride];
+    for i in 0..n {
+        for j in 0..=i {
+            let product = dot(row(i), row(j));
+            products[i * n + j] = product;
+            products[j * n + i] = product;
+        }
+    }
+    (0..n).map(|i| products[i * n + i]).sum()
 }
 
 #[cfg(test)]
@@ -286,18 +295,15 @@ mod tests {
         let image = image();
         let (samples, means) = plain(&image);
         let sample = |i: usize, k: usize| samples[i][k];
-        for shrinkage in [Shrinkage::Threshold(5.0), Shrinkage::Wiener, Shrinkage::Subtract] {
+        for shrinkage in [Shrinkage::Threshold(5.0), Shrinkage::Wiener] {
             let (kept, removed) =
                 (shrunk(&image, None, shrinkage, 1e-9), shrunk(&image, None, shrinkage, 1e9));
+            // The mean patch of a flat group is shrunk to its mean.
+            let left = means.iter().sum::<f64>() / N as f64;
             for (i, mean) in means.iter().enumerate() {
                 for k in 0..COUNT {
                     let [kept, removed] = [&kept, &removed].map(|group| f64::from(group.row(i)[k]));
                     assert!((kept - sample(i, k) - mean).abs() < 1e-3, "{shrinkage:?}");
-                    // The mean patch of a flat group is shrunk to its mean.
-                    let left = match shrinkage {
-                        Shrinkage::Subtract => *mean,
-                        _ => means.iter().sum::<f64>() / N as f64,
-                    };
                     assert!((removed - left).abs() < 1e-3, "{shrinkage:?}");
                 }
             }

@@ -2,7 +2,8 @@
 //!
 //! An image repeats itself. For every reference patch, the most similar patches nearby form a
 //! group. The group is coded over its own principal components with one gain per component, which
-//! all its patches share. The patches are averaged where they overlap, weighted by certainty.
+//! all its patches share; or its missing samples are predicted from the known ones by its
+//! covariance. The patches are averaged where they overlap, weighted by certainty.
 //!
 //! Reference patches are processed in bands of fixed size, and the sums of the bands are added in
 //! their order, so the result is the same for any number of threads.
@@ -11,6 +12,7 @@ mod band;
 mod eigen;
 mod group;
 mod matching;
+mod predict;
 
 pub(crate) use group::Shrinkage;
 
@@ -33,8 +35,6 @@ pub(crate) struct Pass {
     step: [usize; 3],
     /// Patches in a group: of the first channel, of the others.
     counts: [usize; 2],
-    /// For the first channel, for the others.
-    shrinkage: [Shrinkage; 2],
 }
 
 /// The image of a pass, one channel after the other.
@@ -45,8 +45,18 @@ pub(crate) struct Input<'a> {
     /// Groups are found in the first channel of the guide, and each channel is shrunk along the
     /// principal components of that channel of the guide. Without a guide the samples are used.
     pub(crate) guide: Option<&'a [f32]>,
-    /// The noise in the samples.
-    pub(crate) noise: NoiseLeft<'a>,
+    /// What is done with the groups.
+    pub(crate) task: Task<'a>,
+}
+
+/// What is done with the groups.
+#[derive(Clone, Copy)]
+pub(crate) enum Task<'a> {
+    /// They are shrunk along their principal components: in the first channel, in the others.
+    Shrink([Shrinkage; 2], NoiseLeft<'a>),
+    /// Samples that are not known, which hold an estimate, are predicted from the known ones, which
+    /// have noise of this standard deviation. Groups without a guide only.
+    Fill(&'a [bool], f32),
 }
 
 /// The noise in the samples of a pass.
@@ -76,19 +86,14 @@ pub(crate) struct Shape {
 
 impl Pass {
     /// A pass over an image of this size: slices, rows, columns.
-    pub(crate) fn new(size: [usize; 3], shape: Shape, shrinkage: Shrinkage) -> Self {
-        Self::with_others(size, shape, [shrinkage; 2])
-    }
-
-    /// A pass that shrinks the first channel and the others differently.
-    pub(crate) fn with_others(size: [usize; 3], shape: Shape, shrinkage: [Shrinkage; 2]) -> Self {
+    pub(crate) fn new(size: [usize; 3], shape: Shape) -> Self {
         let Shape { patch, window, count, others, step } = shape;
         let patch = std::array::from_fn(|axis| patch[axis].min(size[axis]));
         let search = Search { size, patch, window, count: others };
-        Self { search, step, counts: [count, others], shrinkage }
+        Self { search, step, counts: [count, others] }
     }
 
-    /// Shrinks all groups of an image. `proceed` gets the fraction done and decides whether to go
+    /// Processes all groups of an image. `proceed` gets the fraction done and decides whether to go
     /// on; samples that are not covered when it ends the pass are unchanged.
     pub(crate) fn run(
         &self,
