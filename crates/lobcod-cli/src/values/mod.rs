@@ -199,9 +199,9 @@ pub enum LearnChoice {
 /// Trade-off between speed and quality of inpainting.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// --learn none --windows 1 --variants 1 --density 2
+    /// --learn none --windows 1 --variants 1 --density 2 --groups 0
     Fast,
-    /// --learn none --windows 1 --variants 2 --density 1.5
+    /// --learn none --windows 1 --variants 2 --density 1.5 --groups 2
     Standard,
     /// --learn image --windows 1,0.5 --variants 2 --density 1 --groups 6 --dictionary
     /// natural-12x12-128 --dictionary natural

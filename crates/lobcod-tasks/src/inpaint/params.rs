@@ -27,7 +27,7 @@ pub enum Fill {
 /// | `variants` | 2 | 1 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged |
 /// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
 /// | `density` | 1.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
-/// | `groups` | 0 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
+/// | `groups` | 2 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
 /// | `held_out` | 0.02 | 0 to 0.5 | fraction of the known samples held out to compare penalties and answers; next to few holes up to 0.06 if that gives fewer than 600 |
 /// | `fill` | model | | what large holes of images are filled with |
 /// | `everywhere` | false | | fit all samples, not only windows around the holes |
@@ -72,7 +72,7 @@ impl Default for InpaintParams {
             variants: 2,
             windows: vec![1.0],
             density: 1.5,
-            groups: 0,
+            groups: 2,
             held_out: 0.02,
             fill: Fill::Model,
             everywhere: false,
@@ -90,7 +90,7 @@ impl InpaintParams {
         (params.learn, params.windows, params.variants, params.density, params.groups) =
             match preset {
                 Preset::Fast => (false, vec![1.0], 1, 2.0, 0),
-                Preset::Standard => (false, vec![1.0], 2, 1.5, 0),
+                Preset::Standard => (false, vec![1.0], 2, 1.5, 2),
                 Preset::Best => (true, vec![1.0, 0.5], 2, 1.0, 6),
             };
         params
