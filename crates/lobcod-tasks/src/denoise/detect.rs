@@ -17,11 +17,11 @@ const LEAST_CORRELATED: f64 = 4.0 / 255.0;
 const LEAST_FINEST: f64 = 0.02;
 /// Minimum level in the quietest blocks in units of that of correlated noise: noise is everywhere,
 /// structure is not.
-const QUIETEST: f64 = 0.3;
+const QUIETEST: f64 = 0.34;
 /// Maximum level of correlated noise as a fraction of the white value: more is clipped everywhere.
 const MOST_CORRELATED: f64 = 0.2;
 /// Minimum number of frequencies with correlated noise: the slopes between blobs have fewer.
-const FREQUENCIES: f64 = 3.2;
+const FREQUENCIES: f64 = 3.6;
 /// Maximum level of the smoothest fifth of the blocks in units of that of correlated noise:
 /// elsewhere texture hides noise, and then noise is hard to distinguish from texture.
 const COMMON: f64 = 2.0;
@@ -126,6 +126,7 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
     let mean = |values: &[Spectrum], of: fn(&Spectrum) -> f64| {
         (values.iter().map(|s| of(s).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
     };
+    let repeated = || (0..image.channels()).any(|c| repeats(image.channel(c), size));
     let finest = noise_level(image)?;
     let enough = image.extent().volume() >= LEAST_SAMPLES;
     if enough && mean(&smoothest, Spectrum::correlation) > CORRELATED {
@@ -143,12 +144,11 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
             && smooth
             && (LEAST_CORRELATED * scale..=MOST_CORRELATED * scale).contains(&sigma)
             && finest >= LEAST_FINEST * sigma;
-        let repeated = |c: usize| repeats(image.channel(c), size);
-        let found = likely && !(0..image.channels()).any(repeated);
+        let found = likely && !repeated();
         return Ok(if found { DetectedNoise::Correlated { sigma } } else { DetectedNoise::None });
     }
     let sigma = finest;
-    if sigma < LEAST_WHITE * scale {
+    if sigma < LEAST_WHITE * scale || repeated() {
         return Ok(DetectedNoise::None);
     }
     let measures = (0..image.channels()).flat_map(|c| measure(image.channel(c), size));

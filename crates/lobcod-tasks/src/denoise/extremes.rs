@@ -94,7 +94,7 @@ impl Plane<'_> {
     /// Whether most of these samples, in order, have another one at the same offset.
     fn form_screen(&self, hits: &[usize]) -> bool {
         let [height, width] = self.size;
-        let step = hits.len().div_ceil(FOLLOWED);
+        let step = hits.len().div_ceil(FOLLOWED).max(1);
         let inside = |i: usize| {
             let [y, x] = [i / width, i % width];
             y + PERIOD < height && (PERIOD..width - PERIOD.min(width)).contains(&x)
@@ -117,17 +117,20 @@ impl Plane<'_> {
     pub(super) fn isolated_fraction(&self) -> f64 {
         let [low, high] = self.range();
         let least = ISOLATED * (high - low);
-        let mut seen = [0usize; 2];
+        let (mut seen, mut hits) = (0usize, Vec::new());
         for (i, &x) in self.samples.iter().enumerate() {
             let neighbours = self.neighbours(i);
             let [darkest, brightest] =
                 neighbours.iter().fold([high, low], |[l, h], &n| [l.min(n), h.max(n)]);
             if brightest - darkest <= least {
-                seen[0] += 1;
-                seen[1] += usize::from(x < darkest - 2.0 * least || x > brightest + 2.0 * least);
+                seen += 1;
+                if x < darkest - 2.0 * least || x > brightest + 2.0 * least {
+                    hits.push(i);
+                }
             }
         }
-        if seen[0] < FEWEST { 0.0 } else { seen[1] as f64 / seen[0] as f64 }
+        let of_noise = seen >= FEWEST && !self.form_screen(&hits);
+        if of_noise { hits.len() as f64 / seen as f64 } else { 0.0 }
     }
 
     /// Probability that each sample of an extreme value is an impulse, with the index of the
