@@ -396,7 +396,8 @@ fn strokes_are_not_impulses() {
 /// A halftone screen: black dots on white, or on grey.
 fn screen(paper: f32) -> Signal<f32> {
     let [height, width] = [90, 120];
-    let dot = |i: usize| i / width % 4 == 1 && (i % width + i / width / 4 % 2 * 2) % 5 == 0;
+    let dot =
+        |i: usize| i / width % 4 == 1 && (i % width + i / width / 4 % 2 * 2).is_multiple_of(5);
     let data = (0..height * width).map(|i| if dot(i) { 0.0 } else { paper }).collect();
     Signal::from_planar(Extent::new(&[height, width]).unwrap(), 1, data).unwrap()
 }
