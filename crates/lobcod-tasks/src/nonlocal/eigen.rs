@@ -203,7 +203,7 @@ mod tests {
     fn entries_whose_squares_underflow_are_zero() {
         let n = 5;
         for tiny in [1e-16f32, 1e-20, 1e-22] {
-            let entry = |i: usize| if i % (n + 1) == 0 { (i / n) as f32 } else { tiny };
+            let entry = |i: usize| if i.is_multiple_of(n + 1) { (i / n) as f32 } else { tiny };
             let mut matrix: Vec<f32> = (0..n * n).map(entry).collect();
             let mut eigen = Eigen::new(n);
             eigen.decompose(&mut matrix);
