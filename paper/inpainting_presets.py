@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from lib.common import BINARY, DATA, Table, psnr, read, run, save_image
 
-IMAGES = ("kodim05", "kodim23")
+IMAGES = ("kodim05", "kodim08", "kodim13", "kodim19", "kodim23", "kodim24")
 PRESETS = ("fast", "standard", "best")
 SIZE = 192
 

@@ -62,7 +62,12 @@ impl<'a> Blocks<'a> {
     pub(super) fn shows_noise(&self, corner: usize, clipped: [Option<f32>; 2]) -> bool {
         let first = self.samples[corner];
         let flat = self.samples(corner).flatten().all(|x| *x == first);
-        !flat && !self.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)))
+        !flat && !self.is_clipped(corner, clipped)
+    }
+
+    /// Whether a block has one of the clipped values.
+    pub(super) fn is_clipped(&self, corner: usize, clipped: [Option<f32>; 2]) -> bool {
+        self.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)))
     }
 
     /// The smallest and the largest value of the channel.

@@ -5,7 +5,7 @@ use super::impulse::planes;
 use super::level::{Measure, check_size, level_of, measure, noise_level, sheet};
 use super::noise::Noise;
 use super::repeats::repeats;
-use super::spectrum::{Spectrum, quietest};
+use super::spectrum::{Spectrum, common, quietest};
 use lobcod::{Result, Signal};
 use std::fmt;
 
@@ -17,7 +17,14 @@ const LEAST_CORRELATED: f64 = 4.0 / 255.0;
 const LEAST_FINEST: f64 = 0.02;
 /// Minimum level in the quietest blocks in units of that of correlated noise: noise is everywhere,
 /// structure is not.
-const QUIETEST: f64 = 0.3;
+const QUIETEST: f64 = 0.34;
+/// Maximum level of correlated noise as a fraction of the white value: more is clipped everywhere.
+const MOST_CORRELATED: f64 = 0.2;
+/// Minimum number of frequencies with correlated noise: the slopes between blobs have fewer.
+const FREQUENCIES: f64 = 3.6;
+/// Maximum level of the smoothest fifth of the blocks in units of that of correlated noise:
+/// elsewhere texture hides noise, and then noise is hard to distinguish from texture.
+const COMMON: f64 = 2.0;
 /// Ratio of the levels at middle and high frequencies above which noise is correlated.
 const CORRELATED: f64 = 1.6;
 /// Minimum number of samples to distinguish correlated noise from texture: the smoothest blocks of
@@ -119,23 +126,29 @@ pub fn detect_noise(image: &Signal<f32>, scale: f64) -> Result<DetectedNoise> {
     let mean = |values: &[Spectrum], of: fn(&Spectrum) -> f64| {
         (values.iter().map(|s| of(s).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
     };
+    let repeated = || (0..image.channels()).any(|c| repeats(image.channel(c), size));
     let finest = noise_level(image)?;
     let enough = image.extent().volume() >= LEAST_SAMPLES;
     if enough && mean(&smoothest, Spectrum::correlation) > CORRELATED {
         let sigma = mean(&smoothest, Spectrum::level);
         let even = mean(&spectra(10), Spectrum::level) <= EVEN * sigma;
         let quiet = (0..image.channels()).filter_map(|c| quietest(image.channel(c), size, sigma));
-        let everywhere = quiet.fold(f64::INFINITY, f64::min) >= QUIETEST * sigma;
+        let everywhere = quiet.reduce(f64::min).is_some_and(|level| level >= QUIETEST * sigma);
+        let channels = || smoothest.iter().enumerate();
+        let of_noise = channels().all(|(_, spectrum)| spectrum.frequencies() >= FREQUENCIES);
+        let smooth =
+            channels().any(|(c, spectrum)| common(image.channel(c), size, spectrum) <= COMMON);
         let likely = everywhere
             && even
-            && sigma >= LEAST_CORRELATED * scale
+            && of_noise
+            && smooth
+            && (LEAST_CORRELATED * scale..=MOST_CORRELATED * scale).contains(&sigma)
             && finest >= LEAST_FINEST * sigma;
-        let repeated = |c: usize| repeats(image.channel(c), size);
-        let found = likely && !(0..image.channels()).any(repeated);
+        let found = likely && !repeated();
         return Ok(if found { DetectedNoise::Correlated { sigma } } else { DetectedNoise::None });
     }
     let sigma = finest;
-    if sigma < LEAST_WHITE * scale {
+    if sigma < LEAST_WHITE * scale || repeated() {
         return Ok(DetectedNoise::None);
     }
     let measures = (0..image.channels()).flat_map(|c| measure(image.channel(c), size));

@@ -9,6 +9,13 @@ const SUPPORTING: f32 = 0.2;
 /// Minimum number of neighbourhoods, and minimum fraction of all, for estimating a fraction.
 const FEWEST: usize = 200;
 const FEWEST_FRACTION: f64 = 0.002;
+/// Minimum number of isolated samples of an extreme value: an image has a few of its own.
+const FEWEST_HITS: usize = 10;
+/// Distance up to which isolated samples may come again, number of them that are followed, and
+/// fraction that comes again at one offset above which they form a screen.
+const PERIOD: usize = 12;
+const FOLLOWED: usize = 4000;
+const SCREEN: f64 = 0.5;
 /// Weight of the mean over all patterns with equally many supporting neighbours.
 const PRIOR: f64 = 12.0;
 const PATTERNS: usize = 256;
@@ -50,11 +57,13 @@ impl Plane<'_> {
     /// If all neighbours of a sample are similar and far from an extreme value, a sample of that
     /// value is an impulse: its frequency in such neighbourhoods is the fraction of impulses,
     /// independent of the rest of the image. A page of text has few such neighbourhoods for one of
-    /// the values; then the fraction of the other is used.
+    /// the values; then the fraction of the other is used. The dots of a halftone screen, which
+    /// come again at one offset, are no impulses.
     pub(super) fn extremes(&self) -> [Extreme; 2] {
         let [low, high] = self.range();
         let least = ISOLATED * (high - low);
-        let mut seen = [[0usize; 2]; 2];
+        let mut seen = [0usize; 2];
+        let mut hits: [Vec<usize>; 2] = Default::default();
         for (i, x) in self.samples.iter().enumerate() {
             let neighbours = self.neighbours(i);
             let [darkest, brightest] =
@@ -62,13 +71,19 @@ impl Plane<'_> {
             let margin = least + 0.5 * (brightest - darkest);
             for (extreme, gap) in [(0, darkest - low), (1, high - brightest)] {
                 if gap > margin {
-                    seen[extreme][0] += 1;
-                    seen[extreme][1] += usize::from(*x == [low, high][extreme]);
+                    seen[extreme] += 1;
+                    if *x == [low, high][extreme] {
+                        hits[extreme].push(i);
+                    }
                 }
             }
         }
         let enough = FEWEST.max((FEWEST_FRACTION * self.samples.len() as f64) as usize);
-        let measured = seen.map(|[all, hit]| (all >= enough).then(|| hit as f64 / all as f64));
+        let measured = [0, 1].map(|extreme| {
+            let (all, hits) = (seen[extreme], &hits[extreme]);
+            let of_noise = hits.len() >= FEWEST_HITS && !self.form_screen(hits);
+            (all >= enough).then(|| if of_noise { hits.len() as f64 / all as f64 } else { 0.0 })
+        });
         let fraction = |extreme: usize| measured[extreme].or(measured[1 - extreme]).unwrap_or(0.0);
         [
             Extreme { value: low, fraction: fraction(0) },
@@ -76,22 +91,46 @@ impl Plane<'_> {
         ]
     }
 
+    /// Whether most of these samples, in order, have another one at the same offset.
+    fn form_screen(&self, hits: &[usize]) -> bool {
+        let [height, width] = self.size;
+        let step = hits.len().div_ceil(FOLLOWED).max(1);
+        let inside = |i: usize| {
+            let [y, x] = [i / width, i % width];
+            y + PERIOD < height && (PERIOD..width - PERIOD.min(width)).contains(&x)
+        };
+        let followed: Vec<usize> =
+            hits.iter().copied().step_by(step).filter(|&i| inside(i)).collect();
+        let again = |offset: usize| {
+            let found = |i: &&usize| hits.binary_search(&(**i + offset)).is_ok();
+            followed.iter().filter(found).count() as f64 > SCREEN * followed.len() as f64
+        };
+        // Downwards, and to the left or the right; neighbours cannot both be isolated.
+        let across = (2..=PERIOD).chain((1..=PERIOD).flat_map(|y| {
+            (y * width - PERIOD.min(width)..=y * width + PERIOD).collect::<Vec<usize>>()
+        }));
+        followed.len() >= FEWEST_HITS && across.into_iter().any(again)
+    }
+
     /// Fraction of samples far from neighbours that are similar: impulses of any value in smooth
     /// regions.
     pub(super) fn isolated_fraction(&self) -> f64 {
         let [low, high] = self.range();
         let least = ISOLATED * (high - low);
-        let mut seen = [0usize; 2];
+        let (mut seen, mut hits) = (0usize, Vec::new());
         for (i, &x) in self.samples.iter().enumerate() {
             let neighbours = self.neighbours(i);
             let [darkest, brightest] =
                 neighbours.iter().fold([high, low], |[l, h], &n| [l.min(n), h.max(n)]);
             if brightest - darkest <= least {
-                seen[0] += 1;
-                seen[1] += usize::from(x < darkest - 2.0 * least || x > brightest + 2.0 * least);
+                seen += 1;
+                if x < darkest - 2.0 * least || x > brightest + 2.0 * least {
+                    hits.push(i);
+                }
             }
         }
-        if seen[0] < FEWEST { 0.0 } else { seen[1] as f64 / seen[0] as f64 }
+        let of_noise = seen >= FEWEST && !self.form_screen(&hits);
+        if of_noise { hits.len() as f64 / seen as f64 } else { 0.0 }
     }
 
     /// Probability that each sample of an extreme value is an impulse, with the index of the

@@ -17,11 +17,15 @@ pub(super) fn repeats(samples: &[f32], [height, width]: [usize; 2]) -> bool {
         return false;
     }
     let blocks = Blocks::new(samples, [height, width]);
-    let clipped = blocks.clipped_values();
-    let corners = blocks.corners().iter().filter(|&&corner| blocks.shows_noise(corner, clipped));
-    let mut smoothest: Vec<(f32, usize)> = corners
-        .map(|&corner| (blocks.transform(corner).energy[1..].iter().sum(), corner))
-        .collect();
+    let energies = |clipped: [Option<f32>; 2]| -> Vec<(f32, usize)> {
+        let shown = blocks.corners().iter().filter(|&&corner| blocks.shows_noise(corner, clipped));
+        shown.map(|&i| (blocks.transform(i).energy[1..].iter().sum(), i)).collect()
+    };
+    let mut smoothest = energies(blocks.clipped_values());
+    if smoothest.len() < PATCHES {
+        // Black on white: every block has a clipped value.
+        smoothest = energies([None; 2]);
+    }
     if smoothest.len() < PATCHES {
         return false;
     }

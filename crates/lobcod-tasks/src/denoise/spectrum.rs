@@ -14,8 +14,14 @@ const REFINEMENTS: usize = 6;
 /// Fraction of the variance of Gaussian noise that is left when its negative half is set to 0:
 /// `1/2 - 1/(2 pi)`.
 const LEFT_BY_CLIPPING: f32 = 0.341;
-/// Lower bound of the variance, in units of the mean, when it is a divisor.
+/// Lower bound of the variance, in units of the mean, when it is a divisor: in patches and in
+/// blocks, whose high frequencies a JPEG file may have removed.
 const FLOOR: f64 = 1e-3;
+const BLOCK_FLOOR: f64 = 0.02;
+/// Fraction of the blocks that [`common`] measures.
+const FIFTH: f64 = 0.2;
+/// Tolerance of the bound that a spectrum sets at half the resolution: spectra are estimates.
+const SLACK: f64 = 1.3;
 
 /// A block that may be among the smoothest.
 struct Candidate {
@@ -118,22 +124,46 @@ impl Spectrum {
         (mean(3..=5) / mean(10..=14).max(f64::MIN_POSITIVE)).sqrt()
     }
 
+    /// Effective number of frequencies: 63 for white noise, 1 for a wave.
+    pub(super) fn frequencies(&self) -> f64 {
+        let sum: f64 = self.0[1..].iter().sum();
+        let squares: f64 = self.0[1..].iter().map(|v| v * v).sum();
+        sum * sum / squares.max(f64::MIN_POSITIVE)
+    }
+
+    /// Upper bound of the spectrum of the same noise at half the resolution.
+    ///
+    /// Means of 2x2 samples keep a quarter of the variance of the lower half of the frequencies.
+    pub(super) fn bound_of_half(&self) -> Self {
+        let variance = |i: usize| self.variance([i / SIDE, i % SIDE].map(|f| f as f64 / 16.0));
+        Self(std::array::from_fn(|i| 0.25 * SLACK * variance(i)))
+    }
+
+    /// The smaller variance at each frequency.
+    pub(super) fn at_most(&self, bound: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i].min(bound.0[i])))
+    }
+
     /// The same spectrum at another noise level.
     pub(super) fn scaled(&self, factor: f64) -> Self {
         Self(self.0.map(|variance| variance * factor * factor))
     }
 
-    /// Standard deviation at a frequency of `u / h` and `v / w` of the largest, interpolated.
-    fn deviation(&self, [u, v]: [f64; 2]) -> f64 {
+    /// Variance at a frequency of `u / h` and `v / w` of the largest, interpolated.
+    fn variance(&self, [u, v]: [f64; 2]) -> f64 {
         let split = |f: f64| {
             let at = (f * SIDE as f64).min((SIDE - 1) as f64);
             (at as usize, (at as usize + 1).min(SIDE - 1), at.fract())
         };
         let ((top, bottom, y), (left, right, x)) = (split(u), split(v));
         let row = |r: usize| (1.0 - x) * self.0[r * SIDE + left] + x * self.0[r * SIDE + right];
-        let variance = (1.0 - y) * row(top) + y * row(bottom);
+        (1.0 - y) * row(top) + y * row(bottom)
+    }
+
+    /// Standard deviation at a frequency, large enough for a divisor.
+    fn deviation(&self, frequency: [f64; 2]) -> f64 {
         let mean = self.level().powi(2);
-        variance.max(FLOOR * mean).max(f64::MIN_POSITIVE).sqrt()
+        self.variance(frequency).max(FLOOR * mean).max(f64::MIN_POSITIVE).sqrt()
     }
 
     /// Matrices that whiten the noise in patches of `h` x `w` samples, preserving its level, and
@@ -174,9 +204,7 @@ impl Spectrum {
 pub(super) fn quietest(samples: &[f32], size: [usize; 2], level: f64) -> Option<f64> {
     let blocks = Blocks::new(samples, size);
     let (clipped, ends) = (blocks.clipped_values(), blocks.crowded_ends());
-    let is_clipped =
-        |corner: usize| blocks.samples(corner).flatten().any(|x| clipped.contains(&Some(*x)));
-    let corners = blocks.corners().iter().filter(|corner| !is_clipped(**corner));
+    let corners = blocks.corners().iter().filter(|corner| !blocks.is_clipped(**corner, clipped));
     let energy = |&corner: &usize| {
         let block = blocks.transform(corner);
         let energy = block.energy[1..].iter().sum::<f32>();
@@ -190,6 +218,27 @@ pub(super) fn quietest(samples: &[f32], size: [usize; 2], level: f64) -> Option<
     let count = FEWEST.max((FRACTION * energies.len() as f64) as usize);
     let mean = energies[..count].iter().map(|e| f64::from(*e)).sum::<f64>() / count as f64;
     Some((mean / (LEN - 1) as f64).sqrt())
+}
+
+/// Largest level in the smoothest fifth of the blocks of a channel that are not clipped: about 1 for
+/// noise with this spectrum, more for texture.
+pub(super) fn common(samples: &[f32], size: [usize; 2], spectrum: &Spectrum) -> f64 {
+    let blocks = Blocks::new(samples, size);
+    let clipped = blocks.clipped_values();
+    let least = BLOCK_FLOOR * spectrum.level().powi(2);
+    let inverse = spectrum.0.map(|v| (1.0 / v.max(least).max(f64::MIN_POSITIVE)) as f32);
+    let corners = blocks.corners().iter().filter(|corner| !blocks.is_clipped(**corner, clipped));
+    let level = |&corner: &usize| {
+        let energy = blocks.transform(corner).energy;
+        energy.iter().zip(&inverse).skip(1).map(|(e, inverse)| e * inverse).sum::<f32>()
+    };
+    let mut levels: Vec<f32> = corners.map(level).collect();
+    if levels.is_empty() {
+        return f64::INFINITY;
+    }
+    let place = (FIFTH * levels.len() as f64) as usize;
+    let (_, found, _) = levels.select_nth_unstable_by(place, f32::total_cmp);
+    (f64::from(*found) / (LEN - 1) as f64).sqrt()
 }
 
 /// The half a frequency belongs to: squares of a chessboard two frequencies wide, so that symmetric

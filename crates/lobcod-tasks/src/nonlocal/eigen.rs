@@ -2,6 +2,9 @@
 
 /// Smallest off-diagonal entry, relative to its neighbours on the diagonal, that is not zero.
 const NEGLIGIBLE: f32 = f32::EPSILON;
+/// Off-diagonal entries up to this are zero: their squares would underflow. Matrices are in units of
+/// the noise.
+const TINY: f32 = 1e-15;
 /// Steps per eigenvalue; two are usual.
 const MOST_STEPS: usize = 60;
 
@@ -52,7 +55,7 @@ impl Eigen {
             let v = &mut self.reflections[k * n..][..n];
             v.copy_from_slice(&matrix[k * n..][..n]);
             let v = &mut v[first..];
-            if dot(&v[1..], &v[1..]) == 0.0 {
+            if dot(&v[1..], &v[1..]) <= TINY * TINY {
                 self.off_diagonal[k] = v[0];
                 self.factors[k] = 0.0;
                 continue;
@@ -88,7 +91,9 @@ impl Eigen {
         e[n - 1] = 0.0;
         for l in 0..n {
             for _ in 0..MOST_STEPS {
-                let small = |m: &usize| e[*m].abs() <= NEGLIGIBLE * (d[*m].abs() + d[*m + 1].abs());
+                let small = |m: &usize| {
+                    e[*m].abs() <= f32::max(TINY, NEGLIGIBLE * (d[*m].abs() + d[*m + 1].abs()))
+                };
                 let m = (l..n - 1).find(small).unwrap_or(n - 1);
                 if m == l {
                     break;
@@ -192,6 +197,22 @@ mod tests {
 
     fn noise(count: usize) -> impl Iterator<Item = f32> {
         (0..count as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 8e6 - 1.0)
+    }
+
+    #[test]
+    fn entries_whose_squares_underflow_are_zero() {
+        let n = 5;
+        for tiny in [1e-16f32, 1e-20, 1e-22] {
+            let entry = |i: usize| if i.is_multiple_of(n + 1) { (i / n) as f32 } else { tiny };
+            let mut matrix: Vec<f32> = (0..n * n).map(entry).collect();
+            let mut eigen = Eigen::new(n);
+            eigen.decompose(&mut matrix);
+            let mut values = eigen.values.clone();
+            values.sort_by(f32::total_cmp);
+            for (i, value) in values.iter().enumerate() {
+                assert!((value - i as f32).abs() < 1e-5, "{tiny}: {values:?}");
+            }
+        }
     }
 
     #[test]

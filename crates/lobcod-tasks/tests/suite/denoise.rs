@@ -393,6 +393,55 @@ fn strokes_are_not_impulses() {
     }
 }
 
+/// A halftone screen: black dots on white, or on grey.
+fn screen(paper: f32) -> Signal<f32> {
+    let [height, width] = [90, 120];
+    let dot =
+        |i: usize| i / width % 4 == 1 && (i % width + i / width / 4 % 2 * 2).is_multiple_of(5);
+    let data = (0..height * width).map(|i| if dot(i) { 0.0 } else { paper }).collect();
+    Signal::from_planar(Extent::new(&[height, width]).unwrap(), 1, data).unwrap()
+}
+
+#[test]
+fn a_halftone_screen_is_not_impulses() {
+    for paper in [255.0, 140.0] {
+        let mut clean = screen(paper);
+        // White somewhere, so that the paper is not an extreme value.
+        clean.data_mut()[..240].fill(255.0);
+        assert_eq!(detect_noise(&clean, 255.0).unwrap(), DetectedNoise::None, "{paper}");
+        let untouched = run(DenoiseParams::new(Noise::Impulse { share: None }), &clean);
+        assert!(psnr(&untouched.image, &clean, 255.0).unwrap() >= 45.0, "{paper}");
+        // As many dots, but anywhere.
+        let mut scattered = screen(paper);
+        let draw = draws(scattered.data().len(), 3);
+        for (i, x) in scattered.data_mut().iter_mut().enumerate() {
+            *x = if i < 240 {
+                255.0
+            } else if draw[i] < 0.05 {
+                0.0
+            } else {
+                paper
+            };
+        }
+        let found = detect_noise(&scattered, 255.0).unwrap();
+        assert!(matches!(found, DetectedNoise::Impulses { .. }), "{paper}: {found:?}");
+    }
+}
+
+/// Fewer than ten isolated black dots, such as full stops, belong to the image.
+#[test]
+fn a_few_dots_are_not_impulses() {
+    let extent = Extent::new(&[64, 64]).unwrap();
+    let image = |dots: usize| {
+        let mut data: Vec<f32> = (0..64 * 64).map(|i| 255.0 - (i % 64) as f32).collect();
+        (0..dots).for_each(|k| data[(3 + 61 * k * k) % 4000] = 0.0);
+        Signal::from_planar(extent, 1, data).unwrap()
+    };
+    assert_eq!(detect_noise(&image(9), 255.0).unwrap(), DetectedNoise::None);
+    let many = detect_noise(&image(30), 255.0).unwrap();
+    assert!(matches!(many, DetectedNoise::Impulses { .. }), "{many:?}");
+}
+
 #[test]
 fn the_fraction_of_impulses_need_not_be_given() {
     let clean = truth(1);
@@ -488,6 +537,47 @@ fn clipped_shadows_do_not_hide_correlated_noise() {
     let score = |image: &Signal<f32>| psnr(image, &clean, 255.0).unwrap();
     assert!(score(&answer.image) > score(&image) + 1.0, "{}", score(&answer.image));
     assert_eq!(detect_noise(&clipped_shading(0.0)[1], 255.0).unwrap(), DetectedNoise::None);
+}
+
+/// Soft blobs of a few sizes, as in a sharp photograph of leaves, with the errors of a JPEG file.
+fn blobs() -> Signal<f32> {
+    let [height, width] = [128, 128];
+    let draw = draws(4 * 260, 9);
+    let mut data = vec![100.0f32; height * width];
+    for blob in draw.chunks_exact(4) {
+        let centre = [blob[0] * height as f64, blob[1] * width as f64];
+        let (radius, shade) = (3.0 + 9.0 * blob[2], 40.0 + 170.0 * blob[3]);
+        for (i, x) in data.iter_mut().enumerate() {
+            let [y, x_at] = [i / width, i % width].map(|v| v as f64);
+            let distance = (y - centre[0]).hypot(x_at - centre[1]);
+            let cover = (0.5 + 0.4 * (radius - distance)).clamp(0.0, 1.0);
+            let shaded = shade + 6.0 * (x_at - centre[1]);
+            *x += (cover * (shaded - f64::from(*x))) as f32;
+        }
+    }
+    let errors = normal(data.len(), 13);
+    let data = data.iter().zip(errors).map(|(x, e)| x + 0.6 * e as f32).collect();
+    Signal::from_planar(Extent::new(&[height, width]).unwrap(), 1, data).unwrap()
+}
+
+#[test]
+fn slopes_are_not_correlated_noise() {
+    assert_eq!(detect_noise(&blobs(), 255.0).unwrap(), DetectedNoise::None);
+}
+
+/// What is removed is not stronger than the noise, in texture neither.
+#[test]
+fn correlated_noise_is_removed_from_texture_with_care() {
+    let (clean, sigma) = (blobs(), 10.0);
+    let image = with_correlated_noise(&clean, sigma);
+    let answer = run(DenoiseParams::new(Noise::Correlated { sigma: Some(sigma) }), &image);
+    let removed = answer.image.data().iter().zip(image.data()).map(|(a, b)| f64::from(a - b));
+    let squares: Vec<f64> = removed.map(|r| r * r).collect();
+    let level = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+    assert!((0.2 * sigma..=1.2 * sigma).contains(&level), "{level}");
+    let score = |image: &Signal<f32>| psnr(image, &clean, 255.0).unwrap();
+    let [before, after] = [&image, &answer.image].map(score);
+    assert!(after > before, "{before} dB became {after}");
 }
 
 /// A pattern of small squares with the errors of a JPEG file has no smooth place, but no noise.
