@@ -101,10 +101,10 @@ fn known_samples_are_kept_and_the_fit_is_close_to_them() {
 
 #[test]
 fn what_is_far_from_holes_does_not_matter() {
-    let truth = image(96, 64, 1);
-    let known: Vec<bool> = (0..96 * 64).map(|i| !(31..34).contains(&(i % 64))).collect();
+    let truth = image(96, 160, 1);
+    let known: Vec<bool> = (0..96 * 160).map(|i| !(79..82).contains(&(i % 160))).collect();
     let mut other = truth.clone();
-    let far = other.data_mut().iter_mut().enumerate().filter(|(i, _)| i % 64 < 4);
+    let far = other.data_mut().iter_mut().enumerate().filter(|(i, _)| i % 160 < 30);
     far.for_each(|(i, x)| *x = ((i * 37) % 251) as f32);
     let filled = fill(usual(), &truth, &known).image;
     let differing = fill(usual(), &other, &known).image;
@@ -137,9 +137,10 @@ fn atoms_learnt_on_the_damaged_image_dominate_if_given_ones_fail() {
     let tiles = (0..96 * 96).map(|i| noise((i / 96) % 7 * 9 + (i % 96) % 9)).collect();
     let truth = Signal::from_planar(Extent::new(&[96, 96]).unwrap(), 1, tiles).unwrap();
     let known = half(truth.extent());
-    let given = fill(usual(), &truth, &known);
+    let given = fill(usual().with(|p| p.groups = 0), &truth, &known);
     let learnt = fill(
         usual().with(|p| {
+            p.groups = 0;
             p.learn = true;
             p.windows = vec![1.0, 0.5];
         }),
