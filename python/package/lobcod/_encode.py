@@ -147,7 +147,7 @@ def _encode_whole(image: Image, atoms: Array, options: dict[str, Any]) -> Codes:
     )
 
 
-_ROUNDING = 1e-5
+_ROUNDING = 1e-4
 """Gaps that rounding errors of single precision may leave."""
 
 
