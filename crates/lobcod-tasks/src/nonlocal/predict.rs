@@ -3,7 +3,8 @@
 use super::eigen::dot;
 use super::group::{Group, multiply};
 
-/// Least noise in known samples, relative to the sum of all variances: less is beyond `f32`.
+/// Least noise in known samples, relative to the sum of all variances: less is lost in
+/// the rounding of `f32`.
 const LEAST_NOISE: f32 = 3e-7;
 
 /// Scratch memory for a patch of `n` samples.

@@ -245,8 +245,8 @@ pub fn certificate(
     let (data_term, objective) = (m.data_term(), m.objective(penalty));
     let s = if m.largest_correlation > penalty { penalty / m.largest_correlation } else { 1.0 };
     let dual = m.dual(s).max(better_dual).max(m.elastic_dual().unwrap_or(f64::NEG_INFINITY));
-    // By weak duality the gap is negative only by rounding: of the residual, next to codes that are
-    // far larger. What it amounts to is then all that is known of the gap.
+    // Weak duality: only rounding makes the gap negative, above all where codes are far larger than
+    // the residual. The size of that error is then reported as the gap.
     let usual = 1e-5 * objective.abs() + f64::MIN_POSITIVE;
     let rounded = (m.weighted_l1 + m.residual_energy.sqrt()).powi(2) * f64::from(f32::EPSILON);
     let below = dual - objective > usual + rounded;
