@@ -18,6 +18,7 @@
 
 import argparse
 import json
+import sys
 import warnings
 from pathlib import Path
 
@@ -92,24 +93,23 @@ def scores_of_peers(name, noisy, sigma, clean, file):
 
 
 def gaussian(images, levels, with_peers, file, save):
-    columns = ["image", "sigma", "noisy", "lobcod", "`--preset fast`", "`--preset best`", "`--method convolutional`"]
-    columns += ["scikit-learn", "SPORCO", "BM3D"] * with_peers
-    table = Table("denoise-gaussian", "Denoising compared with other programs", columns, save)
-    rows = {sigma: [] for sigma in levels}
-    for name in images:
-        clean = middle(grey(DATA / f"standard/{name}.png"))
-        for sigma in levels:
+    ways = {f"`--preset {preset}`": ("--preset", preset) for preset in ("fast", "standard", "best")}
+    ways["`--method convolutional`"] = ("--method", "convolutional")
+    columns = ["sigma", "noisy", *ways, *["scikit-learn", "SPORCO", "BM3D"] * with_peers]
+    title = f"Denoising compared with other programs, means of {len(images)} images"
+    table = Table("denoise-gaussian", title, columns, save)
+    for sigma in levels:
+        rows = []
+        for name in images:
+            clean = middle(grey(DATA / f"standard/{name}.png"))
             noisy = clean + np.random.default_rng(0).normal(0, sigma, clean.shape)
-            ways = ((), ("--preset", "fast"), ("--preset", "best"), ("--method", "convolutional"))
             row = [psnr(noisy, clean)]
-            row += [psnr(denoise(noisy, "--noise", f"gaussian:{sigma}", *options)[0], clean) for options in ways]
+            row += [psnr(denoise(noisy, "--noise", f"gaussian:{sigma}", *words)[0], clean) for words in ways.values()]
             if with_peers:
                 row += scores_of_peers(name, noisy, sigma, clean, file)
-            rows[sigma].append(row)
-            table.add(name.capitalize(), sigma, *(f"{value:.2f}" for value in row))
-    for sigma in levels:
-        means = np.mean(rows[sigma], axis=0)
-        table.add(f"mean of the {len(images)}", sigma, *(f"{value:.2f}" for value in means))
+            rows.append(row)
+            print(name, sigma, *(f"{value:.2f}" for value in row), file=sys.stderr, flush=True)
+        table.add(sigma, *(f"{value:.2f}" for value in np.mean(rows, axis=0)))
     table.close()
 
 

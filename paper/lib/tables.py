@@ -155,6 +155,11 @@ def decibels(cell):
     return f"{cell['psnr_db']:.2f}" + (f" ({cell['seconds']:.1f} s)" if cell["seconds"] is not None else "")
 
 
+def mean(values):
+    """Of PSNRs, if all are known."""
+    return "-" if None in values else f"{sum(values) / len(values):.2f}"
+
+
 def inpainting():
     kept = load("inpainting")
     parts = kept["parts"]
@@ -164,12 +169,13 @@ def inpainting():
     if found & set(titles.IMAGES):
         for title, values in titles.PAPER_INPAINTING.items():
             printed = dict(zip(titles.IMAGES, values, strict=True))
-            rows.append([f"paper: {title}", *(f"{printed[n]:.2f}" if n in printed else "-" for n in names)])
+            cells = [f"{printed[n]:.2f}" if n in printed else "-" for n in names]
+            rows.append([f"paper: {title}", *cells, mean([printed.get(n) for n in names])])
     for key, title in titles.INPAINTING.items():
         cells = [parts.get(f"{key}/{name}", {}) for name in names]
         if any("psnr_db" in cell for cell in cells):
-            rows.append([title, *map(decibels, cells)])
-    return [*table(["PSNR dB", *names], rows), *failures(parts, {}), *origin_of_parts(kept)]
+            rows.append([title, *map(decibels, cells), mean([cell.get("psnr_db") for cell in cells])])
+    return [*table(["PSNR dB", *names, "mean"], rows), *failures(parts, {}), *origin_of_parts(kept)]
 
 
 def fusion():
