@@ -7,10 +7,11 @@ use crate::dictionary::Chosen;
 use crate::engine;
 use crate::flow::Flow;
 use crate::input::about;
+use crate::slices::read_shape;
 use crate::values::{Bytes, EngineChoice};
 use lobcod::engine::CpuEngine;
 use lobcod::{Dictionary, Error, Extent, Real};
-use lobcod_io::{ReadOptions, read_shape};
+use lobcod_io::ReadOptions;
 use std::path::PathBuf;
 
 /// Memory the process uses besides its allocations: code, stacks and fragmentation.

@@ -18,13 +18,14 @@ use crate::params::time_limit;
 use crate::progress::Watcher;
 use crate::report::{BeforeAfter, DenoisedPage, Fact, PursuitPage};
 use crate::score::{Score, read_reference};
+use crate::slices::{Slices, read_image};
 use crate::trial::{self, Trial, part_of, trial_params};
 use crate::values::{EngineChoice, Preset};
 use crate::white::White;
 use anyhow::{Result, bail, ensure};
 use lobcod::engine::CpuEngine;
 use lobcod::{Answer, Dictionary, Extent, Signal, Status};
-use lobcod_io::{Axes, FileKind, Image, ReadOptions, WriteOptions, read_image, write_image};
+use lobcod_io::{Axes, FileKind, Image, ReadOptions, WriteOptions, write_image};
 use lobcod_tasks::denoise::{
     DenoiseParams, Denoised, Denoiser, DetectedNoise, Effort, Method, Noise, detect_noise,
 };
@@ -35,7 +36,8 @@ flow!(DenoiseArgs, "denoise");
 
 impl Command for DenoiseArgs {
     fn run(&self) -> Result<Outcome> {
-        batch::run(self)
+        let is_stack = Slices::of(&self.files.image, &options(self))?.is_some();
+        if is_stack && self.files.more.is_empty() { run(self) } else { batch::run(self) }
     }
 
     fn console(&mut self) -> Option<&mut ConsoleArgs> {
@@ -83,6 +85,14 @@ impl OnImages for DenoiseArgs {
     }
 }
 
+fn options(args: &DenoiseArgs) -> ReadOptions {
+    ReadOptions {
+        axes: args.axes(),
+        scale: args.scale.value(),
+        max_bytes: args.run.max_memory.map(|bytes| bytes.0),
+    }
+}
+
 /// Removes the noise from the image.
 fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let denoiser = denoiser(args)?;
@@ -98,17 +108,17 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
     );
     let flow = args.flow();
     flow.begin()?;
-    check_answer(&args.output)?;
+    let options = options(args);
+    let slices = Slices::of(&args.files.image, &options)?;
+    match slices {
+        Some(_) => Slices::check_output(&args.output)?,
+        None => check_answer(&args.output)?,
+    }
     let dictionary = args.dictionary.file();
     keep_inputs(
         [&args.files.image].into_iter().chain(&args.scoring.reference).chain(dictionary),
         [&args.output],
     )?;
-    let options = ReadOptions {
-        axes: args.axes(),
-        scale: args.scale.value(),
-        max_bytes: args.run.max_memory.map(|bytes| bytes.0),
-    };
     let file = &args.files.image;
     Budget::check_task(
         &flow,
@@ -139,7 +149,17 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
         p.scale = white.value;
     });
     let denoiser = denoiser.check()?;
-    flow.finish(Denoising { args, denoiser, options, image, chosen, white, reference, budget })
+    flow.finish(Denoising {
+        args,
+        denoiser,
+        options,
+        slices,
+        image,
+        chosen,
+        white,
+        reference,
+        budget,
+    })
 }
 
 /// An image to denoise.
@@ -147,6 +167,8 @@ struct Denoising<'a> {
     args: &'a DenoiseArgs,
     denoiser: Denoiser,
     options: ReadOptions,
+    /// The files of the image, if it is a stack of them.
+    slices: Option<Slices>,
     image: Image<f32>,
     chosen: Chosen<f32>,
     white: White,
@@ -245,19 +267,19 @@ impl Finished for Clean<'_> {
     }
 
     fn save(&mut self) -> Result<()> {
-        let Denoising { args, image, white, reference, options, .. } = &self.job;
-        let depth = FileKind::from_path(&args.output)?.nearest_depth(image.depth);
-        write_image(
-            &args.output,
-            &self.denoised.image,
-            &WriteOptions {
-                axes: image.axes,
-                depth,
-                scale: white.value,
-                sample_rate: None,
-                metadata: image.metadata.clone(),
-            },
-        )?;
+        let Denoising { args, image, white, reference, options, slices, .. } = &self.job;
+        let kind = FileKind::from_path(&args.output);
+        let writing = WriteOptions {
+            axes: image.axes,
+            depth: kind.map_or(image.depth, |kind| kind.nearest_depth(image.depth)),
+            scale: white.value,
+            sample_rate: None,
+            metadata: image.metadata.clone(),
+        };
+        match slices {
+            Some(slices) => slices.write(&args.output, &self.denoised.image, &writing)?,
+            None => write_image(&args.output, &self.denoised.image, &writing)?,
+        }
         let given = args.scoring.score.peak;
         white.warn(&args.files.image, reference.is_some() && given.is_none(), Some(&args.output));
         if let Some(truth) = reference {

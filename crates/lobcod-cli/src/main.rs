@@ -38,6 +38,7 @@ mod report;
 mod score;
 mod separate;
 mod show;
+mod slices;
 mod studio;
 mod synthesis;
 mod trial;

@@ -4,10 +4,11 @@ use crate::args::{InputArgs, RunArgs, ScoringArgs, USUAL_SCALE};
 use crate::input::read_options;
 use crate::output::summary;
 use crate::output::table::plural;
+use crate::slices::{read_image, read_shape};
 use crate::white::White;
 use anyhow::{Result, ensure};
 use lobcod::{Code, Extent, Real, Signal};
-use lobcod_io::{ReadOptions, read_image, read_shape};
+use lobcod_io::ReadOptions;
 use lobcod_tasks::metrics;
 use std::path::{Path, PathBuf};
 

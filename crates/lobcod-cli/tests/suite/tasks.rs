@@ -224,6 +224,57 @@ fn stacks_are_denoised_as_volumes_and_as_sequences() {
 }
 
 #[test]
+fn images_in_a_folder_are_denoised_as_one_stack() {
+    let desk = Desk::new();
+    let [depth, rows, columns] = [5, 30, 33];
+    let noise = |i: usize| f32::from((i as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] / 5);
+    for channels in [1, 3] {
+        let axes = if channels == 1 { "dhw" } else { "thwc" };
+        let clean = texture(&[depth, rows, columns], channels, 0.0);
+        let noisy = clean.data().iter().enumerate().map(|(i, x)| x / 2.0 + noise(i)).collect();
+        let noisy = Signal::from_planar(clean.extent(), channels, noisy).unwrap();
+        let (stack, folder) = (format!("{axes}.npy"), format!("{axes}-slices"));
+        desk.write(&stack, &noisy, Depth::F32);
+        std::fs::create_dir(desk.path(&folder)).unwrap();
+        let slice_of = |stack: &Signal<f32>, i: usize| {
+            let area = rows * columns;
+            let planes = stack.data().chunks_exact(depth * area);
+            let data = planes.flat_map(|plane| plane[i * area..][..area].to_vec()).collect();
+            Signal::from_planar(Extent::new(&[rows, columns]).unwrap(), channels, data).unwrap()
+        };
+        for i in 0..depth {
+            desk.write(&format!("{folder}/{i}.npy"), &slice_of(&noisy, i), Depth::F32);
+        }
+        let run = |image: &str, output: &str| {
+            let options = format!("--noise gaussian:15 --axes {axes} --reference {stack}");
+            desk.json(&format!("denoise {image} -o {output} {options}"))
+        };
+        let whole = run(&stack, "whole.npy");
+        let sliced = run(&folder, &format!("{folder}-clean"));
+        assert_eq!(whole["psnr_db"], sliced["psnr_db"]);
+        assert_eq!(whole["psnr_output_db"], sliced["psnr_output_db"]);
+        run(&folder, "one.npy");
+        let axes = if channels == 1 { Axes::Dhw } else { Axes::Dhwc };
+        let options = ReadOptions { axes: Some(axes), ..ReadOptions::default() };
+        let read_stack = |name| read_image::<f32>(&desk.path(name), &options).unwrap().signal;
+        let expected = read_stack("whole.npy");
+        assert_eq!(read_stack("one.npy"), expected);
+        for i in 0..depth {
+            let (found, _) = read(&desk, &format!("{folder}-clean/{i}.npy"));
+            assert_eq!(found, slice_of(&expected, i), "slice {i}");
+        }
+        let into_itself = desk.run(&format!("denoise {folder} -o {folder} --axes {}", "dhw"));
+        assert_eq!(into_itself.status.code(), Some(1));
+    }
+    desk.write("dhw-slices/5.npy", &texture(&[20, 33], 1, 0.0), Depth::F32);
+    let refused = desk.run("denoise dhw-slices -o out --axes dhw --noise 15");
+    assert_eq!(refused.status.code(), Some(1));
+    let words = String::from_utf8_lossy(&refused.stderr);
+    assert!(words.contains("5.npy is 33x20, but dhw-slices/0.npy is 33x30"), "{words}");
+    assert!(!desk.path("out").exists());
+}
+
+#[test]
 fn denoise_scores_what_it_writes() {
     let desk = Desk::new();
     let clean = texture(&SIZE, 1, 0.0);
