@@ -21,6 +21,9 @@ pub struct AnswerReport {
     pub learnt: bool,
     /// Its weight in the average.
     pub weight: f64,
+    /// Root mean square error at the held-out samples, before they were included again; `None` if
+    /// none are held out.
+    pub held_out_error: Option<f64>,
     /// Its final penalty.
     pub penalty: f64,
     /// Non-zero codes.
