@@ -57,6 +57,7 @@ pub fn improve<T: Real>(
     if scale == 0.0 {
         return Ok((image.clone(), errors.to_vec()));
     }
+    run.note_memory(memory(effort, image.extent(), image.channels(), threads));
     // In units of that error, so that numbers are of moderate size.
     let scaled = |x: T| (x.to_f64() / scale) as f32;
     let known = |of: Use| scene.weights(of).iter().map(|&w| w != T::ZERO).collect::<Vec<bool>>();

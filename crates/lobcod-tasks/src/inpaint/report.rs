@@ -52,7 +52,7 @@ pub struct InpaintReport {
     pub support_sweeps: usize,
     /// Wall time in seconds.
     pub seconds: f64,
-    /// Memory of the largest session, in bytes.
+    /// Memory of the largest session, or of the groups of similar patches, in bytes.
     pub working_memory_bytes: u64,
     /// Threads used.
     pub threads: usize,
