@@ -103,14 +103,20 @@ impl Watcher {
         match (now.pass, self.steps) {
             (Some(pass), Some((step, steps))) => format!("{step} {pass} of {steps}"),
             _ => {
-                let sweeps = plural(now.discovery_sweeps + now.support_sweeps, "sweep");
+                let sweeps = match now.discovery_sweeps + now.support_sweeps {
+                    0 => String::new(),
+                    count => plural(count, "sweep"),
+                };
                 let (number, count) = batch();
                 let image = if count == 1 {
                     String::new()
                 } else {
-                    format!("image {} of {count}, ", number + 1)
+                    format!("image {} of {count}", number + 1)
                 };
-                format!("{}: {image}{sweeps}", self.task)
+                let words = [image, sweeps].into_iter().filter(|words| !words.is_empty());
+                let words = words.collect::<Vec<_>>().join(", ");
+                let colon = if words.is_empty() { "" } else { ": " };
+                format!("{}{colon}{words}", self.task)
             }
         }
     }

@@ -49,6 +49,9 @@ def inpaint(image: Any, **options: Any) -> Any:
     given = read_image(image, options["channel_axis"], options["known"], axes_known=dictionary is not None)
     if dictionary is None and preset == "best" and given.rank == 2:
         dictionary = ["natural-12x12-128", "natural"]
+    if dictionary is not None and preset == "fast" and options["variants"] is None:
+        # Atoms that are given are used.
+        options["variants"] = 1
     several = dictionary if isinstance(dictionary, (list, tuple)) else [dictionary]
     precision = options["precision"] = precision_of(options["precision"], given.dtype)
     options["threads"] = threads_for(options["threads"], given.array.size)

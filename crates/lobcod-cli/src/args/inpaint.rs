@@ -61,8 +61,8 @@ pub struct InpaintArgs {
     /// Trade-off between speed and quality; each preset is a shorthand for the options listed.
     #[arg(long, value_enum, default_value_t = Preset::Standard, help_heading = "Solver")]
     pub preset: Preset,
-    /// Number of mirrored and rotated copies of each dictionary to average [default: depends on
-    /// the preset].
+    /// Number of mirrored and rotated copies of each dictionary to average; 0: images are filled by
+    /// groups of similar patches alone [default: depends on the preset].
     #[arg(long, value_name = "N", help_heading = "Solver")]
     pub variants: Option<usize>,
     /// Window sizes of the base layer, in atom lengths; the results are averaged [default: depends

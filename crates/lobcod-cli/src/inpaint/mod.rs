@@ -165,13 +165,19 @@ impl<'a, T: Real> Job for Filling<'a, T> {
         let missing = missing::count(signal, &self.known);
         let windows = params.windows.iter().map(|w| number(*w)).collect::<Vec<_>>().join(", ");
         let learnt = if params.learn { ", and learnt dictionaries" } else { "" };
-        let copies = match params.variants {
-            1 => "1 copy".into(),
-            n => format!("{n} copies"),
+        let inpaint_by_groups = self.inpaint.is_without_codes(signal.extent());
+        let copies = match params.variants.max(1) {
+            1 => "1 copy of each dictionary".into(),
+            n => format!("{n} copies of each dictionary"),
+        };
+        let averages = if inpaint_by_groups {
+            "smooth interpolation and groups of similar patches".into()
+        } else {
+            format!("{copies}, base windows {windows}{learnt}")
         };
         let rows = vec![
             ("missing", self.missing.words(shape.0).unwrap_or_else(|| "nothing".into())),
-            ("averages", format!("{copies} of each dictionary, base windows {windows}{learnt}")),
+            ("averages", averages),
             ("penalty", params.penalty.map_or("auto".into(), number)),
         ];
         let settings = json::Settings::Inpaint {

@@ -15,7 +15,9 @@ pub fn inpaint(args: &InpaintArgs) -> Result<Inpainter> {
     });
     params.penalty = args.penalty.0;
     params.learn = args.learn.map_or(params.learn, |learn| learn == LearnChoice::Image);
-    params.variants = args.variants.unwrap_or(params.variants);
+    // Atoms that are given are used.
+    let least = usize::from(!args.dictionary.is_empty() || args.size.size.is_some());
+    params.variants = args.variants.unwrap_or(params.variants.max(least));
     params.windows = args.windows.clone().unwrap_or(params.windows);
     params.density = args.density.unwrap_or(params.density);
     params.groups = args.groups.unwrap_or(params.groups);

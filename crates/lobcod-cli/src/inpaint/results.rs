@@ -146,20 +146,23 @@ impl<T: Real> Finished for Results<'_, T> {
             let copied = plural(self.copied_pixels(), "pixel");
             table.row("copied", format!("{copied} of wide holes (--fill model copies nothing)"));
         }
-        for chosen in chosen {
-            table.row("dictionary", chosen.words());
+        if self.is_coded() {
+            for chosen in chosen {
+                table.row("dictionary", chosen.words());
+            }
+            table.row("penalty", self.penalty_words());
         }
-        table.row("penalty", self.penalty_words());
         if report.answers.len() > 1 {
             table.row("averaged", self.answer_words());
         }
         table.row("status", ending(report.status));
         let sweeps = format!(
-            "{} over all needles and {} over the non-zeros",
+            "{} over all needles and {} over the non-zeros, ",
             plural(report.discovery_sweeps, "sweep"),
             count(report.support_sweeps)
         );
-        table.row("run", format!("{:.2} s, {sweeps}, {}", report.seconds, self.means()));
+        let sweeps = if self.is_coded() { sweeps } else { String::new() };
+        table.row("run", format!("{:.2} s, {sweeps}{}", report.seconds, self.means()));
         if let Some(scores) = &self.scores {
             table.row(
                 "PSNR",
@@ -212,6 +215,12 @@ impl<T: Real> Results<'_, T> {
     /// Number of pixels copied from elsewhere in the image.
     fn copied_pixels(&self) -> usize {
         self.answer.copied.iter().flatten().filter(|&&copied| copied).count()
+    }
+
+    /// Whether there are codes: not if nothing was missing or groups of similar patches sufficed.
+    fn is_coded(&self) -> bool {
+        let answers = &self.answer.report.answers;
+        answers.is_empty() || answers.iter().any(|answer| answer.dictionary.is_some())
     }
 
     /// Peak value of the scores.
@@ -278,7 +287,6 @@ impl<T: Real> Results<'_, T> {
         let mut facts = vec![
             Fact::new("status", report.status, ""),
             Fact::new("missing", self.missing_words(), ""),
-            Fact::new("penalty", number(report.penalty), self.penalty_words()),
             Fact::new("averaged", report.answers.len(), self.answer_words()),
             Fact::new("time", format!("{:.2} s", report.seconds), "without reading and writing"),
             Fact::new(
@@ -292,6 +300,9 @@ impl<T: Real> Results<'_, T> {
                 format!("{}, {}", plural(report.threads, "thread"), report.precision),
             ),
         ];
+        if self.is_coded() {
+            facts.insert(2, Fact::new("penalty", number(report.penalty), self.penalty_words()));
+        }
         if let Some(scores) = &self.scores {
             facts.push(Fact::new(
                 "PSNR",

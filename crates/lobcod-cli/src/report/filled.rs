@@ -49,7 +49,9 @@ impl<T: Real> FilledPage<'_, T> {
         if self.damaged.extent().rank() > 1 {
             sections.push(section(&self.name, &self.images()?));
         }
-        sections.push(folded("Choice of the penalty", &self.path()));
+        if self.report.answers.iter().any(|answer| answer.dictionary.is_some()) {
+            sections.push(folded("Choice of the penalty", &self.path()));
+        }
         sections.push(section("Numbers", &Fact::table(&self.facts)));
         let title = format!("lobcod inpaint: {}", self.name);
         let ending = (ending, status == Status::Converged);
@@ -65,7 +67,9 @@ impl<T: Real> FilledPage<'_, T> {
         let filled = (0..volume).filter(|&i| is_hidden(i)).count();
         let mut lead =
             format!("Filled {} % of the {unit}s.", percent(filled as f64 / volume as f64));
-        let last = self.report.path.last().and_then(|point| point.held_out_error);
+        let answers = self.report.answers.iter();
+        let most = answers.max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let last = most.and_then(|answer| answer.held_out_error);
         if let Some(error) = last {
             let [low, high] = self.range();
             lead += &format!(

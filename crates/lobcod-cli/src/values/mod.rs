@@ -199,7 +199,8 @@ pub enum LearnChoice {
 /// Trade-off between speed and quality of inpainting.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Preset {
-    /// --learn none --windows 1 --variants 1 --density 2 --groups 0
+    /// --learn none --windows 1 --variants 0 --density 2 --groups 1; --variants 1 with
+    /// --dictionary
     Fast,
     /// --learn none --windows 1 --variants 2 --density 1.5 --groups 2
     Standard,

@@ -206,7 +206,17 @@ fn learning_and_presets_average_several_results() {
     assert_eq!(best["answers"].as_array().unwrap().len(), 14);
     let fast =
         desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --preset fast");
-    assert_eq!(fast["answers"].as_array().unwrap().len(), 2);
+    let fast = fast["answers"].as_array().unwrap();
+    assert!(fast.len() == 2 && fast.iter().all(|answer| answer["dictionary"] == "none"));
+    let given = desk.json(
+        "inpaint --threads 1 photo.png --holes holes.png -o out.png --preset fast --dictionary dct",
+    );
+    assert_eq!(given["answers"][0]["dictionary"], "dct");
+    let words = desk.succeed(
+        "inpaint --threads 1 photo.png --holes holes.png -o out.png --preset fast --report p.html",
+    );
+    assert!(words.contains("similar patches") && !words.contains("penalty"), "{words}");
+    assert!(fs::read_to_string(desk.path("p.html")).unwrap().contains("Expected error"));
     let report =
         desk.json("inpaint --threads 1 photo.png --holes holes.png -o out.png --penalty 12.5");
     assert_eq!(number(&report, "penalty"), 12.5);

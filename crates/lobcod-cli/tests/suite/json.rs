@@ -34,7 +34,7 @@ fn reports_satisfy_the_schema_and_keep_their_fields() {
         ("learn", "learn a.png -o d.npz --atoms 6 --size 5x5 --passes 2"),
         ("learn, dry run", "learn a.png -o d.npz --atoms 6 --size 5x5 --passes 2 --dry-run"),
         ("learn, stream", "learn a.png b.png -o d.npz --atoms 6 --size 5x5 --stream"),
-        ("inpaint", "inpaint a.png --known mask.png -o out.png --reference b.png --preset fast"),
+        ("inpaint", "inpaint a.png --known mask.png -o out.png --reference b.png --variants 1"),
         ("inpaint, dry run", "inpaint a.png --known mask.png -o out.png --preset fast --dry-run"),
         ("fuse", "fuse a.png a.png -o out.png --reference a.png"),
         ("fuse, dry run", "fuse a.png a.png -o out.png --dry-run"),

@@ -2,7 +2,7 @@
 
 use super::background::Background;
 use super::blend::{self, Judged};
-use super::groups;
+use super::groups::{self, Effort};
 use super::member::{Member, Start};
 use super::params::InpaintParams;
 use super::report::AnswerReport;
@@ -95,6 +95,7 @@ impl<T: Real> Answers<T> {
                     trust,
                     learnt,
                     weight: 0.0,
+                    held_out_error: None,
                     penalty,
                     nonzeros,
                     path,
@@ -126,7 +127,7 @@ impl<T: Real> Answers<T> {
     /// answers that included them in the end, which is negligible where few are held out.
     pub fn add_groups(
         &mut self,
-        rounds: usize,
+        effort: (Effort, usize),
         threads: usize,
         scene: &Scene<T>,
         run: &mut Run,
@@ -144,7 +145,7 @@ impl<T: Real> Answers<T> {
         }
         let data = image.into_iter().map(T::from_f64).collect();
         let image = Signal::from_planar(scene.signal.extent(), scene.signal.channels(), data)?;
-        let (image, errors) = groups::improve(rounds, threads, scene, &image, &errors, run)?;
+        let (image, errors) = groups::improve(effort, threads, scene, &image, &errors, run)?;
         let report = AnswerReport { groups: true, ..AnswerReport::default() };
         self.0.push(Answer { report, image, errors, learnt: None });
         Ok(())
@@ -153,15 +154,19 @@ impl<T: Real> Answers<T> {
     /// The average in the colours of the given signal; records the weights.
     ///
     /// At known samples the plate and groups repeat the input, including noise, so there only the
-    /// others are averaged.
+    /// others are averaged, if there are any.
     pub fn average(&mut self, scene: &Scene<T>) -> Result<Signal<T>> {
         let at_hidden = self.weights(scene, |_| true);
-        let at_known = self.weights(scene, |report| report.dictionary.is_some());
+        let any_coded = self.0.iter().any(|answer| answer.report.dictionary.is_some());
+        let at_known = self.weights(scene, |report| report.dictionary.is_some() || !any_coded);
         let (channels, volume) = (scene.signal.channels(), scene.signal.extent().volume());
         let mut sum = vec![0.0; scene.signal.data().len()];
         for (number, answer) in self.0.iter_mut().enumerate() {
             let total: f64 = at_hidden.iter().map(|weights| weights[number]).sum();
             answer.report.weight = total / channels as f64;
+            let squares: f64 = answer.errors.iter().map(|e| e * e).sum();
+            answer.report.held_out_error =
+                (!answer.errors.is_empty()).then(|| (squares / answer.errors.len() as f64).sqrt());
             let samples = sum.iter_mut().zip(answer.image.data()).zip(scene.weights(Use::Known));
             for (i, ((sum, x), w)) in samples.enumerate() {
                 let weights = if *w == T::ZERO { &at_hidden } else { &at_known };

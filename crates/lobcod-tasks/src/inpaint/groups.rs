@@ -9,27 +9,44 @@ use crate::nonlocal::{Input, Pass, Shape, Task};
 use lobcod::run::Run;
 use lobcod::{Extent, Real, Result, Signal};
 
-/// Sizes of patches and groups, in turns.
-const SHAPES: [Shape; 2] = [square(6, 40, 3), square(8, 60, 4)];
+/// How the average of the answers is improved.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Sizes of patches and groups, in turns.
+    shapes: [Shape; 2],
+    /// Rounds at the last level with the held-out samples included again.
+    refits: usize,
+    /// Of this many patches of a group, one is used.
+    one_of: usize,
+}
+
+/// Two sizes of patches, and a final round of each.
+pub const THOROUGH: Effort =
+    Effort { shapes: [square(6, 40, 30, 3), square(8, 60, 30, 4)], refits: 2, one_of: 2 };
+/// Fewer and smaller patches from the close surroundings: a fraction of the time.
+pub const QUICK: Effort = Effort { shapes: [square(5, 30, 12, 3); 2], refits: 1, one_of: 4 };
 /// Noise that the known samples are taken to have in the first round and in the last, as fractions
 /// of the error of the average: it limits the principal components that are used.
 const LEVELS: [f64; 2] = [0.5, 0.1];
 /// Factor of the change of missing samples in a round: larger than 1, because covariances follow
 /// the old estimate.
 const OVERSHOOT: f32 = 1.5;
-/// Rounds at the last level with the held-out samples included again: one of each shape.
-const REFITS: usize = SHAPES.len();
 
-/// Groups of this many square patches at this distance.
-const fn square(side: usize, count: usize, step: usize) -> Shape {
-    let (patch, window) = ([1, side, side], [0, 30, 30]);
-    Shape { patch, window, count, others: count, step: [1, step, step] }
+/// Groups of this many square patches of a window, at this distance from each other.
+const fn square(side: usize, count: usize, window: usize, step: usize) -> Shape {
+    Shape {
+        patch: [1, side, side],
+        window: [0, window, window],
+        count,
+        others: count,
+        step: [1, step, step],
+    }
 }
 
 /// Improves an image, given with its errors at the held-out samples; returns the new image and the
 /// new errors.
 pub fn improve<T: Real>(
-    rounds: usize,
+    (effort, rounds): (Effort, usize),
     threads: usize,
     scene: &Scene<T>,
     image: &Signal<T>,
@@ -40,6 +57,7 @@ pub fn improve<T: Real>(
     if scale == 0.0 {
         return Ok((image.clone(), errors.to_vec()));
     }
+    run.note_memory(memory(effort, image.extent(), image.channels(), threads));
     // In units of that error, so that numbers are of moderate size.
     let scaled = |x: T| (x.to_f64() / scale) as f32;
     let known = |of: Use| scene.weights(of).iter().map(|&w| w != T::ZERO).collect::<Vec<bool>>();
@@ -51,9 +69,9 @@ pub fn improve<T: Real>(
     }
     let mut errors = errors.to_vec();
     let mut fitted = known(Use::Fitted);
-    let passes = SHAPES.map(|shape| Pass::new(image.extent().padded(), shape));
+    let passes = effort.shapes.map(|shape| Pass::new(image.extent().padded(), shape));
     let mut before = samples.clone();
-    let total = rounds + REFITS;
+    let total = rounds + effort.refits;
     for round in 0..total {
         if round == rounds {
             fitted = known(Use::Known);
@@ -67,7 +85,7 @@ pub fn improve<T: Real>(
             ended = run.pause().is_some();
             !ended
         };
-        let task = Task::Fill(&fitted, level as f32);
+        let task = Task::Fill(&fitted, level as f32, effort.one_of);
         let pass = &passes[round % passes.len()];
         let filled =
             pass.run(Input { samples: &samples, guide: None, task }, threads, &mut proceed);
@@ -77,6 +95,7 @@ pub fn improve<T: Real>(
         before.copy_from_slice(&samples);
         let unknown = samples.iter_mut().zip(&filled).zip(&fitted).filter(|(_, known)| !**known);
         unknown.for_each(|((x, new), _)| *x += OVERSHOOT * (new - *x));
+        run.observer().preview(&mut || scene.preview(&as_signal(image, &samples, scale)?));
         if round < rounds {
             let mean = |i: usize| 0.5 * (samples[i] + before[i]);
             let error = |&i: &usize| scale * f64::from(mean(i) - given[i]);
@@ -85,14 +104,19 @@ pub fn improve<T: Real>(
     }
     samples.iter_mut().zip(&before).for_each(|(x, before)| *x = 0.5 * (*x + before));
     put_back(&mut samples, &given, &known(Use::Known));
-    let data = samples.iter().map(|&x| T::from_f64(scale * f64::from(x))).collect();
-    Ok((Signal::from_planar(image.extent(), image.channels(), data)?, errors))
+    Ok((as_signal(image, &samples, scale)?, errors))
+}
+
+/// Samples in these units as a signal of the shape of an image.
+fn as_signal<T: Real>(image: &Signal<T>, samples: &[f32], unit: f64) -> Result<Signal<T>> {
+    let data = samples.iter().map(|&x| T::from_f64(unit * f64::from(x))).collect();
+    Signal::from_planar(image.extent(), image.channels(), data)
 }
 
 /// Working memory in bytes.
-pub fn memory(extent: Extent, channels: usize, threads: usize) -> u64 {
+pub fn memory(effort: Effort, extent: Extent, channels: usize, threads: usize) -> u64 {
     let pass = |shape| Pass::new(extent.padded(), shape).memory(channels, threads);
-    let most = SHAPES.map(pass).into_iter().fold(0, u64::max);
+    let most = effort.shapes.map(pass).into_iter().fold(0, u64::max);
     most + (4 * channels * extent.volume() * size_of::<f32>()) as u64
 }
 

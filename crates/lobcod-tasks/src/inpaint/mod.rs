@@ -23,6 +23,7 @@ pub use path::PathPoint;
 pub use report::{AnswerReport, InpaintReport};
 
 use answers::Answers;
+use groups::Effort;
 use lobcod::engine::{Engine, Problem};
 use lobcod::memory;
 use lobcod::run::{Limits, Run};
@@ -248,6 +249,8 @@ impl Inpainter {
                 report,
             });
         }
+        let params = self.params.clone().with(|p| p.variants = self.variants(&scene));
+        let coded = params.variants > 0;
         let mut answers = std::thread::scope(|scope| -> Result<Answers<T>> {
             if engine.threads() > 1 && !scene.held_out.is_empty() {
                 // Needed only in the second half of the run.
@@ -259,18 +262,20 @@ impl Inpainter {
             } else {
                 range.clone()
             };
-            for (number, dictionary) in dictionaries.iter().enumerate() {
+            for (number, dictionary) in dictionaries.iter().enumerate().filter(|_| coded) {
                 let length = (range.end - range.start) / dictionaries.len() as f64;
                 let start = range.start + length * number as f64;
                 let part = start..start + length;
-                answers.add(&self.params, engine, &scene, (number, dictionary), part, run)?;
+                answers.add(&params, engine, &scene, (number, dictionary), part, run)?;
             }
             Ok(answers)
         })?;
         answers.add_plate(&scene);
         if self.groups(signal.extent()) && !scene.held_out.is_empty() && !run.is_over() {
-            run.begin_part(0.5 * (range.start + range.end)..range.end);
-            answers.add_groups(self.params.groups, engine.threads(), &scene, run)?;
+            let middle = 0.5 * (range.start + range.end);
+            run.begin_part(if coded { middle } else { range.start }..range.end);
+            let effort = (self.effort(), self.params.groups);
+            answers.add_groups(effort, engine.threads(), &scene, run)?;
         }
         let fit = answers.average(&scene)?.finite()?;
         let mut image = fit.clone();
@@ -309,13 +314,13 @@ impl Inpainter {
         });
         let session = sessions.collect::<Result<Vec<u64>>>()?.into_iter().max().unwrap_or(0);
         let groups = if self.groups(extent) {
-            groups::memory(extent, channels, engine.threads())
+            groups::memory(self.effort(), extent, channels, engine.threads())
         } else {
             0
         };
         let answers = dictionaries.len()
             * self.params.windows.len()
-            * (self.params.variants + usize::from(self.params.learn));
+            * (self.params.variants.max(1) + usize::from(self.params.learn));
         Ok(session.max(groups)
             + ((PLANES + answers) * channels * extent.volume() * size_of::<T>()) as u64)
     }
@@ -323,6 +328,26 @@ impl Inpainter {
     /// Whether groups of similar patches improve the average of the answers.
     fn groups(&self, extent: Extent) -> bool {
         self.params.groups > 0 && extent.rank() == 2
+    }
+
+    /// How groups improve the average.
+    fn effort(&self) -> Effort {
+        if self.params.variants == 0 { groups::QUICK } else { groups::THOROUGH }
+    }
+
+    /// Copies of every dictionary that are coded. Without any, the thin plate is improved by
+    /// groups, which takes held-out samples.
+    fn variants<T: Real>(&self, scene: &Scene<T>) -> usize {
+        let coded = !self.is_without_codes(scene.signal.extent()) || scene.held_out.is_empty();
+        self.params.variants.max(usize::from(coded))
+    }
+
+    /// Whether groups of similar patches alone fill a signal of this shape, unless so little is
+    /// known that no samples can be held out.
+    pub fn is_without_codes(&self, extent: Extent) -> bool {
+        let p = &self.params;
+        let coded = p.variants > 0 || p.penalty.is_some() || p.learn || p.everywhere;
+        !coded && self.groups(extent)
     }
 
     fn report<T: Real>(

@@ -24,7 +24,7 @@ pub enum Fill {
 /// |---|---|---|---|
 /// | `penalty` | none: chosen | > 0 | final penalty of the codes, in units of the signal |
 /// | `learn` | false | | also learn the atoms on the damaged signal |
-/// | `variants` | 2 | 1 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged |
+/// | `variants` | 2 | 0 to 8 | mirrored and rotated copies of every dictionary whose answers are averaged; 0: none where groups suffice |
 /// | `windows` | `[1]` | each > 0 | windows of the base layer, in lengths of an atom; the answers of all are averaged |
 /// | `density` | 1.5 | > 0 | penalty of the dense initial codes, in standard deviations of the details: smaller is denser and slower |
 /// | `groups` | 2 | | rounds that improve the average of the answers by groups of similar patches (2-D images) |
@@ -41,7 +41,9 @@ pub struct InpaintParams {
     pub penalty: Option<f64>,
     /// Whether to also learn the atoms on the damaged signal.
     pub learn: bool,
-    /// Number of mirrored and rotated copies of every dictionary.
+    /// Number of mirrored and rotated copies of every dictionary. With 0, smooth interpolation
+    /// improved by smaller groups of similar patches is the answer. Where there are no groups, or
+    /// other parameters ask for codes (a penalty, learnt atoms, a fit everywhere), 0 is 1.
     pub variants: usize,
     /// Windows of the base layer, in lengths of an atom; the answers of all are averaged.
     pub windows: Vec<f64>,
@@ -89,7 +91,7 @@ impl InpaintParams {
         let mut params = Self::default();
         (params.learn, params.windows, params.variants, params.density, params.groups) =
             match preset {
-                Preset::Fast => (false, vec![1.0], 1, 2.0, 0),
+                Preset::Fast => (false, vec![1.0], 0, 2.0, 1),
                 Preset::Standard => (false, vec![1.0], 2, 1.5, 2),
                 Preset::Best => (true, vec![1.0, 0.5], 2, 1.0, 6),
             };
@@ -112,11 +114,11 @@ impl InpaintParams {
     pub fn check(self) -> Result<Inpainter> {
         self.penalty.map_or(Ok(()), |x| check_positive("the penalty", x))?;
         check_positive("the density of the initial codes", self.density)?;
-        if !(1..=8).contains(&self.variants) {
+        if self.variants > 8 {
             return Err(Error::parameter(
                 "the number of variants of a dictionary",
                 self.variants,
-                "from 1 to 8",
+                "from 0 to 8",
             ));
         }
         if self.windows.is_empty() {

@@ -21,6 +21,9 @@ pub struct AnswerReport {
     pub learnt: bool,
     /// Its weight in the average.
     pub weight: f64,
+    /// Root mean square error at the held-out samples, before they were included again; `None` if
+    /// none are held out.
+    pub held_out_error: Option<f64>,
     /// Its final penalty.
     pub penalty: f64,
     /// Non-zero codes.
@@ -49,7 +52,7 @@ pub struct InpaintReport {
     pub support_sweeps: usize,
     /// Wall time in seconds.
     pub seconds: f64,
-    /// Memory of the largest session, in bytes.
+    /// Memory of the largest session, or of the groups of similar patches, in bytes.
     pub working_memory_bytes: u64,
     /// Threads used.
     pub threads: usize,

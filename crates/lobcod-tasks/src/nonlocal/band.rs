@@ -5,10 +5,6 @@ use super::matching::{Found, Search};
 use super::{Input, NoiseLeft, Pass, Task};
 use lobcod_simd::{Kernel, Vector};
 
-/// Of this many patches of a group with missing samples, the most similar one is used: the others
-/// help to estimate its covariance.
-const FILLED: usize = 2;
-
 /// Sums of weighted samples, and of weights, in some rows of some slices of all channels.
 #[derive(Default)]
 pub(super) struct Sums {
@@ -83,7 +79,7 @@ impl Kernel<f32> for Band<'_> {
         for &y in self.rows {
             for &x in self.columns {
                 let reference = (self.slice * height + y) * width + x;
-                if let Task::Fill(known, _) = task {
+                if let Task::Fill(known, ..) = task {
                     let mut planes = (0..channels).map(|channel| channel * volume + reference);
                     let known = |first: usize| image_offsets.iter().all(|i| known[first + i]);
                     // Only patches with missing samples need a group.
@@ -106,8 +102,8 @@ impl Kernel<f32> for Band<'_> {
                     let corners = &corners[..self.pass.counts[kind].min(corners.len())];
                     let own_samples = &samples[plane.clone()];
                     let (members, weight) = match task {
-                        Task::Fill(known, level) => {
-                            let members = corners.len().div_ceil(FILLED);
+                        Task::Fill(known, level, one_of) => {
+                            let members = corners.len().div_ceil(one_of);
                             let known = &known[plane];
                             let of = (members, level * level);
                             self.group.predict(own_samples, known, corners, &image_offsets, of);

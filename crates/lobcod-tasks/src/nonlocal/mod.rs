@@ -55,8 +55,9 @@ pub(crate) enum Task<'a> {
     /// They are shrunk along their principal components: in the first channel, in the others.
     Shrink([Shrinkage; 2], NoiseLeft<'a>),
     /// Samples that are not known, which hold an estimate, are predicted from the known ones, which
-    /// have noise of this standard deviation. Groups without a guide only.
-    Fill(&'a [bool], f32),
+    /// have noise of this standard deviation. Of this many patches of a group, the most similar one
+    /// is used: the others help to estimate its covariance. Groups without a guide only.
+    Fill(&'a [bool], f32, usize),
 }
 
 /// The noise in the samples of a pass.

@@ -4,7 +4,7 @@
 use lobcod::base::local_mean;
 use lobcod::{Control, Dictionary, Extent, Mask, Progress, Signal, Status};
 use lobcod_conformance::cpu;
-use lobcod_tasks::inpaint::{InpaintParams, Inpainted};
+use lobcod_tasks::inpaint::{InpaintParams, Inpainted, Preset};
 use lobcod_tasks::metrics;
 use std::time::Duration;
 
@@ -404,7 +404,6 @@ fn parameters_out_of_range_are_rejected() {
         (usual().with(|p| p.penalty = Some(0.0)), "penalty"),
         (usual().with(|p| p.penalty = Some(f64::NAN)), "penalty"),
         (usual().with(|p| p.density = -1.0), "density"),
-        (usual().with(|p| p.variants = 0), "variants"),
         (usual().with(|p| p.variants = 9), "variants"),
         (usual().with(|p| p.windows = vec![]), "windows"),
         (usual().with(|p| p.windows = vec![1.0, 0.0]), "window"),
@@ -449,6 +448,60 @@ fn groups_of_similar_patches_improve_the_result_on_any_number_of_threads() {
     }
     let on_three = with(3, 8);
     assert_eq!((&after.image, &after.fit), (&on_three.image, &on_three.fit));
+}
+
+#[test]
+fn the_fast_preset_fills_by_groups_alone_unless_codes_are_asked_for() {
+    let truth = image(64, 72, 1);
+    let known: Vec<bool> = (0..64 * 72).map(|i| (i / 72 + 2 * (i % 72)) % 40 >= 3).collect();
+    let damaged = with_hidden(&truth, &known, f32::NAN);
+    let fast = || InpaintParams::preset(Preset::Fast);
+    let score = |filled: &Inpainted<f32>| metrics::psnr(&filled.image, &truth, 255.0).unwrap();
+    let is_coded = |filled: &Inpainted<f32>| {
+        filled.report.discovery_sweeps > 0
+            && filled.report.answers.iter().any(|answer| answer.dictionary.is_some())
+    };
+    let (quick, thorough) = (fill(fast(), &damaged, &known), fill(usual(), &damaged, &known));
+    assert!(!is_coded(&quick) && is_coded(&thorough));
+    let plate = quick.report.answers.iter().find(|answer| !answer.groups).unwrap();
+    let groups = quick.report.answers.iter().find(|answer| answer.groups).unwrap();
+    assert!(groups.held_out_error < plate.held_out_error, "{groups:?} {plate:?}");
+    assert!(score(&thorough) > score(&quick), "{} {}", score(&thorough), score(&quick));
+    let on_three = fill_on(3, fast(), &damaged, &known);
+    assert_eq!((&quick.image, &quick.fit), (&on_three.image, &on_three.fit));
+    for (i, &known) in known.iter().enumerate() {
+        assert!(!known || quick.image.data()[i] == truth.data()[i]);
+    }
+    for change in [
+        (|p| p.penalty = Some(5.0)) as fn(&mut InpaintParams),
+        |p| p.learn = true,
+        |p| p.everywhere = true,
+        |p| p.groups = 0,
+        |p| p.held_out = 0.0,
+    ] {
+        let filled = fill(fast().with(change), &damaged, &known);
+        assert!(is_coded(&filled), "{:?}", filled.report);
+    }
+}
+
+#[test]
+fn fast_is_better_than_the_thin_plate_on_thin_scratches() {
+    let truth = lobcod_tasks::synthetic::grey_still_life(160).unwrap();
+    let known: Vec<bool> = (0..160 * 160)
+        .map(|i| {
+            let (y, x) = ((i / 160) as f64, (i % 160) as f64);
+            (0.31 * x + 0.9 * y + 6.0 * (0.05 * x).sin()).rem_euclid(50.0) >= 2.5
+        })
+        .collect();
+    let damaged = with_hidden(&truth, &known, 0.0);
+    let filled = fill(InpaintParams::preset(Preset::Fast), &damaged, &known);
+    let mut plate = filled.report.answers.iter().filter(|answer| !answer.groups);
+    let error = plate.next().unwrap().held_out_error.unwrap();
+    let hidden = (0..known.len()).filter(|&i| !known[i]);
+    let errors: Vec<f64> =
+        hidden.map(|i| f64::from(filled.image.data()[i] - truth.data()[i]).powi(2)).collect();
+    let own = (errors.iter().sum::<f64>() / errors.len() as f64).sqrt();
+    assert!(own < error, "{own} {error}");
 }
 
 #[test]
