@@ -31,16 +31,17 @@ const pythonOptions = (options) =>
     .join("");
 
 /**
- * Python that reads an image.
+ * Python that reads an image, upright.
  * @param {string} name an expression
  * @param {boolean} grey
  */
-const read = (name, grey) => `np.asarray(Image.open(${name}).convert("${grey ? "L" : "RGB"}"))`;
+const read = (name, grey) =>
+  `np.asarray(ImageOps.exif_transpose(Image.open(${name})).convert("${grey ? "L" : "RGB"}"))`;
 
 /** The argument that names the axis of the colours. @param {boolean} grey */
 const colours = (grey) => (grey ? "" : ", channel_axis=-1");
 
-const IMPORTS = ["import lobcod, numpy as np", "from PIL import Image", ""];
+const IMPORTS = ["import lobcod, numpy as np", "from PIL import Image, ImageOps", ""];
 
 /**
  * @param {{ image: string, mask: string, output: string, preset: string, fill: string,

@@ -48,6 +48,24 @@ test("two fingers zoom, and mark nothing", { skip: missing }, async () => {
   assert.equal(await studio.find(".section .quiet").first().innerText(), marked);
 });
 
+test("two fingers with the wand take back what it marked", { skip: missing }, async () => {
+  await studio.button("Show the whole image (0)").click();
+  await studio.find(".tool[title^='Wand']").click();
+  const marked = () => studio.find(".section .quiet").first().innerText();
+  const before = await marked();
+  const { x, y, width, height } = await studio.find(".stage-canvas").boundingBox();
+  // Next to the image, where the wand marks nothing, and on it.
+  for (const [cx, cy] of [
+    [x + width / 2, y + 4],
+    [x + width / 2, y + height / 2 + 40],
+  ]) {
+    await touch("touchStart", [cx, cy]);
+    await touch("touchStart", [cx, cy], [cx + 40, cy]);
+    await touch("touchEnd");
+    assert.equal(await marked(), before);
+  }
+});
+
 test("an image is pasted", { skip: missing }, async () => {
   await studio.page.evaluate(async () => {
     const canvas = new OffscreenCanvas(70, 50);

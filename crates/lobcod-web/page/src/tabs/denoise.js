@@ -13,11 +13,12 @@ import {
   pictureWelcome,
   qualityChoice,
   resultRow,
+  setWelcome,
   workbench,
 } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { checkWhole, previewBox } from "./limits.js";
-import { secondsText, sentenceOf, sizeText } from "../words.js";
+import { secondsText, sentence, sentenceOf, sizeText } from "../words.js";
 
 /** Time without a change before a preview starts, in milliseconds. */
 const PAUSE = 200;
@@ -191,11 +192,17 @@ export function denoiseTab({ engine, pictures }) {
       preview: (part) =>
         after && (toCanvas(bufferImage(part.buffers.image), after), stage.redraw()),
     });
-    if (!message || pictures.current !== picture || !after) return;
+    if (pictures.current !== picture || !after) return;
+    // Stopped: what is seen of the result gives way to the preview.
+    if (!message) return schedule();
     result = bufferImage(message.buffers.image);
     toCanvas(result, after);
     previewState.textContent = "";
-    runner.say(`Denoised in ${secondsText(message.seconds)}.`);
+    runner.say(
+      message.kind === "none"
+        ? "There is nothing to remove: the image is unchanged."
+        : `Denoised in ${secondsText(message.seconds)}.`,
+    );
     finished.hidden = false;
     stage.redraw();
   }
@@ -206,8 +213,6 @@ export function denoiseTab({ engine, pictures }) {
     runner.stop();
     previewer.stop();
     measurer.stop();
-    cover.hidden = picture !== null;
-    side.hidden = picture === null;
     problem.textContent = "";
     result = before = after = null;
     finished.hidden = true;
@@ -219,6 +224,7 @@ export function denoiseTab({ engine, pictures }) {
       stage.layers = [{ source: before }, { source: after, side: "after" }];
     }
     stage.show(picture?.image ?? null);
+    setWelcome(picture === null, { cover, stage: stage.element, side });
     stage.compare(picture !== null);
     describe();
     void measure();
@@ -233,6 +239,3 @@ export function denoiseTab({ engine, pictures }) {
     shown: () => shownPicture !== pictures.current && opened(),
   };
 }
-
-/** @param {string} words */
-const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;

@@ -56,13 +56,14 @@ export class Runner {
   /** @param {string} text */
   say(text) {
     this.status.classList.remove("failed");
-    this.status.textContent = text;
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 
   /** @param {unknown} error */
   fail(error) {
     this.status.classList.add("failed");
     this.status.textContent = sentenceOf(error);
+    this.status.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -125,6 +126,8 @@ export class Runner {
 
   /** @param {boolean} running */
   show(running) {
+    // Screen readers wait for the end: progress would be read all the time.
+    this.status.ariaBusy = String(running);
     const focused = document.activeElement === (running ? this.startButton : this.stopButton);
     this.startButton.hidden = running;
     this.stopButton.hidden = !running;

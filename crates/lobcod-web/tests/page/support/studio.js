@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 import { serve } from "./server.js";
 
@@ -116,6 +117,13 @@ export class Studio {
 
   button(name) {
     return this.page.locator(".tab-panel:not([hidden])").getByRole("button", { name, exact: true });
+  }
+
+  /** What axe finds against WCAG and good practice: contrast, labels, roles, sizes of targets. */
+  async violations() {
+    await this.page.evaluate(axe.source);
+    const { violations } = await this.page.evaluate(() => axe.run());
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
   }
 
   /** Chooses a sample by its title. */
