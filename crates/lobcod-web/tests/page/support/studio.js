@@ -204,6 +204,27 @@ export class Studio {
     return call;
   }
 
+  /** A JPEG file whose pixels have the given colours. */
+  async jpeg(width, height, colour) {
+    const colours = Array.from({ length: width * height }, (_, i) =>
+      colour(i % width, Math.floor(i / width)),
+    );
+    const address = await this.page.evaluate(
+      ([width, height, colours]) => {
+        const canvas = document.createElement("canvas");
+        Object.assign(canvas, { width, height });
+        const pen = canvas.getContext("2d");
+        colours.forEach((colour, i) => {
+          pen.fillStyle = colour;
+          pen.fillRect(i % width, Math.floor(i / width), 1, 1);
+        });
+        return canvas.toDataURL("image/jpeg", 1);
+      },
+      [width, height, colours],
+    );
+    return Buffer.from(address.split(",")[1], "base64");
+  }
+
   /** The pixels of an image file, decoded by the browser. */
   async pixels(path) {
     const bytes = readFileSync(path).toString("base64");
