@@ -66,6 +66,20 @@ test("two fingers with the wand take back what it marked", { skip: missing }, as
   }
 });
 
+test("on a narrow screen the image can be watched, and the run stopped", { skip: missing }, async () => {
+  await studio.find(".segment:has-text('Best')").click();
+  await studio.button("Restore").click();
+  const inView = (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  };
+  assert.ok(await studio.find(".stage-canvas").evaluate(inView), "the image");
+  assert.ok(await studio.button("Stop").evaluate(inView), "Stop");
+  await studio.button("Stop").click();
+  await studio.find(".status:has-text('Stopped.')").waitFor();
+  assert.ok(await studio.find(".stage-canvas").evaluate(inView), "the image");
+});
+
 test("an image is pasted", { skip: missing }, async () => {
   await studio.page.evaluate(async () => {
     const canvas = new OffscreenCanvas(70, 50);

@@ -39,7 +39,11 @@ export function denoiseTab({ engine, pictures }) {
   let shownPicture = pictures.current;
   let timer = 0;
 
-  const runner = new Runner(engine, { label: "Denoise the whole image", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Denoise the whole image",
+    start: () => void run(),
+    watch: () => stage.element,
+  });
   const previewer = new Runner(engine, { label: "Preview", start: () => {} });
   const measurer = new Runner(engine, { label: "Measure", start: () => {} });
   const strength = slider({

@@ -70,7 +70,11 @@ export function fuseTab({ engine }) {
     change: (n) => (settings.diameter = n),
   });
   size.element.hidden = true;
-  const runner = new Runner(engine, { label: "Fuse", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Fuse",
+    start: () => void run(),
+    watch: () => stage.element,
+  });
   const painter = new Runner(engine, { label: "Repaint", start: () => void repaint() });
   const view = choice({
     label: "View",

@@ -43,7 +43,11 @@ export function learnTab({ engine, pictures }) {
   let shownPicture = pictures.current;
 
   const board = atomBoard((index) => showUses(index));
-  const runner = new Runner(engine, { label: "Learn", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Learn",
+    start: () => void run(),
+    watch: () => area,
+  });
   const count = slider({
     label: "Number of atoms",
     min: 4,

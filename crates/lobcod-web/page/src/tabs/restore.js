@@ -89,7 +89,11 @@ export function restoreTab({ engine, pictures }) {
   });
   tolerance.element.hidden = grow.element.hidden = true;
 
-  const runner = new Runner(engine, { label: "Restore", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Restore",
+    start: () => void run(),
+    watch: () => stage.element,
+  });
   const fail = (/** @type {unknown} */ error) =>
     pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const problem = h("p", { class: "failed", role: "alert" });

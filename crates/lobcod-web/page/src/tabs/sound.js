@@ -37,7 +37,11 @@ export function soundTab({ engine }) {
 
   const timeline = track((atom) => choose(atom));
   const cards = waveCards((atom) => choose(atom));
-  const runner = new Runner(engine, { label: "Learn", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Learn",
+    start: () => void run(),
+    watch: () => stage,
+  });
   const count = slider({
     label: "Number of waveforms",
     min: 1,

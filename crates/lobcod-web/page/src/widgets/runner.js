@@ -12,6 +12,7 @@ const ESTIMATE = { seconds: 4, fraction: 0.04 };
  * @typedef {object} RunnerOptions
  * @property {string} label of the button
  * @property {() => void} start
+ * @property {() => Element} [watch] where the result appears, which narrow screens scroll to
  */
 
 export class Runner {
@@ -19,8 +20,9 @@ export class Runner {
    * @param {import("../engine/open.js").Engine} engine
    * @param {RunnerOptions} options
    */
-  constructor(engine, { label, start }) {
+  constructor(engine, { label, start, watch }) {
     this.engine = engine;
+    this.watch = watch;
     /** @type {AbortController | null} */
     this.controller = null;
     this.startButton = button({ icon: "play", text: label, kind: "primary wide", press: start });
@@ -80,6 +82,7 @@ export class Runner {
     this.controller = controller;
     this.show(true);
     this.say("Working…");
+    this.watch?.().scrollIntoView({ block: "nearest" });
     this.bar.removeAttribute("value");
     const started = performance.now();
     try {
@@ -133,6 +136,6 @@ export class Runner {
     this.stopButton.hidden = !running;
     this.bar.hidden = !running;
     this.left.hidden = true;
-    if (focused) (running ? this.stopButton : this.startButton).focus();
+    if (focused) (running ? this.stopButton : this.startButton).focus({ preventScroll: true });
   }
 }
