@@ -1,9 +1,9 @@
 // Denoise: the noise is measured, its removal previewed on the visible part, then done everywhere.
 
-import { button, download, h } from "../dom.js";
+import { h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
-import { context, isGrey, newCanvas, toCanvas, toPng } from "../image/raster.js";
+import { context, crop, isGrey, newCanvas, toCanvas, widened } from "../image/raster.js";
 import { denoiseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
@@ -17,7 +17,7 @@ import {
   workbench,
 } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
-import { checkWhole, previewBox } from "./limits.js";
+import { checkWhole, PREVIEW_MARGIN, previewBox } from "./limits.js";
 import { secondsText, sentence, sentenceOf, sizeText } from "../words.js";
 
 /** Time without a change before a preview starts, in milliseconds. */
@@ -135,24 +135,27 @@ export function denoiseTab({ engine, pictures }) {
       return;
     }
     const box = previewBox(stage.view.visible(), engine);
-    const options = {
-      noise: noiseOfPart(),
-      strength: strength.value,
-      preset: preset.value,
-      region: [box.left, box.top, box.width, box.height],
-    };
+    const around = widened(box, PREVIEW_MARGIN, picture.image);
     previewState.textContent = "Preview…";
     const message = await previewer.run({
       task: "denoise",
-      options,
-      buffers: { image: imageBuffer(picture.image) },
+      options: { noise: noiseOfPart(), strength: strength.value, preset: preset.value },
+      buffers: { image: imageBuffer(crop(picture.image, around)) },
     });
     if (previewer.status.classList.contains("failed"))
       previewState.textContent = previewer.status.textContent;
     if (!message || pictures.current !== picture || result || !after) return;
     const pen = context(after);
     pen.clearRect(0, 0, after.width, after.height);
-    pen.putImageData(bufferImage(message.buffers.image), box.left, box.top);
+    pen.putImageData(
+      bufferImage(message.buffers.image),
+      around.left,
+      around.top,
+      box.left - around.left,
+      box.top - around.top,
+      box.width,
+      box.height,
+    );
     const seconds = secondsText(message.waited);
     previewState.textContent = `Preview of ${sizeText(box)} pixels in ${seconds}.`;
     stage.redraw();

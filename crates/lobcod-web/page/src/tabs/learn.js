@@ -1,6 +1,6 @@
 // Learn: atoms of an image appear and sharpen, with the objective and the certified gap.
 
-import { button, download, h } from "../dom.js";
+import { h } from "../dom.js";
 import { imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
 import { context, isGrey, newCanvas, toCanvas } from "../image/raster.js";

@@ -3,7 +3,7 @@
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { pickFiles, stem } from "../image/load.js";
-import { context, crop, isGrey, paste, toCanvas, toPng } from "../image/raster.js";
+import { context, crop, isGrey, paste, toCanvas } from "../image/raster.js";
 import { maskPng, readMask } from "../mask/files.js";
 import { Mask } from "../mask/mask.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";

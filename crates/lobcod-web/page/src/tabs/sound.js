@@ -1,6 +1,6 @@
 // Sound: the waveforms of a recording are learnt, can be heard, and are shown where they occur.
 
-import { button, download, h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { bells, drums } from "../files/sounds.js";
 import { readWav } from "../files/wav.js";
 import { pickFiles, stem } from "../image/load.js";
