@@ -196,11 +196,9 @@ export function denoiseTab({ engine, pictures }) {
       task: "denoise",
       options: { noise: kind.value, strength: strength.value, preset: preset.value },
       buffers: { image: imageBuffer(picture.image) },
-      preview: (part) =>
-        after && (toCanvas(bufferImage(part.buffers.image), after), stage.redraw()),
     });
     if (pictures.current !== picture || !after) return;
-    // Stopped: what is seen of the result gives way to the preview.
+    // Stopped: the preview, which made way for the run, comes back.
     if (!message) return schedule();
     result = bufferImage(message.buffers.image);
     toCanvas(result, after);
