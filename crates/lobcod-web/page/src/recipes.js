@@ -4,11 +4,13 @@
 /** Name, value and default of an option. @typedef {[string, any, any]} Option */
 
 /**
- * A file name as a word of the shell.
+ * A file name as a word of the shell, which is not an option.
  * @param {string} name
  */
-const quoted = (name) =>
-  /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+function quoted(name) {
+  const path = name.startsWith("-") ? `./${name}` : name;
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 /**
  * Options that differ from their defaults, for the shell.

@@ -216,4 +216,18 @@ test("a photo on its side is restored upright", { skip: noProgram }, async () =>
   }
 });
 
+test("files of any name can be used by the command shown", { skip: noProgram }, async () => {
+  const name = "-it's 1 $HOME.png";
+  copyFileSync(join(folder, "cat.png"), join(folder, name));
+  await studio.drop(join(folder, name));
+  await studio.find(".picture-name:has-text('HOME')").waitFor();
+  await studio.find(".segment:has-text('Fast')").click();
+  await studio.draw([[100, 100]], SIZE);
+  const mask = await studio.download("Export", join(folder, "mask.png"));
+  copyFileSync(join(folder, "mask.png"), join(folder, mask));
+  assert.match(await studio.runCommand(folder), / '\.\/-it'\\''s 1 \$HOME\.png' /);
+  const made = await studio.pixels(join(folder, "-it's 1 $HOME-restored.png"));
+  assert.deepEqual([made.width, made.height], SIZE);
+});
+
 test("no errors on the console", { skip: missing }, () => assert.deepEqual(studio.faults, []));
