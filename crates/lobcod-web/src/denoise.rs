@@ -6,14 +6,10 @@ use crate::job::Job;
 use crate::message::Draft;
 use crate::pixels::{Pixels, WHITE, with_image};
 use lobcod::run::Clock;
-use lobcod::{Dictionary, Error, Extent, Result, Signal};
-use lobcod_tasks::Rectangle;
+use lobcod::{Dictionary, Result, Signal};
 use lobcod_tasks::denoise::{DenoiseParams, DetectedNoise, Effort, Method, Noise, detect_noise};
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-/// Pixels around a region that are denoised with it: similar patches are searched there.
-const MARGIN: usize = 24;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,13 +21,11 @@ struct Options {
     noise: String,
     strength: f64,
     preset: Preset,
-    /// Left, top, width and height.
-    region: Option<[usize; 4]>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { noise: "auto".into(), strength: 1.0, preset: Preset::Standard, region: None }
+        Self { noise: "auto".into(), strength: 1.0, preset: Preset::Standard }
     }
 }
 
@@ -61,8 +55,6 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
         // Without noise, the task itself finds none either.
         noise = found.to_noise().unwrap_or(Noise::Auto);
     }
-    let region = options.region.map(|region| Region::new(region, image.extent())).transpose()?;
-    let part = region.as_ref().map_or_else(|| Ok(image.clone()), |r| r.around.crop(&image))?;
     let time_limit = job.time_limit()?;
     let denoiser = DenoiseParams::new(noise).with(|p| {
         p.strength = options.strength;
@@ -75,9 +67,9 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
         p.time_limit = time_limit;
         p.max_memory = job.max_memory();
     });
-    let engine = job.engine(part.data().len())?;
+    let engine = job.engine(image.data().len())?;
     let mut watcher = Watcher::new(listener);
-    let clean = denoiser.check()?.run(&*engine, &part, &Dictionary::natural(), &mut watcher)?;
+    let clean = denoiser.check()?.run(&*engine, &image, &Dictionary::natural(), &mut watcher)?;
     let mut result = Draft::new(json!({
         "event": "result",
         "status": clean.status.to_string(),
@@ -87,41 +79,13 @@ pub fn run(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     }));
     set(&mut result, detected);
     result.set("level", clean.level);
-    let image = region.map_or_else(|| Ok(clean.image.clone()), |r| r.inside.crop(&clean.image))?;
-    Ok(with_image(result, &image))
+    Ok(with_image(result, &clean.image))
 }
 
 fn image(job: &Job) -> Result<Signal<f32>> {
     let pixels = Pixels::new("image", job.array("image"))?;
     pixels.check_opaque("image")?;
     pixels.signal(pixels.channels)
-}
-
-/// A part of the image.
-struct Region {
-    /// The part with its margin.
-    around: Rectangle,
-    /// The part, counted from the first pixel of `around`.
-    inside: Rectangle,
-}
-
-impl Region {
-    fn new([left, top, width, height]: [usize; 4], extent: Extent) -> Result<Self> {
-        let [_, rows, columns] = extent.padded();
-        let fits = |at: usize, length: usize, whole: usize| {
-            length > 0 && at.checked_add(length).is_some_and(|end| end <= whole)
-        };
-        if !fits(left, width, columns) || !fits(top, height, rows) {
-            return Err(Error::Shape(format!(
-                "the region {width}x{height} at ({left}, {top}) is not inside the image of \
-                 {columns}x{rows} pixels"
-            )));
-        }
-        let region = Rectangle { start: [top, left], size: [height, width] };
-        let around = region.widened(MARGIN, [rows, columns]);
-        let start = [top - around.start[0], left - around.start[1]];
-        Ok(Self { around, inside: Rectangle { start, ..region } })
-    }
 }
 
 /// Sets the fields about detected noise.

@@ -116,7 +116,9 @@ impl Work {
         let (atom, extent, channels) = (self.atom, signal.extent(), signal.channels());
         if extent.axes().iter().zip(atom.axes()).any(|(length, size)| size > length) {
             return Err(Error::Shape(format!(
-                "atoms of {atom} do not fit into {extent}; choose smaller atoms"
+                "atoms of {} do not fit into {}; choose smaller atoms",
+                size_words(atom),
+                size_words(extent)
             )));
         }
         let options = &self.options;
@@ -222,6 +224,11 @@ impl Work {
             ("penalty", MetaValue::Number(learnt.report.pursuit.penalty)),
         ]
     }
+}
+
+/// A size as a page writes it: width before height.
+fn size_words(extent: Extent) -> String {
+    extent.axes().iter().rev().map(usize::to_string).collect::<Vec<_>>().join("x")
 }
 
 /// Appends codes to an event.

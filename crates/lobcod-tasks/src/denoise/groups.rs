@@ -82,7 +82,7 @@ pub(super) fn denoise(
     let count = rounds + last.len();
     let mut status = Status::Converged;
     let mut pass = |number: usize, pass: &Pass, input: Input<'_>, status: &mut Status| {
-        pass.run(input, threads, &mut |fraction: f64| {
+        pass.run(input, threads, &mut |fraction, _| {
             run.advance((number as f64 + fraction) / count as f64);
             run.pause().inspect(|&ended| *status = ended).is_none()
         })

@@ -50,9 +50,8 @@ pub(super) fn check_size(image: &Signal<f32>) -> Result<()> {
     let least = 2 * SIDE - 2;
     if height < least || width < least {
         return Err(Error::Shape(format!(
-            "the noise of an image of {} cannot be estimated; give its level, or at least {least} \
-             samples per side",
-            image.extent(),
+            "the image of {width}x{height} pixels is too small to estimate its noise; give the \
+             level, or an image of at least {least} pixels per side"
         )));
     }
     Ok(())

@@ -60,6 +60,10 @@ pub fn improve<T: Real>(
     run.note_memory(memory(effort, image.extent(), image.channels(), threads));
     // In units of that error, so that numbers are of moderate size.
     let scaled = |x: T| (x.to_f64() / scale) as f32;
+    let unscaled = |samples: &[f32]| {
+        let data = samples.iter().map(|&x| T::from_f64(scale * f64::from(x))).collect();
+        Signal::from_planar(image.extent(), image.channels(), data)
+    };
     let known = |of: Use| scene.weights(of).iter().map(|&w| w != T::ZERO).collect::<Vec<bool>>();
     let given: Vec<f32> = scene.signal.data().iter().map(|&x| scaled(x)).collect();
     let mut samples: Vec<f32> = image.data().iter().map(|&x| scaled(x)).collect();
@@ -80,8 +84,9 @@ pub fn improve<T: Real>(
         let fall = round.min(rounds - 1) as f64 / (rounds - 1).max(1) as f64;
         let level = LEVELS[0] * (LEVELS[1] / LEVELS[0]).powf(fall);
         let mut ended = false;
-        let mut proceed = |part: f64| {
+        let mut proceed = |part: f64, so_far: &dyn Fn() -> Vec<f32>| {
             run.advance((round as f64 + part) / total as f64);
+            run.observer().preview(&mut || scene.preview(&unscaled(&so_far())?));
             ended = run.pause().is_some();
             !ended
         };
@@ -95,7 +100,6 @@ pub fn improve<T: Real>(
         before.copy_from_slice(&samples);
         let unknown = samples.iter_mut().zip(&filled).zip(&fitted).filter(|(_, known)| !**known);
         unknown.for_each(|((x, new), _)| *x += OVERSHOOT * (new - *x));
-        run.observer().preview(&mut || scene.preview(&as_signal(image, &samples, scale)?));
         if round < rounds {
             let mean = |i: usize| 0.5 * (samples[i] + before[i]);
             let error = |&i: &usize| scale * f64::from(mean(i) - given[i]);
@@ -104,13 +108,7 @@ pub fn improve<T: Real>(
     }
     samples.iter_mut().zip(&before).for_each(|(x, before)| *x = 0.5 * (*x + before));
     put_back(&mut samples, &given, &known(Use::Known));
-    Ok((as_signal(image, &samples, scale)?, errors))
-}
-
-/// Samples in these units as a signal of the shape of an image.
-fn as_signal<T: Real>(image: &Signal<T>, samples: &[f32], unit: f64) -> Result<Signal<T>> {
-    let data = samples.iter().map(|&x| T::from_f64(unit * f64::from(x))).collect();
-    Signal::from_planar(image.extent(), image.channels(), data)
+    Ok((unscaled(&samples)?, errors))
 }
 
 /// Working memory in bytes.

@@ -94,13 +94,13 @@ impl Pass {
         Self { search, step, counts: [count, others] }
     }
 
-    /// Processes all groups of an image. `proceed` gets the fraction done and decides whether to go
-    /// on; samples that are not covered when it ends the pass are unchanged.
+    /// Processes all groups of an image. `proceed` gets the fraction done and the result so far, and
+    /// decides whether to go on; samples that are not covered yet are unchanged.
     pub(crate) fn run(
         &self,
         input: Input<'_>,
         threads: usize,
-        proceed: &mut dyn FnMut(f64) -> bool,
+        proceed: &mut dyn FnMut(f64, &dyn Fn() -> Vec<f32>) -> bool,
     ) -> Vec<f32> {
         let samples = input.samples;
         let Search { size, patch, .. } = self.search;
@@ -117,7 +117,8 @@ impl Pass {
         let (mut sums, mut weights) = (vec![0.0f32; samples.len()], vec![0.0f32; samples.len()]);
         let together = BANDS_PER_THREAD * parallel::count(threads);
         for (number, some) in bands.chunks(together).enumerate() {
-            if !proceed((number * together) as f64 / bands.len() as f64) {
+            let fraction = (number * together) as f64 / bands.len() as f64;
+            if !proceed(fraction, &|| average(sums.clone(), &weights, samples)) {
                 break;
             }
             let mut parts: Vec<Sums> = Vec::new();
@@ -133,10 +134,7 @@ impl Pass {
             });
             parts.iter().for_each(|part| part.add_to(&mut sums, &mut weights, size));
         }
-        for ((sum, weight), sample) in sums.iter_mut().zip(&weights).zip(samples) {
-            *sum = if *weight > 0.0 { *sum / weight } else { *sample };
-        }
-        sums
+        average(sums, &weights, samples)
     }
 
     /// Working memory in bytes besides the image and the guide: the result, the weights, and what
@@ -150,6 +148,14 @@ impl Pass {
         let group = Group::memory(patch.iter().product(), count);
         (planes * size_of::<f32>()) as u64 + parallel::count(threads) as u64 * group
     }
+}
+
+/// Sums by their weights; samples without weight are unchanged.
+fn average(mut sums: Vec<f32>, weights: &[f32], samples: &[f32]) -> Vec<f32> {
+    for ((sum, weight), sample) in sums.iter_mut().zip(weights).zip(samples) {
+        *sum = if *weight > 0.0 { *sum / weight } else { *sample };
+    }
+    sums
 }
 
 /// Places from 0 to `last` at this distance; always including `last`.

@@ -87,14 +87,23 @@ function buildTabs(context) {
   }
   byId("tabs").addEventListener("keydown", (event) => {
     const keys = [...all.keys()];
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? keys.length - 1 : 0;
-    if (step === 0) return;
-    const next = keys[(keys.indexOf(current) + step) % keys.length];
+    const at = keys.indexOf(current);
+    /** @type {Record<string, number>} */
+    const places = {
+      ArrowRight: (at + 1) % keys.length,
+      ArrowLeft: (at + keys.length - 1) % keys.length,
+      Home: 0,
+      End: keys.length - 1,
+    };
+    const next = keys[places[event.key]];
+    if (!next) return;
+    event.preventDefault();
     show(next);
     all.get(next)?.button.focus();
   });
-  const wanted = location.hash.slice(1);
-  show(all.has(wanted) ? wanted : "restore");
+  const wanted = () => (all.has(location.hash.slice(1)) ? location.hash.slice(1) : "restore");
+  window.addEventListener("hashchange", () => show(wanted()));
+  show(wanted());
   return () => /** @type {Tab} */ (all.get(current)?.tab);
 }
 

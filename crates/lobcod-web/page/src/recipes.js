@@ -4,11 +4,13 @@
 /** Name, value and default of an option. @typedef {[string, any, any]} Option */
 
 /**
- * A file name as a word of the shell.
+ * A file name as a word of the shell, which is not an option.
  * @param {string} name
  */
-const quoted = (name) =>
-  /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+function quoted(name) {
+  const path = name.startsWith("-") ? `./${name}` : name;
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
 
 /**
  * Options that differ from their defaults, for the shell.
@@ -31,16 +33,17 @@ const pythonOptions = (options) =>
     .join("");
 
 /**
- * Python that reads an image.
+ * Python that reads an image, upright.
  * @param {string} name an expression
  * @param {boolean} grey
  */
-const read = (name, grey) => `np.asarray(Image.open(${name}).convert("${grey ? "L" : "RGB"}"))`;
+const read = (name, grey) =>
+  `np.asarray(ImageOps.exif_transpose(Image.open(${name})).convert("${grey ? "L" : "RGB"}"))`;
 
 /** The argument that names the axis of the colours. @param {boolean} grey */
 const colours = (grey) => (grey ? "" : ", channel_axis=-1");
 
-const IMPORTS = ["import lobcod, numpy as np", "from PIL import Image", ""];
+const IMPORTS = ["import lobcod, numpy as np", "from PIL import Image, ImageOps", ""];
 
 /**
  * @param {{ image: string, mask: string, output: string, preset: string, fill: string,

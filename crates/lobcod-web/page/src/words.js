@@ -26,7 +26,7 @@ export const durationText = (seconds) =>
 
 /**
  * What learning does now: its passes, and at the end the codes with their certificate.
- * @param {{ pass: number | null, gap: number | null }} progress
+ * @param {Record<string, any>} progress
  * @param {number} passes
  */
 export const learningText = ({ pass, gap }, passes) =>
@@ -39,6 +39,19 @@ export const sizeText = ({ width, height }) => `${width} × ${height}`;
 
 /** @param {number} pixels */
 export const megapixels = (pixels) => `${Number((pixels / 1e6).toFixed(1))} megapixels`;
+
+/**
+ * A part of a whole in percent, with two digits.
+ * @param {number} part
+ */
+export const percentText = (part) => `${Number((100 * part).toPrecision(2))} %`;
+
+/**
+ * Words as a sentence: a capital letter and a full stop.
+ * @param {string} words
+ */
+export const sentence = (words) =>
+  words.charAt(0).toUpperCase() + words.slice(1) + (/[.?!…]$/.test(words) ? "" : ".");
 
 /**
  * The sentence of an error.

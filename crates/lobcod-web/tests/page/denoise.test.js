@@ -1,9 +1,10 @@
 // Denoise: the noise is measured, previews follow the slider, the result is that of the command.
 
 import assert from "node:assert/strict";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { greyPng } from "./support/png.js";
 import { PAGE } from "./support/server.js";
 import { difference, missing, noProgram, noPython, scratchFolder, Studio } from "./support/studio.js";
 
@@ -24,6 +25,48 @@ test("the noise is measured and a preview follows the strength", { skip: missing
   await studio.find(".quiet:has-text('Preview…')").waitFor();
   await studio.find(".quiet:has-text('Preview of')").waitFor({ timeout: 60_000 });
   await studio.page.keyboard.press("ArrowRight");
+});
+
+test("the preview is that part of the result", { skip: missing }, async () => {
+  const mean = await studio.page.evaluate(async () => {
+    const { fetchPicture } = await import("./src/image/samples.js");
+    const { WasmEngine } = await import("./src/engine/wasm.js");
+    const { bufferImage, imageBuffer } = await import("./src/engine/message.js");
+    const { crop, widened } = await import("./src/image/raster.js");
+    const { PREVIEW_MARGIN } = await import("./src/tabs/limits.js");
+    const { image } = await fetchPicture("micrograph.png");
+    const engine = await WasmEngine.open();
+    const run = async (task, options, image) =>
+      engine.run({
+        task,
+        options,
+        buffers: { image: imageBuffer(image) },
+        signal: new AbortController().signal,
+        event() {},
+      });
+    const { noise } = await run("noise", {}, image);
+    const clean = async (image) =>
+      bufferImage((await run("denoise", { noise }, image)).buffers.image);
+    const box = { left: 90, top: 60, width: 50, height: 40 };
+    const around = widened(box, PREVIEW_MARGIN, image);
+    const inside = { ...box, left: box.left - around.left, top: box.top - around.top };
+    const whole = crop(await clean(image), box).data;
+    const part = crop(await clean(crop(image, around)), inside).data;
+    return whole.reduce((sum, x, i) => sum + Math.abs(x - part[i]), 0) / whole.length;
+  });
+  console.log(`Denoise: preview and result differ by ${mean} of 255 on average`);
+  assert.ok(mean < 2, `${mean}`);
+});
+
+test("an image without noise is left alone, and it says so", { skip: missing }, async () => {
+  const folder = scratchFolder();
+  writeFileSync(join(folder, "fade.png"), greyPng(64, 48, (x, y) => x + 2 * y));
+  await studio.drop(join(folder, "fade.png"));
+  await studio.find(".measure:has-text('No noise.')").waitFor();
+  assert.match(await studio.run("Denoise the whole image"), /^There is nothing to remove/);
+  await studio.button("Close the image").click();
+  await studio.sample("Noisy micrograph");
+  await studio.find(".measure:has-text('grows with')").waitFor();
 });
 
 test("the result is that of the command shown", { skip: noProgram }, async () => {

@@ -50,6 +50,21 @@ test("an atom shows its uses, a place its atoms", { skip: missing }, async () =>
   assert.ok((await studio.find(".found li").count()) > 0);
 });
 
+test("sliders may move while atoms are learnt", { skip: missing }, async () => {
+  await slide("Number of atoms", 2, "ArrowRight");
+  await studio.button("Learn").click();
+  await slide("Number of atoms", 3, "ArrowLeft");
+  await slide("Passes", 1, "ArrowLeft");
+  await studio.find(".status:has-text('Learnt 16 atoms')").waitFor({ timeout: 120_000 });
+  await studio.find(".atom").nth(15).click();
+  assert.match(await studio.find("section[aria-live] .quiet").innerText(), /^Atom 16 is used \d/);
+  await slide("Number of atoms", 1, "ArrowRight");
+  assert.match(await studio.run("Learn"), /^Learnt 8 atoms/);
+});
+
+test("what was learnt is accessible", { skip: missing }, async () =>
+  assert.deepEqual(await studio.violations(), []));
+
 const objective = (dictionary) => {
   const words = ["--dictionary", join(folder, dictionary), "--penalty", "30", "--json"];
   return JSON.parse(lobcod("encode", join(folder, "stripes.png"), ...words)).objective;

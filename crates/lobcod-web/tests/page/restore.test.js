@@ -1,9 +1,11 @@
 // Restore: painting, undo, masks as files, and the same pixels as the command line.
 
 import assert from "node:assert/strict";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { oriented } from "./support/exif.js";
+import { greyPng } from "./support/png.js";
 import { PAGE } from "./support/server.js";
 import { difference, missing, noProgram, noPython, scratchFolder, Studio } from "./support/studio.js";
 
@@ -124,8 +126,9 @@ test("the result is that of the command shown", { skip: noProgram }, async () =>
   const page = await studio.pixels(join(folder, "page.png"));
   const { largest, mean } = difference(page, await studio.pixels(join(folder, name)));
   console.log(`Restore: page and command differ by at most ${largest} of 255, mean ${mean}`);
-  // Instruction sets add in different orders, which rounding to 8 bits may show.
-  assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
+  // Instruction sets add in different orders. Rounding may show it, and so may patches that are
+  // equally similar to another one.
+  assert.ok(largest <= 6 && mean < 0.01, `${largest} ${mean}`);
 });
 
 test("the Python call shown gives the same pixels", { skip: noPython }, async () => {
@@ -134,7 +137,7 @@ test("the Python call shown gives the same pixels", { skip: noPython }, async ()
   const python = await studio.pixels(join(folder, "cat-restored.png"));
   const { largest, mean } = difference(page, python);
   console.log(`Restore: page and Python differ by at most ${largest} of 255, mean ${mean}`);
-  assert.ok(largest <= 2 && mean < 0.01, `${largest} ${mean}`);
+  assert.ok(largest <= 6 && mean < 0.01, `${largest} ${mean}`);
 });
 
 test(
@@ -172,5 +175,59 @@ test(
     );
   },
 );
+
+test("all pixels of an image can be marked, but not filled", { skip: missing }, async () => {
+  writeFileSync(join(folder, "tiny.png"), greyPng(3, 2, (x) => 80 * x));
+  await studio.drop(join(folder, "tiny.png"));
+  await studio.find(".picture-name:has-text('3 × 2')").waitFor();
+  await studio.draw([[1, 1]], [3, 2]);
+  const said = studio.find(".quiet:has-text('pixels marked')");
+  assert.equal(await said.innerText(), "6 pixels marked, 100 % of the image");
+  assert.match(await studio.run("Restore"), /^The mask marks every sample as missing.*\.$/);
+  await studio.button("Close the image").click();
+});
+
+test("a photo on its side is restored upright", { skip: noProgram }, async () => {
+  const colour = (x, y) => `hsl(${3 * y} 60% ${50 + Math.round(20 * Math.sin((x + y) / 5))}%)`;
+  const photo = await studio.jpeg(120, 96, colour);
+  writeFileSync(join(folder, "turned.jpg"), oriented(photo, 6));
+  await studio.drop(join(folder, "turned.jpg"));
+  await studio.find(".picture-name:has-text('96 × 120')").waitFor();
+  await studio.find(".segment:has-text('Fast')").click();
+  await studio.draw(
+    [
+      [20, 30],
+      [60, 90],
+    ],
+    [96, 120],
+  );
+  await studio.download("Export", join(folder, "turned-mask.png"));
+  await studio.run("Restore");
+  const name = await studio.download("Download PNG", join(folder, "turned-page.png"));
+  const page = await studio.pixels(join(folder, "turned-page.png"));
+  const runs = [["command", () => studio.runCommand(folder)]];
+  if (!noPython) runs.push(["Python call", () => studio.runPython(folder)]);
+  for (const [kind, run] of runs) {
+    await run();
+    const { largest, mean } = difference(page, await studio.pixels(join(folder, name)));
+    console.log(`Photo: page and ${kind} differ by at most ${largest} of 255, mean ${mean}`);
+    // Decoders of JPEG files round in their own ways.
+    assert.ok(mean < 1, `${largest} ${mean}`);
+  }
+});
+
+test("files of any name can be used by the command shown", { skip: noProgram }, async () => {
+  const name = "-it's 1 $HOME.png";
+  copyFileSync(join(folder, "cat.png"), join(folder, name));
+  await studio.drop(join(folder, name));
+  await studio.find(".picture-name:has-text('HOME')").waitFor();
+  await studio.find(".segment:has-text('Fast')").click();
+  await studio.draw([[100, 100]], SIZE);
+  const mask = await studio.download("Export", join(folder, "mask.png"));
+  copyFileSync(join(folder, "mask.png"), join(folder, mask));
+  assert.match(await studio.runCommand(folder), / '\.\/-it'\\''s 1 \$HOME\.png' /);
+  const made = await studio.pixels(join(folder, "-it's 1 $HOME-restored.png"));
+  assert.deepEqual([made.width, made.height], SIZE);
+});
 
 test("no errors on the console", { skip: missing }, () => assert.deepEqual(studio.faults, []));

@@ -60,6 +60,40 @@ test("a file that is not a sound is refused", { skip: missing }, async () => {
   await studio.find(".failed:has-text('is not a WAV file')").waitFor();
 });
 
+test("damaged sounds are refused in a sentence", { skip: missing }, async () => {
+  const file = [...wav([1, 2, 3], 8000)];
+  const words = await studio.page.evaluate(async (bytes) => {
+    const { readWav } = await import("./src/files/wav.js");
+    const said = (/** @type {number[]} */ list) => {
+      try {
+        return readWav(Uint8Array.from(list).buffer, "x.wav").samples.length;
+      } catch (error) {
+        return error.message;
+      }
+    };
+    const cut = bytes.map((_, length) => said(bytes.slice(0, length)));
+    // The extensible format, without its identifier; no channels; no rate.
+    const extensible = bytes.slice(0, 36).with(16, 26).with(20, 0xfe).with(21, 0xff);
+    const changed = [extensible, bytes.with(22, 0), bytes.with(24, 0).with(25, 0)].map(said);
+    return [...cut, ...changed];
+  }, file);
+  assert.equal(words[48], 2, "the last sample is cut off");
+  for (const said of words.toSpliced(46, 4))
+    assert.match(String(said), /^x\.wav (is not a WAV|is damaged|holds no samples)/);
+});
+
+test("sliders may move while waveforms are learnt", { skip: missing }, async () => {
+  await studio.sample("Bells");
+  await studio.button("Learn").click();
+  await studio.page.getByLabel("Number of waveforms").focus();
+  await studio.page.keyboard.press("ArrowRight");
+  await studio.find(".status:has-text('Learnt 3 waveforms')").waitFor({ timeout: 60_000 });
+  assert.match(await studio.find(".wave").last().innerText(), /^Waveform 3\s+[\d,]+ events?$/);
+  assert.deepEqual(await studio.violations(), []);
+  await studio.page.keyboard.press("ArrowLeft");
+  await studio.button("Close the sound").click();
+});
+
 test("the waveforms of a loop are learnt", { skip: missing }, async () => {
   await studio.sample("Drum loop");
   assert.match(await studio.run("Learn"), /^Learnt 3 waveforms in .* events\.$/);

@@ -48,6 +48,38 @@ test("two fingers zoom, and mark nothing", { skip: missing }, async () => {
   assert.equal(await studio.find(".section .quiet").first().innerText(), marked);
 });
 
+test("two fingers with the wand take back what it marked", { skip: missing }, async () => {
+  await studio.button("Show the whole image (0)").click();
+  await studio.find(".tool[title^='Wand']").click();
+  const marked = () => studio.find(".section .quiet").first().innerText();
+  const before = await marked();
+  const { x, y, width, height } = await studio.find(".stage-canvas").boundingBox();
+  // Next to the image, where the wand marks nothing, and on it.
+  for (const [cx, cy] of [
+    [x + width / 2, y + 4],
+    [x + width / 2, y + height / 2 + 40],
+  ]) {
+    await touch("touchStart", [cx, cy]);
+    await touch("touchStart", [cx, cy], [cx + 40, cy]);
+    await touch("touchEnd");
+    assert.equal(await marked(), before);
+  }
+});
+
+test("on a narrow screen the image can be watched, and the run stopped", { skip: missing }, async () => {
+  await studio.find(".segment:has-text('Best')").click();
+  await studio.button("Restore").click();
+  const inView = (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  };
+  assert.ok(await studio.find(".stage-canvas").evaluate(inView), "the image");
+  assert.ok(await studio.button("Stop").evaluate(inView), "Stop");
+  await studio.button("Stop").click();
+  await studio.find(".status:has-text('Stopped.')").waitFor();
+  assert.ok(await studio.find(".stage-canvas").evaluate(inView), "the image");
+});
+
 test("an image is pasted", { skip: missing }, async () => {
   await studio.page.evaluate(async () => {
     const canvas = new OffscreenCanvas(70, 50);

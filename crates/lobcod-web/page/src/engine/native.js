@@ -1,6 +1,6 @@
 // The engine of `lobcod studio`: the program on this computer, reached over HTTP with its token.
 
-import { counted } from "../words.js";
+import { counted, sentence } from "../words.js";
 import { decode, encode, PROTOCOL } from "./message.js";
 
 const GONE = "lobcod studio does not answer. Start it again, and open the address it prints.";
@@ -8,24 +8,26 @@ const GONE = "lobcod studio does not answer. Start it again, and open the addres
 export class NativeEngine {
   /**
    * @param {string} token
-   * @param {{ engine: string, threads: number, version: string, max_body_bytes?: number }} status
+   * @param {{ engine: string, threads: number, version: string }} status
    */
   constructor(token, status) {
     this.token = token;
     this.native = true;
     this.name = "On this computer";
     const { version, engine, threads } = status;
-    this.detail = `lobcod ${version}, ${engine}, ${counted(threads, "thread")}`;
+    this.detail = `lobcod ${version}, ${engine}, ${counted(threads, "thread")}.`;
   }
 
   /**
    * Asks the server for its state; `null` if the page is not served by `lobcod studio`.
    * @param {string} token
+   * @returns {Promise<NativeEngine | "refused" | null>}
    */
   static async open(token) {
     const response = await fetch("api/v1/status", { headers: { "X-Lobcod-Token": token } }).catch(
       () => null,
     );
+    if (response?.status === 403) return "refused";
     if (!response?.ok) return null;
     const status = await response.json();
     return status.protocol === PROTOCOL ? new NativeEngine(token, status) : null;
@@ -42,10 +44,10 @@ export class NativeEngine {
       const headers = { "X-Lobcod-Token": this.token, "Content-Type": "application/octet-stream" };
       const response = await fetch("api/v1/run", { method: "POST", headers, body, signal });
       if (!response.ok || !response.body)
-        throw new Error((await response.json().catch(() => null))?.error ?? GONE);
+        throw new Error(sentence((await response.json().catch(() => null))?.error ?? GONE));
       for await (const message of messages(response.body.getReader())) {
         if (message.event === "result") return message;
-        if (message.event === "error") throw new Error(message.message);
+        if (message.event === "error") throw new Error(sentence(message.message));
         event(message);
       }
       throw new Error(GONE);

@@ -12,6 +12,13 @@ const KEY = "lobcod-token";
 export async function openEngine() {
   const token = takeToken();
   const native = token ? await NativeEngine.open(token) : null;
+  if (native === "refused") {
+    sessionStorage.removeItem(KEY);
+    throw new Error(
+      "lobcod studio was started again, with another token. Open the address that it printed, or " +
+        "reload this page to work in the browser alone.",
+    );
+  }
   return native ?? WasmEngine.open();
 }
 

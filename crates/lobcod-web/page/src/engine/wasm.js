@@ -1,5 +1,6 @@
 // The engine in this browser: WebAssembly in a Web Worker, one worker for each job.
 
+import { sentence } from "../words.js";
 import { decode, encode, PROTOCOL } from "./message.js";
 
 const OUT_OF_MEMORY =
@@ -63,7 +64,7 @@ export class WasmEngine {
         if (data.failure) return end(() => reject(new Error(failureText(data.failure))));
         const message = decode(data.bytes);
         if (message.event === "result") end(() => resolve(message));
-        else if (message.event === "error") end(() => reject(new Error(message.message)));
+        else if (message.event === "error") end(() => reject(new Error(sentence(message.message))));
         else event(message);
       });
       const request = encode({ protocol: PROTOCOL, task, options }, buffers);

@@ -23,17 +23,17 @@ export function readWav(file, name) {
   let format = null;
   for (let at = 12; at + 8 <= bytes.byteLength;) {
     const size = bytes.getUint32(at + 4, true);
-    if (tag(at) === "fmt ") {
+    if (tag(at) === "fmt " && at + 24 <= bytes.byteLength) {
       const kind = bytes.getUint16(at + 8, true);
       format = {
         // The extensible format names the kind in the first bytes of its identifier.
-        kind: kind === 0xfffe && size >= 26 ? bytes.getUint16(at + 32, true) : kind,
+        kind: kind === 0xfffe && size >= 26 && at + 34 <= bytes.byteLength ? bytes.getUint16(at + 32, true) : kind,
         channels: bytes.getUint16(at + 10, true),
         rate: bytes.getUint32(at + 12, true),
         bits: bytes.getUint16(at + 22, true),
       };
     } else if (tag(at) === "data") {
-      if (!format || format.channels === 0)
+      if (!format || format.channels === 0 || format.rate === 0)
         throw refuse("is damaged: it has no format. Copy or recreate the file.");
       const end = Math.min(bytes.byteLength, at + 8 + size);
       return {

@@ -36,6 +36,23 @@ export function toCanvas(image, canvas = newCanvas(image.width, image.height)) {
 }
 
 /**
+ * A box with a margin around it, as far as an image reaches.
+ * @param {Rectangle} box
+ * @param {number} margin
+ * @param {{ width: number, height: number }} image
+ * @returns {Rectangle}
+ */
+export function widened({ left, top, width, height }, margin, image) {
+  const [x, y] = [Math.max(0, left - margin), Math.max(0, top - margin)];
+  return {
+    left: x,
+    top: y,
+    width: Math.min(image.width, left + width + margin) - x,
+    height: Math.min(image.height, top + height + margin) - y,
+  };
+}
+
+/**
  * A part of an image.
  * @param {ImageData} image
  * @param {Rectangle} box

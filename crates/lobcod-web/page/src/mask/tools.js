@@ -107,12 +107,13 @@ export function wand(mask, settings, image) {
       target.begin();
       for (let i = 0; i < found.length; i++) if (found[i]) target.data[i] = settings.value;
       target.touched({ left: 0, top: 0, width: target.width, height: target.height });
-      target.commit();
     },
     move() {},
-    up() {},
+    up() {
+      mask()?.commit();
+    },
     cancel() {
-      mask()?.undo();
+      undoStroke(mask());
     },
   };
 }

@@ -145,7 +145,8 @@ function press(stage, event) {
         Math.max(0.5, Math.floor(from.y) + 0.5 + step * arrow[1]),
       ),
     };
-    stage.redraw();
+    view.reveal(stage.cursor);
+    stage.moved();
   } else if (arrow) {
     view.pan(-40 * arrow[0], -40 * arrow[1]);
     stage.moved();

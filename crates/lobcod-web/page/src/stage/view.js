@@ -89,6 +89,19 @@ export class View {
     return { x: (x - this.left) / this.scale, y: (y - this.top) / this.scale };
   }
 
+  /**
+   * Moves the window so that an image point is in it.
+   * @param {Point} point
+   */
+  reveal({ x, y }) {
+    const edge = Math.min(24, this.width / 4, this.height / 4);
+    const [across, down] = [this.left + x * this.scale, this.top + y * this.scale];
+    const inside = (/** @type {number} */ at, /** @type {number} */ length) =>
+      Math.min(length - edge, Math.max(edge, at));
+    if (inside(across, this.width) !== across || inside(down, this.height) !== down)
+      this.pan(inside(across, this.width) - across, inside(down, this.height) - down);
+  }
+
   /** The box of image pixels that are visible. */
   visible() {
     const from = this.toImage({ x: 0, y: 0 });

@@ -1,9 +1,9 @@
 // Denoise: the noise is measured, its removal previewed on the visible part, then done everywhere.
 
-import { button, download, h } from "../dom.js";
+import { h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
-import { context, isGrey, newCanvas, toCanvas, toPng } from "../image/raster.js";
+import { context, crop, isGrey, newCanvas, toCanvas, widened } from "../image/raster.js";
 import { denoiseRecipe } from "../recipes.js";
 import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
@@ -13,11 +13,12 @@ import {
   pictureWelcome,
   qualityChoice,
   resultRow,
+  setWelcome,
   workbench,
 } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
-import { checkWhole, previewBox } from "./limits.js";
-import { secondsText, sentenceOf, sizeText } from "../words.js";
+import { checkWhole, PREVIEW_MARGIN, previewBox } from "./limits.js";
+import { secondsText, sentence, sentenceOf, sizeText } from "../words.js";
 
 /** Time without a change before a preview starts, in milliseconds. */
 const PAUSE = 200;
@@ -38,7 +39,11 @@ export function denoiseTab({ engine, pictures }) {
   let shownPicture = pictures.current;
   let timer = 0;
 
-  const runner = new Runner(engine, { label: "Denoise the whole image", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Denoise the whole image",
+    start: () => void run(),
+    watch: () => stage.element,
+  });
   const previewer = new Runner(engine, { label: "Preview", start: () => {} });
   const measurer = new Runner(engine, { label: "Measure", start: () => {} });
   const strength = slider({
@@ -130,24 +135,27 @@ export function denoiseTab({ engine, pictures }) {
       return;
     }
     const box = previewBox(stage.view.visible(), engine);
-    const options = {
-      noise: noiseOfPart(),
-      strength: strength.value,
-      preset: preset.value,
-      region: [box.left, box.top, box.width, box.height],
-    };
+    const around = widened(box, PREVIEW_MARGIN, picture.image);
     previewState.textContent = "Preview…";
     const message = await previewer.run({
       task: "denoise",
-      options,
-      buffers: { image: imageBuffer(picture.image) },
+      options: { noise: noiseOfPart(), strength: strength.value, preset: preset.value },
+      buffers: { image: imageBuffer(crop(picture.image, around)) },
     });
     if (previewer.status.classList.contains("failed"))
       previewState.textContent = previewer.status.textContent;
     if (!message || pictures.current !== picture || result || !after) return;
     const pen = context(after);
     pen.clearRect(0, 0, after.width, after.height);
-    pen.putImageData(bufferImage(message.buffers.image), box.left, box.top);
+    pen.putImageData(
+      bufferImage(message.buffers.image),
+      around.left,
+      around.top,
+      box.left - around.left,
+      box.top - around.top,
+      box.width,
+      box.height,
+    );
     const seconds = secondsText(message.waited);
     previewState.textContent = `Preview of ${sizeText(box)} pixels in ${seconds}.`;
     stage.redraw();
@@ -188,14 +196,18 @@ export function denoiseTab({ engine, pictures }) {
       task: "denoise",
       options: { noise: kind.value, strength: strength.value, preset: preset.value },
       buffers: { image: imageBuffer(picture.image) },
-      preview: (part) =>
-        after && (toCanvas(bufferImage(part.buffers.image), after), stage.redraw()),
     });
-    if (!message || pictures.current !== picture || !after) return;
+    if (pictures.current !== picture || !after) return;
+    // Stopped: the preview, which made way for the run, comes back.
+    if (!message) return schedule();
     result = bufferImage(message.buffers.image);
     toCanvas(result, after);
     previewState.textContent = "";
-    runner.say(`Denoised in ${secondsText(message.seconds)}.`);
+    runner.say(
+      message.kind === "none"
+        ? "There is nothing to remove: the image is unchanged."
+        : `Denoised in ${secondsText(message.seconds)}.`,
+    );
     finished.hidden = false;
     stage.redraw();
   }
@@ -206,8 +218,6 @@ export function denoiseTab({ engine, pictures }) {
     runner.stop();
     previewer.stop();
     measurer.stop();
-    cover.hidden = picture !== null;
-    side.hidden = picture === null;
     problem.textContent = "";
     result = before = after = null;
     finished.hidden = true;
@@ -219,6 +229,7 @@ export function denoiseTab({ engine, pictures }) {
       stage.layers = [{ source: before }, { source: after, side: "after" }];
     }
     stage.show(picture?.image ?? null);
+    setWelcome(picture === null, { cover, stage: stage.element, side });
     stage.compare(picture !== null);
     describe();
     void measure();
@@ -233,6 +244,3 @@ export function denoiseTab({ engine, pictures }) {
     shown: () => shownPicture !== pictures.current && opened(),
   };
 }
-
-/** @param {string} words */
-const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;

@@ -14,7 +14,7 @@ import { Stage } from "../stage/stage.js";
 import { commands } from "../widgets/commands.js";
 import { choice, section, slider } from "../widgets/fields.js";
 import { checkStack, frameList, MOST_FRAMES, toFrame } from "../widgets/frames.js";
-import { workbench } from "../widgets/picture-panel.js";
+import { setWelcome, workbench } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { welcome } from "../widgets/welcome.js";
 import { fusionSettings } from "./fusion-settings.js";
@@ -70,7 +70,11 @@ export function fuseTab({ engine }) {
     change: (n) => (settings.diameter = n),
   });
   size.element.hidden = true;
-  const runner = new Runner(engine, { label: "Fuse", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Fuse",
+    start: () => void run(),
+    watch: () => stage.element,
+  });
   const painter = new Runner(engine, { label: "Repaint", start: () => void repaint() });
   const view = choice({
     label: "View",
@@ -186,6 +190,7 @@ export function fuseTab({ engine }) {
   /** @param {Frame[]} next */
   function changeFrames(next) {
     runner.stop();
+    painter.stop();
     frames = next;
     chosen = Math.min(chosen, Math.max(0, next.length - 1));
     fused = decision = null;
@@ -198,8 +203,6 @@ export function fuseTab({ engine }) {
 
   function refresh() {
     const empty = frames.length === 0;
-    cover.hidden = !empty;
-    side.hidden = empty;
     view.element.hidden = empty;
     for (const key of ["result", "decision", "depth"]) view.enable(key, fused !== null);
     painting.hidden = fused === null;
@@ -210,6 +213,7 @@ export function fuseTab({ engine }) {
     list.show(frames);
     list.mark(chosen);
     layers();
+    setWelcome(empty, { cover, stage: stage.element, side });
     describe();
   }
 
@@ -252,6 +256,7 @@ export function fuseTab({ engine }) {
       return runner.fail(error);
     }
     const given = frames;
+    painter.stop();
     const message = await runner.run({
       task: "fuse",
       options: fusion.options(),

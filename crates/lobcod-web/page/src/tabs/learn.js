@@ -1,6 +1,6 @@
 // Learn: atoms of an image appear and sharpen, with the objective and the certified gap.
 
-import { button, download, h } from "../dom.js";
+import { h } from "../dom.js";
 import { imageBuffer } from "../engine/message.js";
 import { stem } from "../image/load.js";
 import { context, isGrey, newCanvas, toCanvas } from "../image/raster.js";
@@ -16,7 +16,7 @@ import {
   penaltySlider,
   relativePenalty,
 } from "../widgets/learning.js";
-import { pictureHead, pictureWelcome, workbench } from "../widgets/picture-panel.js";
+import { pictureHead, pictureWelcome, setWelcome, workbench } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { codesAt, codesOf, drawUses, usesOf } from "./codes.js";
 import { checkWhole } from "./limits.js";
@@ -32,6 +32,8 @@ export function learnTab({ engine, pictures }) {
   const stage = new Stage("The image; click a place to see the atoms that make it");
   /** @type {import("./codes.js").Codes | null} */
   let codes = null;
+  /** How often each atom is used. */
+  let uses = new Int32Array(0);
   /** Height and width of the atoms. @type {[number, number]} */
   let size = [8, 8];
   /** @type {Uint8Array<ArrayBuffer> | null} */
@@ -41,7 +43,11 @@ export function learnTab({ engine, pictures }) {
   let shownPicture = pictures.current;
 
   const board = atomBoard((index) => showUses(index));
-  const runner = new Runner(engine, { label: "Learn", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Learn",
+    start: () => void run(),
+    watch: () => area,
+  });
   const count = slider({
     label: "Number of atoms",
     min: 4,
@@ -87,9 +93,9 @@ export function learnTab({ engine, pictures }) {
     problem,
   );
   stage.element.append(cover);
-  const atoms = h("div", { class: "atoms-area" }, board.element);
+  const area = h("div", { class: "atoms-area" }, board.element);
   const bench = workbench(
-    h("div", { class: "split" }, stage.element, atoms),
+    h("div", { class: "split" }, stage.element, area),
     pictureHead(pictures, fail),
     section("Dictionary", count.element, side.element, penalty.element, passes.element),
     runner.element,
@@ -121,21 +127,22 @@ export function learnTab({ engine, pictures }) {
       return runner.fail(error);
     }
     forget();
-    const edge = side.value;
+    // The sliders may move while atoms are learnt.
+    const [atoms, edge, last] = [count.value, side.value, passes.value];
     const message = await runner.run({
       task: "learn",
       options: {
-        atoms: count.value,
+        atoms,
         size: [edge, edge],
         relative_penalty: relativePenalty(penalty.value),
-        passes: passes.value,
+        passes: last,
         colour: true,
       },
       buffers: { image: imageBuffer(picture.image) },
       preview: ({ buffers }) => board.show(buffers.atoms),
       progress: (progress) => {
         charts.follow(progress);
-        runner.say(learningText(progress, passes.value));
+        runner.say(learningText(progress, last));
       },
     });
     if (!message || pictures.current !== picture) return;
@@ -143,13 +150,14 @@ export function learnTab({ engine, pictures }) {
     codes = codesOf(message);
     size = [edge, edge];
     file = new Uint8Array(message.buffers.dictionary.data);
-    board.label(usesOf(codes, count.value));
-    charts.follow(message);
+    uses = usesOf(codes, atoms);
+    board.label(uses);
+    charts.finish(message);
     save.hidden = false;
     foundTitle.textContent =
       "Click an atom to see where it is used, or a place of the image to see which atoms make it.";
     runner.say(
-      `Learnt ${counted(count.value, "atom")} in ${secondsText(message.seconds)}; ` +
+      `Learnt ${counted(atoms, "atom")} in ${secondsText(message.seconds)}; ` +
         `${counted(message.nonzeros, "code")}.`,
     );
     stage.tool = inspector;
@@ -162,8 +170,8 @@ export function learnTab({ engine, pictures }) {
     board.mark([index]);
     drawUses(context(overlay), codes, index, size, "#00e0c8");
     found.replaceChildren();
-    const uses = counted(usesOf(codes, count.value)[index], "time");
-    foundTitle.textContent = `Atom ${index + 1} is used ${uses}, strongly where the colour is strong.`;
+    const times = counted(uses[index], "time");
+    foundTitle.textContent = `Atom ${index + 1} is used ${times}, strongly where the colour is strong.`;
     stage.decorate = null;
     stage.redraw();
   }
@@ -220,9 +228,7 @@ export function learnTab({ engine, pictures }) {
     runner.stop();
     forget();
     board.clear();
-    cover.hidden = picture !== null;
-    bench.side.hidden = picture === null;
-    atoms.hidden = picture === null;
+    area.hidden = picture === null;
     problem.textContent = "";
     runner.say("");
     if (picture) {
@@ -233,6 +239,7 @@ export function learnTab({ engine, pictures }) {
       ];
     }
     stage.show(picture?.image ?? null);
+    setWelcome(picture === null, { cover, stage: stage.element, side: bench.side });
     describe();
   }
 

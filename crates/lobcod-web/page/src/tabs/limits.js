@@ -1,5 +1,6 @@
 // How much an engine can work on, and the colours of masks.
 
+import { widened } from "../image/raster.js";
 import { counted, megapixels } from "../words.js";
 
 /** Colours of a painted mask: none, and the accent of the page, brighter. */
@@ -72,13 +73,7 @@ export function checkWhole(picture, engine) {
 export function workBox(image, mask, engine) {
   const whole = { left: 0, top: 0, width: image.width, height: image.height };
   if (image.width * image.height <= mostPixels(engine)) return whole;
-  const { left, top, width, height } = mask.bounds() ?? whole;
-  const box = mask.clip({
-    left: left - MARGIN,
-    top: top - MARGIN,
-    width: width + 2 * MARGIN,
-    height: height + 2 * MARGIN,
-  });
+  const box = widened(mask.bounds() ?? whole, MARGIN, image);
   refuseLarge(
     box,
     engine,
@@ -88,6 +83,9 @@ export function workBox(image, mask, engine) {
   );
   return box;
 }
+
+/** Pixels around a preview that are denoised with it: similar patches are searched there. */
+export const PREVIEW_MARGIN = 24;
 
 /** The largest previews while a slider is moved, in pixels along a side. */
 const PREVIEW_SIDE = { wasm: 224, native: 640 };

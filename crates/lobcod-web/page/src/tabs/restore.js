@@ -3,7 +3,7 @@
 import { button, download, h } from "../dom.js";
 import { bufferImage, imageBuffer } from "../engine/message.js";
 import { pickFiles, stem } from "../image/load.js";
-import { context, crop, isGrey, paste, toCanvas, toPng } from "../image/raster.js";
+import { context, crop, isGrey, paste, toCanvas } from "../image/raster.js";
 import { maskPng, readMask } from "../mask/files.js";
 import { Mask } from "../mask/mask.js";
 import { toolbar, undoKeys } from "../mask/toolbar.js";
@@ -17,11 +17,12 @@ import {
   pictureWelcome,
   qualityChoice,
   resultRow,
+  setWelcome,
   workbench,
 } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
 import { MASK_COLOURS, workBox } from "./limits.js";
-import { counted, secondsText, sentenceOf, sizeText } from "../words.js";
+import { counted, percentText, secondsText, sentenceOf, sizeText } from "../words.js";
 
 /** @param {import("../main.js").Context} context */
 export function restoreTab({ engine, pictures }) {
@@ -88,7 +89,11 @@ export function restoreTab({ engine, pictures }) {
   });
   tolerance.element.hidden = grow.element.hidden = true;
 
-  const runner = new Runner(engine, { label: "Restore", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Restore",
+    start: () => void run(),
+    watch: () => stage.element,
+  });
   const fail = (/** @type {unknown} */ error) =>
     pictures.current ? runner.fail(error) : (problem.textContent = sentenceOf(error));
   const problem = h("p", { class: "failed", role: "alert" });
@@ -122,11 +127,11 @@ export function restoreTab({ engine, pictures }) {
     },
     change: () => describe(),
   });
-  const marked = h("p", { class: "quiet" });
+  const marked = h("p", { class: "quiet", role: "status" });
   const listing = commands();
   const outputName = () => `${stem(pictures.current?.name ?? "image")}-restored.png`;
   const finished = resultRow(pictures, outputName, () => result);
-  const welcoming = h(
+  const cover = h(
     "div",
     { class: "stage-cover" },
     pictureWelcome(pictures, {
@@ -136,7 +141,7 @@ export function restoreTab({ engine, pictures }) {
     }),
     problem,
   );
-  stage.element.append(view.element, welcoming);
+  stage.element.append(view.element, cover);
   const { element, side } = workbench(
     stage.element,
     pictureHead(pictures, fail),
@@ -208,8 +213,6 @@ export function restoreTab({ engine, pictures }) {
   function opened() {
     runner.stop();
     const picture = pictures.current;
-    welcoming.hidden = picture !== null;
-    side.hidden = picture === null;
     problem.textContent = "";
     before = after = mask = result = null;
     finished.hidden = true;
@@ -226,17 +229,18 @@ export function restoreTab({ engine, pictures }) {
       painted();
     }
     stage.show(picture?.image ?? null);
+    setWelcome(picture === null, { cover, stage: stage.element, side });
     layers();
     describe();
   }
 
   function painted() {
     const count = mask?.count() ?? 0;
-    const share = (100 * count) / (mask?.data.length ?? 1);
+    const share = percentText(count / (mask?.data.length ?? 1));
     marked.textContent =
       count === 0
         ? "Nothing is marked yet. Paint over the damage."
-        : `${count.toLocaleString("en")} pixels marked, ${share.toPrecision(2)} % of the image`;
+        : `${count.toLocaleString("en")} pixels marked, ${share} of the image`;
     tools.steps((mask?.done.length ?? 0) > 0, (mask?.undone.length ?? 0) > 0);
     runner.startButton.disabled = count === 0;
   }

@@ -1,6 +1,6 @@
 // Sound: the waveforms of a recording are learnt, can be heard, and are shown where they occur.
 
-import { button, download, h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { bells, drums } from "../files/sounds.js";
 import { readWav } from "../files/wav.js";
 import { pickFiles, stem } from "../image/load.js";
@@ -14,7 +14,7 @@ import {
   penaltySlider,
   relativePenalty,
 } from "../widgets/learning.js";
-import { workbench } from "../widgets/picture-panel.js";
+import { setWelcome, workbench } from "../widgets/picture-panel.js";
 import { play, playButton, stop } from "../widgets/player.js";
 import { Runner } from "../widgets/runner.js";
 import { track } from "../widgets/track.js";
@@ -37,7 +37,11 @@ export function soundTab({ engine }) {
 
   const timeline = track((atom) => choose(atom));
   const cards = waveCards((atom) => choose(atom));
-  const runner = new Runner(engine, { label: "Learn", start: () => void run() });
+  const runner = new Runner(engine, {
+    label: "Learn",
+    start: () => void run(),
+    watch: () => stage,
+  });
   const count = slider({
     label: "Number of waveforms",
     min: 1,
@@ -147,13 +151,13 @@ export function soundTab({ engine }) {
     stop();
     sound = next;
     problem.textContent = "";
-    cover.hidden = next !== null;
-    side.hidden = timeline.element.hidden = next === null;
+    timeline.element.hidden = next === null;
     stage.classList.toggle("empty", next === null);
+    setWelcome(next === null, { cover, stage, side });
     forget();
     runner.say("");
     if (next) {
-      title.textContent = next.name;
+      title.textContent = title.title = next.name;
       const seconds = (next.samples.length / next.rate).toFixed(2);
       subtitle.textContent = `${seconds} s, ${next.rate.toLocaleString("en")} Hz`;
       timeline.show(next.samples, next.rate);
@@ -204,33 +208,35 @@ export function soundTab({ engine }) {
       return runner.fail(error);
     }
     forget();
+    // The sliders may move while waveforms are learnt.
+    const [atoms, last] = [count.value, passes.value];
     const message = await runner.run({
       task: "sound",
       options: {
         rate: given.rate,
-        atoms: count.value,
+        atoms,
         size: samplesOf(duration.value),
         relative_penalty: relativePenalty(penalty.value),
-        passes: passes.value,
+        passes: last,
       },
       buffers: { samples: { type: "f32", shape: [given.samples.length], data: given.samples } },
       preview: ({ buffers }) => cards.show(buffers.atoms),
       progress: (progress) => {
         charts.follow(progress);
-        runner.say(learningText(progress, passes.value));
+        runner.say(learningText(progress, last));
       },
     });
     if (!message || sound !== given) return;
     const codes = codesOf(message);
     cards.show(message.buffers.atoms);
-    cards.label(usesOf(codes, count.value));
-    timeline.activations(codes, count.value);
+    cards.label(usesOf(codes, atoms));
+    timeline.activations(codes, atoms);
     file = new Uint8Array(message.buffers.dictionary.data);
     rebuilt = new Float32Array(message.buffers.reconstruction.data);
-    charts.follow(message);
+    charts.finish(message);
     finished.hidden = false;
     runner.say(
-      `Learnt ${counted(count.value, "waveform")} in ${secondsText(message.seconds)}; ` +
+      `Learnt ${counted(atoms, "waveform")} in ${secondsText(message.seconds)}; ` +
         `${counted(message.nonzeros, "event")}.`,
     );
   }

@@ -33,6 +33,20 @@ export function curves() {
       }
       refresh();
     },
+    /**
+     * Adds the result of a run, and what no event reported of its passes.
+     * @param {import("../engine/message.js").Message} message
+     */
+    finish(message) {
+      const passes = message.history.map(
+        (/** @type {{ seconds: number, objective: number }} */ { seconds, objective }) => ({
+          seconds,
+          value: objective,
+        }),
+      );
+      samples.objective = [...samples.objective, ...passes].sort((a, b) => a.seconds - b.seconds);
+      this.follow(message);
+    },
     clear() {
       samples = { objective: [], gap: [] };
       refresh();

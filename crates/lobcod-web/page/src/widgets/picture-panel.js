@@ -61,7 +61,7 @@ export function pictureHead(pictures, fail) {
   };
   const refresh = () => {
     const picture = pictures.current;
-    name.textContent = picture?.name ?? "";
+    name.textContent = name.title = picture?.name ?? "";
     size.textContent = picture ? sizeText(picture.image) : "";
   };
   pictures.addEventListener("change", refresh);
@@ -112,6 +112,20 @@ export function resultRow(pictures, name, result) {
       press: use((image) => pictures.set({ name: name(), image, missing: null })),
     }),
   );
+}
+
+/**
+ * Shows the welcome of a tab, or its stage and side panel. The focus moves along: otherwise keys and
+ * screen readers would start again at the top of the page.
+ * @param {boolean} welcomes
+ * @param {{ cover: HTMLElement, stage: HTMLElement, side: HTMLElement }} parts
+ */
+export function setWelcome(welcomes, { cover, stage, side }) {
+  const focused = (welcomes ? side : cover).contains(document.activeElement);
+  cover.hidden = !welcomes;
+  side.hidden = welcomes;
+  const first = (welcomes ? cover : stage).querySelector("button, [tabindex]");
+  if (focused) /** @type {HTMLElement | null} */ (first)?.focus();
 }
 
 /**

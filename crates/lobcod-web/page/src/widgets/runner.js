@@ -12,6 +12,7 @@ const ESTIMATE = { seconds: 4, fraction: 0.04 };
  * @typedef {object} RunnerOptions
  * @property {string} label of the button
  * @property {() => void} start
+ * @property {() => Element} [watch] where the result appears, which narrow screens scroll to
  */
 
 export class Runner {
@@ -19,8 +20,9 @@ export class Runner {
    * @param {import("../engine/open.js").Engine} engine
    * @param {RunnerOptions} options
    */
-  constructor(engine, { label, start }) {
+  constructor(engine, { label, start, watch }) {
     this.engine = engine;
+    this.watch = watch;
     /** @type {AbortController | null} */
     this.controller = null;
     this.startButton = button({ icon: "play", text: label, kind: "primary wide", press: start });
@@ -56,13 +58,14 @@ export class Runner {
   /** @param {string} text */
   say(text) {
     this.status.classList.remove("failed");
-    this.status.textContent = text;
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 
   /** @param {unknown} error */
   fail(error) {
     this.status.classList.add("failed");
     this.status.textContent = sentenceOf(error);
+    this.status.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -79,6 +82,7 @@ export class Runner {
     this.controller = controller;
     this.show(true);
     this.say("Working…");
+    this.watch?.().scrollIntoView({ block: "nearest" });
     this.bar.removeAttribute("value");
     const started = performance.now();
     try {
@@ -125,11 +129,13 @@ export class Runner {
 
   /** @param {boolean} running */
   show(running) {
+    // Screen readers wait for the end: progress would be read all the time.
+    this.status.ariaBusy = String(running);
     const focused = document.activeElement === (running ? this.startButton : this.stopButton);
     this.startButton.hidden = running;
     this.stopButton.hidden = !running;
     this.bar.hidden = !running;
     this.left.hidden = true;
-    if (focused) (running ? this.stopButton : this.startButton).focus();
+    if (focused) (running ? this.stopButton : this.startButton).focus({ preventScroll: true });
   }
 }

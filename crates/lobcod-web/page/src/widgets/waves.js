@@ -11,7 +11,11 @@ export function waveCards(choose) {
    *   wave: Float32Array }[]}
    */
   let cells = [];
-  const ink = () => getComputedStyle(element).getPropertyValue("--accent").trim();
+  const draw = () => {
+    const ink = getComputedStyle(element).getPropertyValue("--accent").trim();
+    for (const { canvas, wave } of cells) drawWave(canvas, wave, ink);
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   return {
     element,
     /** @param {import("../engine/message.js").Buffer} atoms `[m, t]` */
@@ -37,8 +41,8 @@ export function waveCards(choose) {
       }
       cells.forEach((cell, i) => {
         cell.wave = new Float32Array(data.subarray(i * length, (i + 1) * length));
-        drawWave(cell.canvas, cell.wave, ink());
       });
+      draw();
     },
     /** @param {Int32Array} uses */
     label(uses) {

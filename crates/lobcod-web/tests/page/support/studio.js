@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 import { serve } from "./server.js";
 
@@ -118,6 +119,13 @@ export class Studio {
     return this.page.locator(".tab-panel:not([hidden])").getByRole("button", { name, exact: true });
   }
 
+  /** What axe finds against WCAG and good practice: contrast, labels, roles, sizes of targets. */
+  async violations() {
+    await this.page.evaluate(axe.source);
+    const { violations } = await this.page.evaluate(() => axe.run());
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
+  }
+
   /** Chooses a sample by its title. */
   async sample(title) {
     await this.find(`.sample:has-text("${title}")`).click();
@@ -194,6 +202,27 @@ export class Studio {
     const call = await this.find(".commands pre").nth(1).textContent();
     execFileSync(PYTHON, ["-W", "error", "-c", call], { cwd: folder, stdio: "inherit" });
     return call;
+  }
+
+  /** A JPEG file whose pixels have the given colours. */
+  async jpeg(width, height, colour) {
+    const colours = Array.from({ length: width * height }, (_, i) =>
+      colour(i % width, Math.floor(i / width)),
+    );
+    const address = await this.page.evaluate(
+      ([width, height, colours]) => {
+        const canvas = document.createElement("canvas");
+        Object.assign(canvas, { width, height });
+        const pen = canvas.getContext("2d");
+        colours.forEach((colour, i) => {
+          pen.fillStyle = colour;
+          pen.fillRect(i % width, Math.floor(i / width), 1, 1);
+        });
+        return canvas.toDataURL("image/jpeg", 1);
+      },
+      [width, height, colours],
+    );
+    return Buffer.from(address.split(",")[1], "base64");
   }
 
   /** The pixels of an image file, decoded by the browser. */
