@@ -2,7 +2,7 @@
 
 - impulses: salt and pepper from 0 to 30 % of the pixels (seed 0, half of it black, half white) on pages of text
   (the paper's crop of 240x240) and on photographs; PSNR of the noisy image, of `--noise impulse`, and of `--noise
-  impulse:FRACTION`.
+  impulse:FRACTION` with the fraction of the pixels that changed.
 - level: white Gaussian noise on the standard images, neither clipped nor rounded; the estimated level, compared
   with scikit-image's `estimate_sigma` and, with --before BINARY, with another build of lobcod.
 - kinds: white, correlated, Poisson and no noise on photographs as 8-bit images, once as JPEG; what `--noise auto`
@@ -48,7 +48,8 @@ def impulses(pages, photographs, fractions, save):
             draw = np.random.default_rng(0).random(truth.shape)
             noisy = np.where(draw < fraction / 2, 0, np.where(draw > 1 - fraction / 2, 255, truth))
             clean, report = denoise(noisy, "--noise", "impulse")
-            given = show(psnr(denoise(noisy, "--noise", f"impulse:{fraction}")[0], truth)) if fraction else ""
+            share = (noisy != truth).mean()
+            given = show(psnr(denoise(noisy, "--noise", f"impulse:{share}")[0], truth)) if fraction else ""
             before = show(psnr(noisy, truth)) if fraction else ""
             found = f"{100 * report['noise_level']:.1f} %"
             table.add(name, f"{100 * fraction:.0f} %", before, found, show(psnr(clean, truth)), given)

@@ -100,6 +100,8 @@ fn decode(
     length: u64,
     most: u64,
 ) -> Result<Raster> {
+    let total = decoder.total_bytes();
+    check_promise(path, total, length, most)?;
     let (width, height) = decoder.dimensions();
     let color = decoder.color_type();
     let samples = usize::from(color.channel_count());
@@ -112,8 +114,6 @@ fn decode(
         xmp: decoder.xmp_metadata().ok().flatten(),
         grid: None,
     };
-    let total = decoder.total_bytes();
-    check_promise(path, total, length, most)?;
     let mut bytes = vec![0; total as usize];
     decoder.read_image(&mut bytes).map_err(|e| unreadable(path, e))?;
     let (dtype, full, depth) = match usize::from(color.bytes_per_pixel()) / samples {

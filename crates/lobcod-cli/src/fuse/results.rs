@@ -243,9 +243,10 @@ impl Results<'_> {
     /// The mode and the alignment, and why they were chosen.
     fn mode(&self) -> String {
         let stack = &self.fused.stack;
-        let why = match stack.mode {
-            Mode::Exposure => format!("brightness differs by {:.0} of 100", stack.brightness),
-            _ => format!("equal brightness, similarity {:.2}", stack.similarity),
+        let why = if stack.differs_in_exposure() {
+            format!("brightness differs by {:.0} of 100", stack.brightness)
+        } else {
+            format!("equal brightness, similarity {:.2}", stack.similarity)
         };
         let aligned = if self.is_aligned() {
             let largest = |m: &Motion| m.largest_shift(self.files.extent);

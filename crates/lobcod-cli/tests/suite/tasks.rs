@@ -166,6 +166,8 @@ fn fuse_decides_between_focus_and_exposure_and_refuses_unrelated_images() {
     assert!(desk.succeed("fuse dark.png bright.png -o out.png").contains("exposure (brightness"));
     let output = desk.run("fuse dark.png bright.png -o out.png --mode focus");
     assert!(output.status.success() && text(&output.stderr).contains("--mode exposure"));
+    let summary = text(&output.stdout);
+    assert!(summary.contains("focus (brightness differs by"), "{summary}");
     // Brighter to the right, and brighter towards the bottom: two scenes.
     let ramp = |rising: fn(usize) -> usize| {
         let data = (0..96 * 96).map(|i| 20.0 + 2.0 * rising(i) as f32).collect();

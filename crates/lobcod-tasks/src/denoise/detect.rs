@@ -9,8 +9,9 @@ use super::spectrum::{Spectrum, common, quietest};
 use lobcod::{Result, Signal};
 use std::fmt;
 
-/// Minimum levels of white and of correlated noise, as fractions of the white value.
-const LEAST_WHITE: f64 = 1.5 / 255.0;
+/// Minimum levels of white and of correlated noise, as fractions of the white value: less is
+/// hardly visible, and scanned photographs that count as clean have it.
+const LEAST_WHITE: f64 = 2.5 / 255.0;
 const LEAST_CORRELATED: f64 = 4.0 / 255.0;
 /// Minimum level at high frequencies in units of that of correlated noise: drawings have blocks
 /// without any.
@@ -24,7 +25,7 @@ const MOST_CORRELATED: f64 = 0.2;
 const FREQUENCIES: f64 = 3.6;
 /// Maximum level of the smoothest fifth of the blocks in units of that of correlated noise:
 /// elsewhere texture hides noise, and then noise is hard to distinguish from texture.
-const COMMON: f64 = 2.0;
+const COMMON: f64 = 1.5;
 /// Ratio of the levels at middle and high frequencies above which noise is correlated.
 const CORRELATED: f64 = 1.6;
 /// Minimum number of samples to distinguish correlated noise from texture: the smoothest blocks of

@@ -1,5 +1,7 @@
 //! Salt and pepper noise: extreme samples that their neighbours do not explain.
 
+use super::posterior::{Count, PATTERNS, posterior};
+
 /// Fraction of samples below which an extreme value is attributed to the image.
 pub(super) const LEAST_FRACTION: f64 = 0.0025;
 /// Minimum difference of an isolated sample from its neighbours, in units of the range.
@@ -16,9 +18,6 @@ const FEWEST_HITS: usize = 10;
 const PERIOD: usize = 12;
 const FOLLOWED: usize = 4000;
 const SCREEN: f64 = 0.5;
-/// Weight of the mean over all patterns with equally many supporting neighbours.
-const PRIOR: f64 = 12.0;
-const PATTERNS: usize = 256;
 
 /// An extreme value of a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,31 +57,38 @@ impl Plane<'_> {
     /// value is an impulse: its frequency in such neighbourhoods is the fraction of impulses,
     /// independent of the rest of the image. A page of text has few such neighbourhoods for one of
     /// the values; then the fraction of the other is used. The dots of a halftone screen, which
-    /// come again at one offset, are no impulses.
+    /// come again at one offset, are no impulses, and neither are dots of an image that has as many
+    /// of other values, such as stars.
     pub(super) fn extremes(&self) -> [Extreme; 2] {
         let [low, high] = self.range();
         let least = ISOLATED * (high - low);
         let mut seen = [0usize; 2];
         let mut hits: [Vec<usize>; 2] = Default::default();
+        let mut dots = [0usize; 2];
         for (i, x) in self.samples.iter().enumerate() {
             let neighbours = self.neighbours(i);
             let [darkest, brightest] =
                 neighbours.iter().fold([high, low], |[l, h], &n| [l.min(n), h.max(n)]);
             let margin = least + 0.5 * (brightest - darkest);
-            for (extreme, gap) in [(0, darkest - low), (1, high - brightest)] {
+            for (extreme, gap, beyond) in
+                [(0, darkest - low, darkest - x), (1, high - brightest, x - brightest)]
+            {
                 if gap > margin {
                     seen[extreme] += 1;
                     if *x == [low, high][extreme] {
                         hits[extreme].push(i);
+                    } else if beyond > margin {
+                        dots[extreme] += 1;
                     }
                 }
             }
         }
         let enough = FEWEST.max((FEWEST_FRACTION * self.samples.len() as f64) as usize);
         let measured = [0, 1].map(|extreme| {
-            let (all, hits) = (seen[extreme], &hits[extreme]);
-            let of_noise = hits.len() >= FEWEST_HITS && !self.form_screen(hits);
-            (all >= enough).then(|| if of_noise { hits.len() as f64 / all as f64 } else { 0.0 })
+            let all = seen[extreme];
+            let impulses = hits[extreme].len().saturating_sub(dots[extreme]);
+            let of_noise = impulses >= FEWEST_HITS && !self.form_screen(&hits[extreme]);
+            (all >= enough).then(|| if of_noise { impulses as f64 / all as f64 } else { 0.0 })
         });
         let fraction = |extreme: usize| measured[extreme].or(measured[1 - extreme]).unwrap_or(0.0);
         [
@@ -136,9 +142,8 @@ impl Plane<'_> {
     /// Probability that each sample of an extreme value is an impulse, with the index of the
     /// sample; only those above one half.
     ///
-    /// Neighbourhoods are classified by which neighbours are close to the extreme value. The image
-    /// gives the frequency of that value in each class: with probability `f` (the fraction of
-    /// impulses) the sample is an impulse, and the excess over `f` belongs to the image. A black
+    /// Neighbourhoods are classified by which neighbours are close to the extreme value. Where the
+    /// image has that value more often than impulses explain, it belongs to the image. A black
     /// stroke of a letter is therefore expected where it is; a black sample surrounded by white is
     /// not.
     pub(super) fn impulses(&self, extreme: Extreme) -> Vec<(f64, usize)> {
@@ -148,7 +153,7 @@ impl Plane<'_> {
             let bits = self.neighbours(i).map(|n| usize::from((n - extreme.value).abs() <= close));
             bits.iter().fold(0, |pattern, bit| 2 * pattern + bit)
         };
-        let mut counts = [[0.0f64; 2]; PATTERNS];
+        let mut counts: [Count; PATTERNS] = [[0.0; 2]; PATTERNS];
         for (i, x) in self.samples.iter().enumerate() {
             let count = &mut counts[pattern(i)];
             count[0] += 1.0;
@@ -159,27 +164,6 @@ impl Plane<'_> {
         let extremes = (0..self.samples.len()).filter(|&i| self.samples[i] == extreme.value);
         extremes.map(of).filter(|(probability, _)| *probability > 0.5).collect()
     }
-}
-
-/// Probability of an impulse for each pattern of neighbours, from the counts of all samples and of
-/// those with the extreme value.
-///
-/// Rare patterns are regularised by all patterns with equally many supporting neighbours.
-fn posterior(counts: &[[f64; 2]; PATTERNS], fraction: f64) -> [f64; PATTERNS] {
-    let mut by_support = [[0.0f64; 2]; 9];
-    for (pattern, count) in counts.iter().enumerate() {
-        let sums = &mut by_support[pattern.count_ones() as usize];
-        sums[0] += count[0];
-        sums[1] += count[1];
-    }
-    std::array::from_fn(|pattern| {
-        let [all, hit] = counts[pattern];
-        let [all_like, hit_like] = by_support[pattern.count_ones() as usize];
-        let rate = (hit + PRIOR * hit_like / all_like.max(1.0)) / (all + PRIOR);
-        let of_image = ((rate - fraction) / (1.0 - fraction)).clamp(0.0, 1.0);
-        let of_noise = fraction * (1.0 - of_image);
-        of_noise / (of_noise + of_image).max(f64::MIN_POSITIVE)
-    })
 }
 
 /// An index and its neighbours, mirrored at the ends.

@@ -13,6 +13,7 @@ mod local;
 mod noise;
 mod omp;
 mod params;
+mod posterior;
 mod repeats;
 mod spectrum;
 

@@ -442,6 +442,42 @@ fn a_few_dots_are_not_impulses() {
     assert!(matches!(many, DetectedNoise::Impulses { .. }), "{many:?}");
 }
 
+/// Stars of every brightness, the brightest of them white, belong to the image.
+#[test]
+fn stars_are_not_impulses() {
+    let extent = Extent::new(&[128, 128]).unwrap();
+    let draw = draws(2 * extent.volume(), 21);
+    let star = |i: usize| (draw[2 * i] < 0.02).then(|| (-120.0 * draw[2 * i + 1].ln()).min(235.0));
+    let data = (0..extent.volume()).map(|i| 20.0 + star(i).unwrap_or(0.0) as f32).collect();
+    let clean = Signal::from_planar(extent, 1, data).unwrap();
+    let white = clean.data().iter().filter(|x| **x == 255.0).count();
+    assert!(white > 30, "{white}");
+    assert_eq!(detect_noise(&clean, 255.0).unwrap(), DetectedNoise::None);
+    let found = detect_noise(&salt_and_pepper(&clean, 0.05), 255.0).unwrap();
+    assert!(
+        matches!(found, DetectedNoise::Impulses { fraction } if (0.03..0.07).contains(&fraction)),
+        "{found:?}"
+    );
+}
+
+/// Where the image has no extreme values of its own, every one is an impulse: also in the rare
+/// neighbourhoods where several meet.
+#[test]
+fn every_impulse_is_found_at_every_rate() {
+    let clean = truth(1);
+    let mut last = f64::INFINITY;
+    for fraction in [0.01, 0.03, 0.05, 0.08, 0.1, 0.2, 0.3] {
+        let noisy = salt_and_pepper(&clean, fraction);
+        let answer = run(DenoiseParams::new(Noise::Impulse { share: None }), &noisy);
+        let hits = noisy.data().iter().zip(clean.data()).filter(|(x, c)| x != c).count();
+        let found = (answer.level * noisy.data().len() as f64).round() as usize;
+        assert_eq!(found, hits, "{fraction}");
+        let score = psnr(&answer.image, &clean, 255.0).unwrap();
+        assert!(score < last + 0.5, "{fraction}: {last} dB with fewer impulses, {score} dB");
+        last = score;
+    }
+}
+
 #[test]
 fn the_fraction_of_impulses_need_not_be_given() {
     let clean = truth(1);
@@ -596,6 +632,33 @@ fn a_pattern_without_noise_is_left_alone() {
     let data = (0..height * width).map(sample).collect();
     let image = Signal::from_planar(extent, 1, data).unwrap();
     assert_eq!(detect_noise(&image, 255.0).unwrap(), DetectedNoise::None);
+}
+
+/// Noise is equally strong everywhere; texture, such as foam and rocks, is not.
+#[test]
+fn texture_of_varying_contrast_is_not_correlated_noise() {
+    let extent = Extent::new(&[96, 256]).unwrap();
+    let waves = with_correlated_noise(&Signal::zeros(extent, 1), 1.0);
+    let textured = |contrast: &dyn Fn(usize) -> f32| {
+        let value = |(i, wave): (usize, &f32)| 128.0 + contrast(i % 256) * wave;
+        let data = waves.data().iter().enumerate().map(value).collect();
+        detect_noise(&Signal::from_planar(extent, 1, data).unwrap(), 255.0).unwrap()
+    };
+    let noise = textured(&|_| 8.0);
+    assert!(matches!(noise, DetectedNoise::Correlated { .. }), "{noise:?}");
+    let texture = textured(&|x| if x < 32 { 8.0 } else { 13.0 + 7.0 * x as f32 / 256.0 });
+    assert_eq!(texture, DetectedNoise::None);
+}
+
+/// The grain of a scanned photograph that counts as clean.
+#[test]
+fn faint_grain_is_left_alone() {
+    let clean = truth(1);
+    let grainy = noisy(&clean, 2.0);
+    assert!((noise_level(&grainy).unwrap() - 2.0).abs() < 0.3);
+    assert_eq!(detect_noise(&grainy, 255.0).unwrap(), DetectedNoise::None);
+    let visible = detect_noise(&noisy(&clean, 4.0), 255.0).unwrap();
+    assert!(matches!(visible, DetectedNoise::White { .. }), "{visible:?}");
 }
 
 #[test]
