@@ -85,6 +85,11 @@ def on_post_page(output, page, config):
     return output.replace(REMOTE_WORKER, os.path.relpath("assets/worker.js", Path(page.file.dest_uri).parent))
 
 
+def on_post_build(config):
+    """Drop the page for addresses that do not exist: its links need a server at the root of a domain."""
+    (Path(config.site_dir) / "404.html").unlink()
+
+
 def set_aside(found, page):
     """A word in place of a formula, so that Markdown leaves it alone."""
     display = "block" if found[1] else "inline"
