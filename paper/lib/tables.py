@@ -5,6 +5,7 @@ and the date. A file in results/tables is a table as it is: columns and rows.
 """
 
 import json
+import re
 import textwrap
 from pathlib import Path
 
