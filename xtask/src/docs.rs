@@ -102,6 +102,9 @@ fn run_page(page: &str) -> Result<PathBuf, String> {
         .current_dir(&folder)
         .env("PATH", path.map_err(|e| e.to_string())?)
         .env("HOME", &folder)
+        // Pages that a command opens stay closed.
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
         .stdout(Stdio::null())
         .status()
         .map_err(|e| format!("bash could not be started: {e}"))?;
