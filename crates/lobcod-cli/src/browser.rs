@@ -7,10 +7,7 @@ use std::ffi::OsStr;
 /// warning says so and names what to open.
 pub fn open(page: impl AsRef<OsStr>) {
     let page = page.as_ref();
-    if let Err(error) = open::that_detached(page) {
-        warn(&format!(
-            "no browser could be started ({error}); open {} yourself",
-            page.to_string_lossy()
-        ));
+    if open::that_detached(page).is_err() {
+        warn(&format!("no browser could be started; open {} yourself", page.to_string_lossy()));
     }
 }
