@@ -96,7 +96,8 @@ def stale():
         if counted.returncode:
             yield f"{name}: measured at {commit}, which this repository does not have"
         elif int(counted.stdout):
-            yield f"{name}: measured at {commit}, {counted.stdout.strip()} commits of code ago"
+            count = int(counted.stdout)
+            yield f"{name}: measured at {commit}, {count} commit{'s' * (count > 1)} of code ago"
 
 
 def main():

@@ -18,6 +18,8 @@ PACKAGE = ROOT / "target" / "site" / "package" / "lobcod"
 REMOTE_WORKER = "https://unpkg.com/iframe-worker/shim"
 CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w])\$((?:[^$\n]|\n(?!\n))+?)\$(?![\w$])", re.DOTALL)
+# Values of a parameter in a docstring; the first would be shown as the default.
+CHOICES = re.compile(r"^( +\w+ : [^{\n]*)\{([^}\n]*)\}", re.MULTILINE)
 STUDIO = ROOT / "crates" / "lobcod-web" / "page"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
@@ -27,7 +29,8 @@ def on_startup(command, dirty):
     shutil.rmtree(PACKAGE, ignore_errors=True)
     shutil.copytree(ROOT / "python" / "package" / "lobcod", PACKAGE)
     for path in PACKAGE.glob("*.py*"):
-        path.write_text(re.sub(r":(?:func|class|meth):`", "`", path.read_text()))
+        text = re.sub(r":(?:func|class|meth):`", "`", path.read_text())
+        path.write_text(CHOICES.sub(r"\1Literal[\2]", text))
     stub = PACKAGE / "__init__.pyi"
     (PACKAGE / "__init__.py").write_text(ast.unparse(without_overloads(ast.parse(stub.read_text()))))
     stub.unlink()
@@ -83,6 +86,11 @@ def on_page_content(html, page, config, files):
 def on_post_page(output, page, config):
     """Load the worker of the search from the site instead of the network."""
     return output.replace(REMOTE_WORKER, os.path.relpath("assets/worker.js", Path(page.file.dest_uri).parent))
+
+
+def on_post_build(config):
+    """Drop the page for addresses that do not exist: its links need a server at the root of a domain."""
+    (Path(config.site_dir) / "404.html").unlink()
 
 
 def set_aside(found, page):

@@ -92,14 +92,17 @@ def version():
 
 
 def origin(folder="paper"):
-    """Where results come from: the command of a script in that folder, machine, version, commit and date."""
+    """Where results come from: the command of a script in that folder, machine, version, commit and date; and the
+    processor time so far."""
     one = machine()
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {
         "command": " ".join(["python", f"{folder}/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
         "machine": f"{one['processor']}, {one['cores']} cores, {one['memory_gib']} GiB",
         "version": version(),
         "commit": one["commit"],
         "date": datetime.date.today().isoformat(),
+        "cpu_minutes": round(sum(one.ru_utime + one.ru_stime for one in used) / 60, 1),
     }
 
 

@@ -5,6 +5,7 @@ and the date. A file in results/tables is a table as it is: columns and rows.
 """
 
 import json
+import re
 import textwrap
 from pathlib import Path
 
@@ -296,15 +297,20 @@ def models():
 
 
 def costs():
-    """Minutes that the parts of every script took."""
-    rows = []
-    for path in sorted(RESULTS.glob("*.json")):
+    """Minutes that every script took. Of a script that writes several tables, the last one counts."""
+    rows, others = [], {}
+    for path in sorted(RESULTS.glob("**/*.json")):
         kept = json.loads(path.read_text())
         if "parts" in kept:
             parts = kept["parts"].values()
             sizes = " and ".join(sorted({part["size"] for part in parts}))
             minutes = sum(part["took_seconds"] for part in parts) / 60
             rows.append([f"`{Path(kept['script']).name}`", sizes, f"{minutes:.1f}"])
+        elif "cpu_minutes" in kept:
+            words = re.sub(r" --save| --out \S+", "", kept["command"]).split()[1:]
+            name = " ".join([Path(words[0]).name, *words[1:]])
+            others[name] = max(others.get(name, 0.0), kept["cpu_minutes"])
+    rows += [[f"`{name}`", "", f"{minutes:.1f}"] for name, minutes in sorted(others.items())]
     return table(["script", "size", "minutes"], rows)
 
 

@@ -7,6 +7,7 @@ use crate::{root, studio};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A system that archives and wheels are made for.
 struct System {
@@ -196,7 +197,7 @@ fn pack(dist: &Path, system: &str, lobcod: &Path, manual: &Path) -> Result<PathB
 }
 
 /// Unpacks an archive where paths have spaces and umlauts, and runs the demo and a round trip of
-/// codes there. Returns how it went, in words.
+/// codes there, and interrupts a run. Returns how it went, in words.
 fn try_archive(tools: &Path, run_by: &Run, archive: &Path) -> Result<String, String> {
     let emulator = match *run_by {
         Run::Nowhere => return Ok("built; not run here".into()),
@@ -233,7 +234,7 @@ fn try_archive(tools: &Path, run_by: &Run, archive: &Path) -> Result<String, Str
             .arg("-ladvapi32"))?;
     }
     let words: Vec<&str> = emulator.to_vec();
-    let lobcod = |arguments: &[&str]| {
+    let command = |arguments: &[&str]| {
         let mut command = match words.split_first() {
             None => Command::new(&lobcod),
             Some((emulator, rest)) => {
@@ -242,15 +243,57 @@ fn try_archive(tools: &Path, run_by: &Run, archive: &Path) -> Result<String, Str
                 command
             }
         };
-        run(command.args(arguments).env("WINEDEBUG", "-all").current_dir(&place))
+        command.args(arguments).env("WINEDEBUG", "-all").current_dir(&place);
+        command
     };
-    lobcod(&["demo", "--quiet", "-o", "die Probe"])?;
-    lobcod(&["encode", "die Probe/original.png", "-o", "Übung 1.npz", "--quiet"])?;
-    lobcod(&["decode", "Übung 1.npz", "-o", "zurück.png", "--quiet"])?;
+    run(&mut command(&["demo", "--quiet", "-o", "die Probe"]))?;
+    run(&mut command(&["encode", "die Probe/original.png", "-o", "Übung 1.npz", "--quiet"]))?;
+    run(&mut command(&["decode", "Übung 1.npz", "-o", "zurück.png", "--quiet"]))?;
+    if cfg!(unix) {
+        let learn = ["learn", "die Probe/noisy.png", "-o", "Atome.npz", "--atoms", "8", "--size"];
+        let long = ["5x5", "--passes", "100000", "--quiet", "--checkpoint", "Stand"];
+        interrupt(&mut command(&[&learn[..], &long].concat()), &place.join("Stand"))?;
+        if !place.join("Atome.npz").exists() {
+            return Err("learn was interrupted and wrote no dictionary".into());
+        }
+    }
+    if name.contains("musl") {
+        refuse_cuda(&mut command(&["encode", "die Probe/original.png", "--engine", "cuda"]))?;
+    }
     Ok(match emulator.first() {
         None => "built and run".into(),
         Some(emulator) => format!("built, and run under {emulator}"),
     })
+}
+
+/// Sends what Ctrl-C sends to a run that has written its first checkpoint; it must save and exit
+/// with 130.
+fn interrupt(command: &mut Command, checkpoint: &Path) -> Result<(), String> {
+    let mut child = command.spawn().map_err(|e| e.to_string())?;
+    while !checkpoint.exists() {
+        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+            return Err(format!("a run that should be interrupted ended before: {status}"));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    run(Command::new("kill").args(["-INT", &child.id().to_string()]))?;
+    let status = child.wait().map_err(|e| e.to_string())?;
+    if status.code() == Some(130) {
+        Ok(())
+    } else {
+        Err(format!("a run was interrupted and ended with {status}, not with exit code 130"))
+    }
+}
+
+/// A static program cannot load CUDA, and says so in one sentence.
+fn refuse_cuda(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|e| e.to_string())?;
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.code() == Some(1) && words.contains("static program cannot load CUDA") {
+        Ok(())
+    } else {
+        Err(format!("--engine cuda was not refused as expected: {words}"))
+    }
 }
 
 fn build_wheel(tools: &Path, system: &System, tag: &str, dist: &Path) -> Result<PathBuf, String> {

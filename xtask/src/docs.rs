@@ -87,7 +87,7 @@ fn run_page(page: &str) -> Result<PathBuf, String> {
     let folder = root().join("target/docs").join(page.replace(['/', '.'], "-"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    copy_images(&folder.join("images"))?;
+    copy_images(&folder.join("docs/images"))?;
     let text = read(&root().join(page))?;
     let lines = blocks(&text, "sh").into_iter().flat_map(str::lines);
     let commands: Vec<&str> =
@@ -102,6 +102,9 @@ fn run_page(page: &str) -> Result<PathBuf, String> {
         .current_dir(&folder)
         .env("PATH", path.map_err(|e| e.to_string())?)
         .env("HOME", &folder)
+        // Pages that a command opens stay closed.
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
         .stdout(Stdio::null())
         .status()
         .map_err(|e| format!("bash could not be started: {e}"))?;

@@ -2,10 +2,12 @@
 //! pages that need no network.
 
 use crate::python::{program, run, venv_with};
-use crate::{build_program, root};
+use crate::{build_program, root, studio};
 
-/// Builds the site into `target/site/html`; a broken link fails.
+/// Builds the site into `target/site/html`, with lobcod studio where its module can be built; a
+/// broken link fails.
 pub fn build() -> Result<(), String> {
+    studio::build_where_possible()?;
     build_program()?;
     let venv = venv_with(&root().join("target/site/venv"), "site/requirements.txt")?;
     let mut mkdocs = program(&venv, "mkdocs");

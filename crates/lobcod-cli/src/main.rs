@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod batch;
+mod browser;
 mod budget;
 mod checkpoint;
 mod closeness;

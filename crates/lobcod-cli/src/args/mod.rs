@@ -212,7 +212,7 @@ const SHOW_EXAMPLES: &str = "Examples:
 
 const DEMO_EXAMPLES: &str = "Examples:
   lobcod demo
-  lobcod demo -o somewhere
+  lobcod demo -o somewhere --open
   lobcod demo --only-examples -o examples         # files for the other commands";
 
 /// Options of `demo`.
@@ -223,8 +223,11 @@ pub struct DemoArgs {
     pub output: PathBuf,
     /// Write only the example files (images, a sound and a focus stack) for trying the other
     /// commands.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "open")]
     pub only_examples: bool,
+    /// Open the HTML report in the default browser.
+    #[arg(long)]
+    pub open: bool,
     /// Threads.
     #[command(flatten)]
     pub threads: ThreadsArgs,

@@ -5,6 +5,7 @@ mod tasks;
 
 use crate::Outcome;
 use crate::args::{ConsoleArgs, DemoArgs};
+use crate::browser;
 use crate::command::Command;
 use crate::interrupt;
 use crate::json;
@@ -68,7 +69,11 @@ fn run(args: &DemoArgs) -> Result<Outcome> {
         white: PEAK,
         seconds: seconds(&answers).iter().sum(),
     };
-    page.write(&place.join("index.html"))?;
+    let index = place.join("index.html");
+    page.write(&index)?;
+    if args.open {
+        browser::open(std::path::absolute(&index)?);
+    }
     if args.console.json {
         json::print("demo", report(args, &answers))?;
     } else if !args.console.quiet {

@@ -102,7 +102,8 @@ impl<T: Real> Finished for Results<'_, T> {
             ),
         };
         let mut table = Table::default();
-        self.task.begin(&mut table, &format!(", {} pixels", count(total.pixels)));
+        let unit = if self.shapes[0].0.axes().len() == 1 { "samples" } else { "pixels" };
+        self.task.begin(&mut table, &format!(", {} {unit}", count(total.pixels)));
         if let Some(missing) = self.details.missing[0].words(self.shapes[0].0) {
             table.row("missing", missing);
         }

@@ -9,10 +9,11 @@ mod routes;
 
 use crate::Outcome;
 use crate::args::StudioArgs;
+use crate::browser;
 use crate::command::Command;
 use crate::engine;
 use crate::interrupt;
-use crate::output::{note, print, warn};
+use crate::output::{note, print};
 use anyhow::{Result, anyhow};
 use guard::Guard;
 use hyper::server::conn::http1;
@@ -71,10 +72,8 @@ fn run(args: &StudioArgs) -> Result<()> {
              machine; cargo xtask studio builds the module",
         );
     }
-    if args.open
-        && let Err(error) = open::that_detached(&address)
-    {
-        warn(&format!("no browser could be started ({error}); open the address yourself"));
+    if args.open {
+        browser::open(&address);
     }
     Builder::new_current_thread()
         .enable_io()

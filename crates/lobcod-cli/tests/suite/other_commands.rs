@@ -4,6 +4,8 @@ use crate::common::browser::{Browser, look};
 use crate::common::{Desk, number};
 use lobcod::{Dictionary, Extent};
 use lobcod_io::{ReadOptions, read_image, write_dictionary};
+#[cfg(target_os = "linux")]
+use std::path::Path;
 
 #[test]
 fn the_demo_learns_encodes_inpaints_and_fuses() {
@@ -52,6 +54,39 @@ fn the_demo_learns_encodes_inpaints_and_fuses() {
         // decisions, and the atoms.
         look(&mut browser, &desk.path("lobcod-demo").join("index.html"), 2 * 5 + 2 + 3 + 64, 5);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_demo_opens_its_report_or_says_where_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    // Without any program that opens pages, the work is done and a warning names the page.
+    let programs = desk.path("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let page = desk.path("lobcod-demo").join("index.html");
+    let output = desk.command("demo --open").env("PATH", &programs).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && page.exists(), "{words}");
+    assert!(words.contains("no browser") && words.contains("lobcod-demo/index.html"), "{words}");
+    // Otherwise it gets the page.
+    let opener = programs.join("xdg-open");
+    std::fs::write(&opener, "#!/bin/sh\necho \"$1\" >opened\n").unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = desk.command("demo --open").env("PATH", &programs).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !words.contains("no browser"), "{words}");
+    let written = || std::fs::read_to_string(desk.path("opened")).unwrap_or_default();
+    while !written().ends_with('\n') {
+        // On a busy machine it may still be running.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(Path::new(written().trim()).canonicalize().unwrap(), page.canonicalize().unwrap());
+    // Without a page there is nothing to open.
+    assert_eq!(
+        desk.command("demo --only-examples --open").output().unwrap().status.code(),
+        Some(2)
+    );
 }
 
 #[test]

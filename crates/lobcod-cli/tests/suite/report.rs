@@ -191,7 +191,8 @@ fn the_html_report_of_learn_has_the_numbers_of_the_json_report() {
 fn learning_from_sounds_with_holes_or_without_time_is_shown() {
     let desk = Desk::new();
     desk.write("tone.wav", &texture(&[3000], 1, 0.0), Depth::I16);
-    desk.succeed("learn tone.wav -o d.npz --atoms 5 --passes 2 --report tone.html");
+    let printed = desk.succeed("learn tone.wav -o d.npz --atoms 5 --passes 2 --report tone.html");
+    assert!(printed.lines().next().unwrap().ends_with(" samples"), "{printed}");
     assert_eq!(page(&desk.path("tone.html")).matches("<svg ").count(), 3 + 4);
     // With so many atoms, some remain unused and are replaced.
     let report = desk.json(

@@ -20,7 +20,7 @@ use lobcod::{Dictionary, Error, Extent, Observer, Report, Signal, Status};
 
 /// Maximum number of frames: their indices are stored in 16 bits.
 const MOST: usize = u16::MAX as usize;
-/// Fraction of the activity at half the resolution; tuned in `docs/explanation/fusion.md`.
+/// Fraction of the activity at half the resolution, where noise excites rough atoms less.
 const COARSE_FRACTION: f32 = 0.1;
 /// Weight of the squared gradient of the depth map.
 const DEPTH_SMOOTHNESS: f64 = 5.0;
