@@ -115,7 +115,11 @@ impl Pass {
             .flat_map(|&slice| rows.chunks(BAND).map(move |rows| (slice, rows)))
             .collect();
         let (mut sums, mut weights) = (vec![0.0f32; samples.len()], vec![0.0f32; samples.len()]);
-        let together = BANDS_PER_THREAD * parallel::count(threads);
+        // One thread needs no balance, and previews come more often.
+        let together = match parallel::count(threads) {
+            1 => 1,
+            several => BANDS_PER_THREAD * several,
+        };
         for (number, some) in bands.chunks(together).enumerate() {
             let fraction = (number * together) as f64 / bands.len() as f64;
             if !proceed(fraction, &|| average(sums.clone(), &weights, samples)) {
