@@ -49,6 +49,9 @@ pub(crate) struct Input<'a> {
     pub(crate) task: Task<'a>,
 }
 
+/// Gets the fraction of a pass that is done and the result so far; decides whether to go on.
+pub(crate) type Proceed<'a> = &'a mut dyn FnMut(f64, &dyn Fn() -> Vec<f32>) -> bool;
+
 /// What is done with the groups.
 #[derive(Clone, Copy)]
 pub(crate) enum Task<'a> {
@@ -94,14 +97,9 @@ impl Pass {
         Self { search, step, counts: [count, others] }
     }
 
-    /// Processes all groups of an image. `proceed` gets the fraction done and the result so far, and
-    /// decides whether to go on; samples that are not covered yet are unchanged.
-    pub(crate) fn run(
-        &self,
-        input: Input<'_>,
-        threads: usize,
-        proceed: &mut dyn FnMut(f64, &dyn Fn() -> Vec<f32>) -> bool,
-    ) -> Vec<f32> {
+    /// Processes all groups of an image. Samples that are not covered yet when `proceed` ends the
+    /// pass are unchanged.
+    pub(crate) fn run(&self, input: Input<'_>, threads: usize, proceed: Proceed<'_>) -> Vec<f32> {
         let samples = input.samples;
         let Search { size, patch, .. } = self.search;
         // The best matches come first, so the groups of the first channel are part of the others.
