@@ -68,7 +68,7 @@ fn the_noise_level_is_estimated() {
         noise_level(&Signal::zeros(Extent::new(&[9, 40]).unwrap(), 1))
             .unwrap_err()
             .to_string()
-            .contains("estimated")
+            .contains("too small to estimate")
     );
 }
 
