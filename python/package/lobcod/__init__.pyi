@@ -537,7 +537,8 @@ def inpaint(
     refit_known : bool, optional
         Replace known samples by the fit too, instead of keeping them.
     variants : int, optional
-        Number of mirrored and rotated copies of each dictionary to average.
+        Number of mirrored and rotated copies of each dictionary to average; 0: none where groups
+        suffice.
     windows : Sequence[float], optional
         Window sizes of the base layer, in atom lengths; the results are averaged.
     density : float, optional

@@ -414,7 +414,12 @@ FUNCTIONS = {
                 "content copied from elsewhere in the image.",
             ),
             Parameter("refit_known", FLAG, "Replace known samples by the fit too, instead of keeping them.", False),
-            Parameter("variants", optional(WHOLE), "Number of mirrored and rotated copies of each dictionary to average; 0: none where groups suffice.", None),
+            Parameter(
+                "variants",
+                optional(WHOLE),
+                "Number of mirrored and rotated copies of each dictionary to average; 0: none where groups suffice.",
+                None,
+            ),
             Parameter(
                 "windows",
                 optional(NUMBERS),
