@@ -116,7 +116,11 @@ fn run(args: &DenoiseArgs) -> Result<Outcome> {
     }
     let dictionary = args.dictionary.file();
     keep_inputs(
-        [&args.files.image].into_iter().chain(&args.scoring.reference).chain(dictionary),
+        [&args.files.image]
+            .into_iter()
+            .chain(slices.iter().flat_map(Slices::files))
+            .chain(&args.scoring.reference)
+            .chain(dictionary),
         [&args.output],
     )?;
     let file = &args.files.image;

@@ -1,7 +1,7 @@
 //! Folders of images that are the slices of a volume or the frames of a sequence.
 
 use crate::folders::{file_name_of, images_of};
-use crate::output::paths::{Folder, check_answer};
+use crate::output::paths::{Folder, STDOUT, check_answer};
 use crate::output::summary;
 use anyhow::{Result, ensure};
 use lobcod::{Extent, Real, Signal};
@@ -35,6 +35,11 @@ impl Slices {
         Ok(is_flat.then_some(Self { files, options, axes }))
     }
 
+    /// The files.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// Size and channels of the stack by the header of its first slice, if that states them.
     fn shape(&self) -> Result<Option<(Extent, usize)>> {
         let shape = lobcod_io::read_shape(&self.files[0], &self.options)?;
@@ -47,12 +52,14 @@ impl Slices {
 
     /// Reads all slices.
     fn read<T: Real>(&self) -> Result<Image<T>> {
-        let first = lobcod_io::read_image::<T>(&self.files[0], &self.options)?;
+        let read = |file: &PathBuf| lobcod_io::read_image::<T>(file, &self.options);
+        let first = read(&self.files[0])?;
         let (slice, channels) = (first.signal.extent(), first.signal.channels());
         let (area, count) = (slice.volume(), self.files.len());
         let mut data = vec![T::ZERO; area * count * channels];
         for (i, file) in self.files.iter().enumerate() {
-            let image = lobcod_io::read_image::<T>(file, &self.options)?;
+            let other = if i > 0 { Some(read(file)?) } else { None };
+            let image = other.as_ref().unwrap_or(&first);
             let shape = (image.signal.extent(), image.signal.channels());
             ensure!(
                 shape == (slice, channels),
@@ -100,9 +107,9 @@ impl Slices {
     }
 }
 
-/// Whether this is the name of an image file, not of a folder.
+/// Whether this names an image file or standard output, not a folder.
 fn is_file_name(output: &Path) -> bool {
-    !output.is_dir() && FileKind::from_path(output).is_ok()
+    !output.is_dir() && (output.as_os_str() == STDOUT || FileKind::from_path(output).is_ok())
 }
 
 /// [`lobcod_io::read_shape`], also of a folder of slices.

@@ -151,8 +151,8 @@ pub struct DenoiseArgs {
     /// Order of the axes [default: hw; hwc for colour images].
     ///
     /// In a volume (dhw, dhwc) and in a sequence (thw, thwc), similar patches are also searched in
-    /// neighbouring slices or frames, which may be the images in a folder. Of volumes over time (tdhw, tdhwc), each time point is
-    /// denoised separately, and outputs are folders.
+    /// neighbouring slices or frames, which may be the images in a folder. Of volumes over time
+    /// (tdhw, tdhwc), each time point is denoised separately, and outputs are folders.
     #[arg(
         long,
         value_name = "AXES",

@@ -165,12 +165,12 @@ impl<'a, T: Real> Job for Filling<'a, T> {
         let missing = missing::count(signal, &self.known);
         let windows = params.windows.iter().map(|w| number(*w)).collect::<Vec<_>>().join(", ");
         let learnt = if params.learn { ", and learnt dictionaries" } else { "" };
-        let inpaint_by_groups = self.inpaint.is_without_codes(signal.extent());
+        let without_codes = self.inpaint.is_without_codes(signal.extent());
         let copies = match params.variants.max(1) {
             1 => "1 copy of each dictionary".into(),
             n => format!("{n} copies of each dictionary"),
         };
-        let averages = if inpaint_by_groups {
+        let averages = if without_codes {
             "smooth interpolation and groups of similar patches".into()
         } else {
             format!("{copies}, base windows {windows}{learnt}")

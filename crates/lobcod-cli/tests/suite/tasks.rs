@@ -265,8 +265,15 @@ fn images_in_a_folder_are_denoised_as_one_stack() {
             let (found, _) = read(&desk, &format!("{folder}-clean/{i}.npy"));
             assert_eq!(found, slice_of(&expected, i), "slice {i}");
         }
-        let into_itself = desk.run(&format!("denoise {folder} -o {folder} --axes {}", "dhw"));
-        assert_eq!(into_itself.status.code(), Some(1));
+        let name = if channels == 1 { "dhw" } else { "thwc" };
+        for output in [folder.clone(), format!("{folder}/0.npy")] {
+            let refused = desk.run(&format!("denoise {folder} -o {output} --axes {name}"));
+            assert_eq!(refused.status.code(), Some(1));
+            let words = String::from_utf8_lossy(&refused.stderr);
+            assert!(words.contains("is both input and output"), "{words}");
+        }
+        desk.run(&format!("denoise {folder} -o - --axes {name} --noise 15"));
+        assert!(!desk.path("-").exists());
     }
     desk.write("dhw-slices/5.npy", &texture(&[20, 33], 1, 0.0), Depth::F32);
     let refused = desk.run("denoise dhw-slices -o out --axes dhw --noise 15");

@@ -2,7 +2,7 @@
 
 use super::background::Background;
 use super::blend::{self, Judged};
-use super::groups::{self, Effort};
+use super::groups::{self, Improvement};
 use super::member::{Member, Start};
 use super::params::InpaintParams;
 use super::report::AnswerReport;
@@ -127,7 +127,7 @@ impl<T: Real> Answers<T> {
     /// answers that included them in the end, which is negligible where few are held out.
     pub fn add_groups(
         &mut self,
-        effort: (Effort, usize),
+        improvement: (Improvement, usize),
         threads: usize,
         scene: &Scene<T>,
         run: &mut Run,
@@ -145,7 +145,7 @@ impl<T: Real> Answers<T> {
         }
         let data = image.into_iter().map(T::from_f64).collect();
         let image = Signal::from_planar(scene.signal.extent(), scene.signal.channels(), data)?;
-        let (image, errors) = groups::improve(effort, threads, scene, &image, &errors, run)?;
+        let (image, errors) = groups::improve(improvement, threads, scene, &image, &errors, run)?;
         let report = AnswerReport { groups: true, ..AnswerReport::default() };
         self.0.push(Answer { report, image, errors, learnt: None });
         Ok(())

@@ -11,7 +11,7 @@ use lobcod::{Extent, Real, Result, Signal};
 
 /// How the average of the answers is improved.
 #[derive(Clone, Copy)]
-pub struct Effort {
+pub struct Improvement {
     /// Sizes of patches and groups, in turns.
     shapes: [Shape; 2],
     /// Rounds at the last level with the held-out samples included again.
@@ -21,10 +21,11 @@ pub struct Effort {
 }
 
 /// Two sizes of patches, and a final round of each.
-pub const THOROUGH: Effort =
-    Effort { shapes: [square(6, 40, 30, 3), square(8, 60, 30, 4)], refits: 2, one_of: 2 };
+pub const THOROUGH: Improvement =
+    Improvement { shapes: [square(6, 40, 30, 3), square(8, 60, 30, 4)], refits: 2, one_of: 2 };
 /// Fewer and smaller patches from the close surroundings: a fraction of the time.
-pub const QUICK: Effort = Effort { shapes: [square(5, 30, 12, 3); 2], refits: 1, one_of: 4 };
+pub const QUICK: Improvement =
+    Improvement { shapes: [square(5, 30, 12, 3); 2], refits: 1, one_of: 4 };
 /// Noise that the known samples are taken to have in the first round and in the last, as fractions
 /// of the error of the average: it limits the principal components that are used.
 const LEVELS: [f64; 2] = [0.5, 0.1];
@@ -46,7 +47,7 @@ const fn square(side: usize, count: usize, window: usize, step: usize) -> Shape 
 /// Improves an image, given with its errors at the held-out samples; returns the new image and the
 /// new errors.
 pub fn improve<T: Real>(
-    (effort, rounds): (Effort, usize),
+    (improvement, rounds): (Improvement, usize),
     threads: usize,
     scene: &Scene<T>,
     image: &Signal<T>,
@@ -57,7 +58,7 @@ pub fn improve<T: Real>(
     if scale == 0.0 {
         return Ok((image.clone(), errors.to_vec()));
     }
-    run.note_memory(memory(effort, image.extent(), image.channels(), threads));
+    run.note_memory(memory(improvement, image.extent(), image.channels(), threads));
     // In units of that error, so that numbers are of moderate size.
     let scaled = |x: T| (x.to_f64() / scale) as f32;
     let unscaled = |samples: &[f32]| {
@@ -73,9 +74,9 @@ pub fn improve<T: Real>(
     }
     let mut errors = errors.to_vec();
     let mut fitted = known(Use::Fitted);
-    let passes = effort.shapes.map(|shape| Pass::new(image.extent().padded(), shape));
+    let passes = improvement.shapes.map(|shape| Pass::new(image.extent().padded(), shape));
     let mut before = samples.clone();
-    let total = rounds + effort.refits;
+    let total = rounds + improvement.refits;
     for round in 0..total {
         if round == rounds {
             fitted = known(Use::Known);
@@ -90,7 +91,7 @@ pub fn improve<T: Real>(
             ended = run.pause().is_some();
             !ended
         };
-        let task = Task::Fill(&fitted, level as f32, effort.one_of);
+        let task = Task::Fill(&fitted, level as f32, improvement.one_of);
         let pass = &passes[round % passes.len()];
         let filled =
             pass.run(Input { samples: &samples, guide: None, task }, threads, &mut proceed);
@@ -112,9 +113,9 @@ pub fn improve<T: Real>(
 }
 
 /// Working memory in bytes.
-pub fn memory(effort: Effort, extent: Extent, channels: usize, threads: usize) -> u64 {
+pub fn memory(improvement: Improvement, extent: Extent, channels: usize, threads: usize) -> u64 {
     let pass = |shape| Pass::new(extent.padded(), shape).memory(channels, threads);
-    let most = effort.shapes.map(pass).into_iter().fold(0, u64::max);
+    let most = improvement.shapes.map(pass).into_iter().fold(0, u64::max);
     most + (4 * channels * extent.volume() * size_of::<f32>()) as u64
 }
 

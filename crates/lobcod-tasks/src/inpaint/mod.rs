@@ -23,7 +23,7 @@ pub use path::PathPoint;
 pub use report::{AnswerReport, InpaintReport};
 
 use answers::Answers;
-use groups::Effort;
+use groups::Improvement;
 use lobcod::engine::{Engine, Problem};
 use lobcod::memory;
 use lobcod::run::{Limits, Run};
@@ -274,8 +274,8 @@ impl Inpainter {
         if self.groups(signal.extent()) && !scene.held_out.is_empty() && !run.is_over() {
             let middle = 0.5 * (range.start + range.end);
             run.begin_part(if coded { middle } else { range.start }..range.end);
-            let effort = (self.effort(), self.params.groups);
-            answers.add_groups(effort, engine.threads(), &scene, run)?;
+            let improvement = (self.improvement(), self.params.groups);
+            answers.add_groups(improvement, engine.threads(), &scene, run)?;
         }
         let fit = answers.average(&scene)?.finite()?;
         let mut image = fit.clone();
@@ -314,7 +314,7 @@ impl Inpainter {
         });
         let session = sessions.collect::<Result<Vec<u64>>>()?.into_iter().max().unwrap_or(0);
         let groups = if self.groups(extent) {
-            groups::memory(self.effort(), extent, channels, engine.threads())
+            groups::memory(self.improvement(), extent, channels, engine.threads())
         } else {
             0
         };
@@ -331,7 +331,7 @@ impl Inpainter {
     }
 
     /// How groups improve the average.
-    fn effort(&self) -> Effort {
+    fn improvement(&self) -> Improvement {
         if self.params.variants == 0 { groups::QUICK } else { groups::THOROUGH }
     }
 
