@@ -31,8 +31,8 @@ fn main() {
         ),
         ("pursuit", request("encode", json!({})).with_u8("image", &shape, &image)),
         (
-            "learning, one pass, and a pursuit",
-            request("learn", json!({"passes": 1, "atoms": 81})).with_u8("image", &shape, &image),
+            "learning, thirty passes, and a pursuit",
+            request("learn", json!({"passes": 30, "atoms": 81})).with_u8("image", &shape, &image),
         ),
     ];
     for (name, job) in jobs {

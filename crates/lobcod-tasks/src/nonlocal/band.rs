@@ -6,7 +6,6 @@ use super::{Input, NoiseLeft, Pass, Task};
 use lobcod_simd::{Kernel, Vector};
 
 /// Sums of weighted samples, and of weights, in some rows of some slices of all channels.
-#[derive(Default)]
 pub(super) struct Sums {
     /// First slice and row, and number of them.
     first: [usize; 2],
@@ -16,6 +15,25 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    /// No sums yet, for reference patches in these rows of a slice of an image with so many samples.
+    pub(super) fn new(search: &Search, slice: usize, rows: &[usize], samples: usize) -> Self {
+        let searched = |axis: usize, first: usize, last: usize| {
+            let start = first.saturating_sub(search.window[axis]);
+            let end = (last + search.window[axis] + search.patch[axis]).min(search.size[axis]);
+            (start, end - start)
+        };
+        let (slice, slices) = searched(0, slice, slice);
+        let (row, rows) = searched(1, rows[0], rows[rows.len() - 1]);
+        let [depth, height, _] = search.size;
+        let length = samples / (depth * height) * slices * rows;
+        Self {
+            first: [slice, row],
+            count: [slices, rows],
+            samples: vec![0.0; length],
+            weights: vec![0.0; length],
+        }
+    }
+
     /// Adds them to those of the whole image.
     pub(super) fn add_to(&self, samples: &mut [f32], weights: &mut [f32], size: [usize; 3]) {
         let [depth, height, width] = size;
@@ -59,20 +77,8 @@ impl Kernel<f32> for Band<'_> {
         let volume = depth * height * width;
         let Input { samples, guide, task } = self.input;
         let channels = samples.len() / volume;
-        let searched = |axis: usize, first: usize, last: usize| {
-            let start = first.saturating_sub(search.window[axis]);
-            let end = (last + search.window[axis] + search.patch[axis]).min(search.size[axis]);
-            (start, end - start)
-        };
-        let (slice, slices) = searched(0, self.slice, self.slice);
-        let (row, rows) = searched(1, self.rows[0], self.rows[self.rows.len() - 1]);
+        let ([slice, row], [slices, rows]) = (self.sums.first, self.sums.count);
         let part = slices * rows * width;
-        *self.sums = Sums {
-            first: [slice, row],
-            count: [slices, rows],
-            samples: vec![0.0; channels * part],
-            weights: vec![0.0; channels * part],
-        };
         let image_offsets = offsets(search.patch, [height, width]);
         let own_offsets = offsets(search.patch, [rows, width]);
         let mut own = Vec::with_capacity(search.count);

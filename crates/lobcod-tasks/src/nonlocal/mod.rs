@@ -114,27 +114,42 @@ impl Pass {
             .collect();
         let (mut sums, mut weights) = (vec![0.0f32; samples.len()], vec![0.0f32; samples.len()]);
         // One thread needs no balance, and previews come more often.
-        let together = match parallel::count(threads) {
-            1 => 1,
-            several => BANDS_PER_THREAD * several,
+        let (together, rows_at_once) = match parallel::count(threads) {
+            1 => (1, 1),
+            several => (BANDS_PER_THREAD * several, BAND),
         };
         for (number, some) in bands.chunks(together).enumerate() {
-            let fraction = (number * together) as f64 / bands.len() as f64;
-            if !proceed(fraction, &|| average(sums.clone(), &weights, samples)) {
-                break;
+            let mut parts: Vec<Sums> = some
+                .iter()
+                .map(|&(slice, rows)| Sums::new(search, slice, rows, samples.len()))
+                .collect();
+            let add = |parts: &[Sums], sums: &mut [f32], weights: &mut [f32]| {
+                parts.iter().for_each(|part| part.add_to(sums, weights, size));
+            };
+            for first in (0..BAND).step_by(rows_at_once) {
+                let part = first as f64 / BAND as f64;
+                let fraction = (number as f64 + part) * together as f64 / bands.len() as f64;
+                let so_far = || {
+                    let (mut sums, mut weights) = (sums.clone(), weights.clone());
+                    add(&parts, &mut sums, &mut weights);
+                    average(sums, &weights, samples)
+                };
+                if !proceed(fraction, &so_far) {
+                    add(&parts, &mut sums, &mut weights);
+                    return average(sums, &weights, samples);
+                }
+                let open = || (Group::new(patch, count), Found::default());
+                parallel::chunks(&mut parts, 1, threads, open, |i, part, (group, found)| {
+                    let (slice, rows) = some[i];
+                    let rows = rows.chunks(rows_at_once).nth(first / rows_at_once);
+                    let (rows, columns) = (rows.unwrap_or_default(), &columns[..]);
+                    let sums = &mut part[0];
+                    let band =
+                        Band { pass: self, search, input, slice, rows, columns, group, found, sums };
+                    f32::dispatch(Level::detect(), band);
+                });
             }
-            let mut parts: Vec<Sums> = Vec::new();
-            parts.resize_with(some.len(), Sums::default);
-            let open = || (Group::new(patch, count), Found::default());
-            parallel::chunks(&mut parts, 1, threads, open, |i, part, (group, found)| {
-                let (slice, rows) = some[i];
-                let sums = &mut part[0];
-                let columns = &columns;
-                let band =
-                    Band { pass: self, search, input, slice, rows, columns, group, found, sums };
-                f32::dispatch(Level::detect(), band);
-            });
-            parts.iter().for_each(|part| part.add_to(&mut sums, &mut weights, size));
+            add(&parts, &mut sums, &mut weights);
         }
         average(sums, &weights, samples)
     }

@@ -60,12 +60,18 @@ fn a_hole_fills_from_preview_to_preview() {
     let errors: Vec<f64> = watcher.images.iter().map(error).collect();
     assert!(errors.last().unwrap() < &(2.0 * error(&watched)), "{errors:?}");
     assert!(errors.last() < errors.first(), "{errors:?}");
-    // Every round over groups of similar patches is shown, too.
+    // Rounds over groups of similar patches are shown, on one thread after every row of groups.
     let atoms_only = InpaintParams::default().with(|p| p.groups = 0).check().unwrap();
     let mut before = Watcher::default();
     atoms_only.run(&engine, &image, &mask, &atoms, &mut before).unwrap();
     let rounds = inpainter.params().groups;
     assert!(rounds > 0 && watcher.images.len() > before.images.len() + rounds);
+    let mut patient = Watcher::default();
+    let engine = CpuEngine::new(1).unwrap();
+    let result = inpainter.run(&engine, &image, &mask, &atoms, &mut patient).unwrap();
+    assert_eq!(result.image, alone);
+    let shown = patient.images.len() - before.images.len();
+    assert!(shown > 10 * rounds, "{shown} previews");
 }
 
 #[test]
