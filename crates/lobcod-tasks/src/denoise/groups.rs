@@ -64,16 +64,20 @@ const FOR_STACKS: Shapes =
 /// that noise alone explains. The last groups the patches of that result, takes its spectrum as
 /// that of the clean image, and applies the Wiener filter to the noisy patches. [`Effort::Best`]
 /// repeats the first pass with a part of the removed noise added back, and averages two last passes
-/// with patches of different sizes.
+/// with patches of different sizes. The observer is shown the image so far as `displayed` makes it.
 pub(super) fn denoise(
     effort: Effort,
     threads: usize,
     image: &Signal<f32>,
     sigma: f64,
+    displayed: &dyn Fn(&Signal<f32>) -> Signal<f32>,
     run: &mut Run,
 ) -> Result<(Signal<f32>, Status)> {
     let scaled = |samples: &[f32], factor: f64| -> Vec<f32> {
         samples.iter().map(|&x| (f64::from(x) * factor) as f32).collect()
+    };
+    let unscaled = |samples: &[f32]| {
+        Signal::from_planar(image.extent(), image.channels(), scaled(samples, sigma))
     };
     let noisy = scaled(image.data(), 1.0 / sigma);
     let shapes = shapes(&noisy[..image.extent().volume()], image.extent());
@@ -82,8 +86,9 @@ pub(super) fn denoise(
     let count = rounds + last.len();
     let mut status = Status::Converged;
     let mut pass = |number: usize, pass: &Pass, input: Input<'_>, status: &mut Status| {
-        pass.run(input, threads, &mut |fraction, _| {
+        pass.run(input, threads, &mut |fraction, so_far| {
             run.advance((number as f64 + fraction) / count as f64);
+            run.observer().preview(&mut || Ok(displayed(&unscaled(&so_far())?)));
             run.pause().inspect(|&ended| *status = ended).is_none()
         })
     };
@@ -122,8 +127,7 @@ pub(super) fn denoise(
         }
     }
     let result = if mean.is_empty() { clean } else { mean };
-    let data = scaled(&result, sigma);
-    Ok((Signal::from_planar(image.extent(), image.channels(), data)?, status))
+    Ok((unscaled(&result)?, status))
 }
 
 /// Working memory besides the image: the scaled image, the guide, the mean of the last passes or

@@ -232,7 +232,9 @@ impl Denoiser {
         match noise {
             // Resolved by the caller.
             Noise::Auto => Ok(Denoised::unchanged(image)),
-            Noise::Gaussian { sigma } => self.gaussian(engine, image, sigma, dictionary, run),
+            Noise::Gaussian { sigma } => {
+                self.gaussian(engine, image, sigma, dictionary, &Signal::clone, run)
+            }
             Noise::Correlated { sigma } => {
                 self.correlated(engine.threads(), image, sigma, dictionary, run)
             }
@@ -306,8 +308,9 @@ impl Denoiser {
         dictionary: &Dictionary<f32>,
         run: &mut Run,
     ) -> Result<Denoised> {
-        let denoised =
-            self.gaussian(engine, &transform.forward(image), Some(1.0), dictionary, run)?;
+        let (stabilised, inverse) =
+            (transform.forward(image), |clean: &Signal<f32>| transform.inverse(clean));
+        let denoised = self.gaussian(engine, &stabilised, Some(1.0), dictionary, &inverse, run)?;
         Ok(Denoised {
             image: transform.inverse(&denoised.image),
             level: transform.gain,
@@ -315,15 +318,18 @@ impl Denoiser {
         })
     }
 
+    /// Previews are shown as `displayed` makes them of the clean image.
     fn gaussian(
         &self,
         engine: &dyn Engine<f32>,
         image: &Signal<f32>,
         sigma: Option<f64>,
         dictionary: &Dictionary<f32>,
+        displayed: &dyn Fn(&Signal<f32>) -> Signal<f32>,
         run: &mut Run,
     ) -> Result<Denoised> {
-        let opposed = if image.channels() == 3 { opponent_of_rgb(image) } else { image.clone() };
+        let coloured = image.channels() == 3;
+        let opposed = if coloured { opponent_of_rgb(image) } else { image.clone() };
         let level = sigma.map_or_else(|| noise_level(&opposed), Ok)?;
         if level == 0.0 {
             return Ok(Denoised::unchanged(image));
@@ -331,8 +337,13 @@ impl Denoiser {
         let (clean, dictionary, status, report) = match self.params.method {
             Method::Groups(effort) => {
                 let sigma = self.params.strength * level;
+                let displayed = |clean: &Signal<f32>| match coloured {
+                    true => displayed(&rgb_of_opponent(clean)),
+                    false => displayed(clean),
+                };
+                let threads = engine.threads();
                 let (clean, status) =
-                    groups::denoise(effort, engine.threads(), &opposed, sigma, run)?;
+                    groups::denoise(effort, threads, &opposed, sigma, &displayed, run)?;
                 (clean, None, status, None)
             }
             Method::Local => {
@@ -363,7 +374,7 @@ impl Denoiser {
                 (clean, Some(dictionary.clone()), answer.report.status, Some(answer.report))
             }
         };
-        let image = if image.channels() == 3 { rgb_of_opponent(&clean) } else { clean };
+        let image = if coloured { rgb_of_opponent(&clean) } else { clean };
         Ok(Denoised { image, level, detected: None, dictionary, report, status, seconds: 0.0 })
     }
 

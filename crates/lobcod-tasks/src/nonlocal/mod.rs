@@ -97,10 +97,11 @@ impl Pass {
         Self { search, step, counts: [count, others] }
     }
 
-    /// Processes all groups of an image. Samples that are not covered yet when `proceed` ends the
-    /// pass are unchanged.
+    /// Processes all groups of an image. Samples that are not covered yet, for `proceed` or when it
+    /// ends the pass, are those of the guide; without a guide they are unchanged.
     pub(crate) fn run(&self, input: Input<'_>, threads: usize, proceed: Proceed<'_>) -> Vec<f32> {
         let samples = input.samples;
+        let uncovered = input.guide.unwrap_or(samples);
         let Search { size, patch, .. } = self.search;
         // The best matches come first, so the groups of the first channel are part of the others.
         let count = self.counts[usize::from(samples.len() > size.iter().product())];
@@ -118,6 +119,7 @@ impl Pass {
             1 => (1, 1),
             several => (BANDS_PER_THREAD * several, BAND),
         };
+        let mut goes_on = true;
         for (number, some) in bands.chunks(together).enumerate() {
             let mut parts: Vec<Sums> = some
                 .iter()
@@ -126,17 +128,18 @@ impl Pass {
             let add = |parts: &[Sums], sums: &mut [f32], weights: &mut [f32]| {
                 parts.iter().for_each(|part| part.add_to(sums, weights, size));
             };
-            for first in (0..BAND).step_by(rows_at_once) {
-                let part = first as f64 / BAND as f64;
+            let rows = some.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
+            for first in (0..rows).step_by(rows_at_once) {
+                let part = first as f64 / rows as f64;
                 let fraction = (number as f64 + part) * together as f64 / bands.len() as f64;
                 let so_far = || {
                     let (mut sums, mut weights) = (sums.clone(), weights.clone());
                     add(&parts, &mut sums, &mut weights);
-                    average(sums, &weights, samples)
+                    average(sums, &weights, uncovered)
                 };
-                if !proceed(fraction, &so_far) {
-                    add(&parts, &mut sums, &mut weights);
-                    return average(sums, &weights, samples);
+                goes_on = proceed(fraction, &so_far);
+                if !goes_on {
+                    break;
                 }
                 let open = || (Group::new(patch, count), Found::default());
                 parallel::chunks(&mut parts, 1, threads, open, |i, part, (group, found)| {
@@ -144,14 +147,26 @@ impl Pass {
                     let rows = rows.chunks(rows_at_once).nth(first / rows_at_once);
                     let (rows, columns) = (rows.unwrap_or_default(), &columns[..]);
                     let sums = &mut part[0];
-                    let band =
-                        Band { pass: self, search, input, slice, rows, columns, group, found, sums };
+                    let band = Band {
+                        pass: self,
+                        search,
+                        input,
+                        slice,
+                        rows,
+                        columns,
+                        group,
+                        found,
+                        sums,
+                    };
                     f32::dispatch(Level::detect(), band);
                 });
             }
             add(&parts, &mut sums, &mut weights);
+            if !goes_on {
+                break;
+            }
         }
-        average(sums, &weights, samples)
+        average(sums, &weights, uncovered)
     }
 
     /// Working memory in bytes besides the image and the guide: the result, the weights, and what
@@ -167,9 +182,9 @@ impl Pass {
     }
 }
 
-/// Sums by their weights; samples without weight are unchanged.
-fn average(mut sums: Vec<f32>, weights: &[f32], samples: &[f32]) -> Vec<f32> {
-    for ((sum, weight), sample) in sums.iter_mut().zip(weights).zip(samples) {
+/// Sums by their weights; the other samples where the weight is 0.
+fn average(mut sums: Vec<f32>, weights: &[f32], others: &[f32]) -> Vec<f32> {
+    for ((sum, weight), sample) in sums.iter_mut().zip(weights).zip(others) {
         *sum = if *weight > 0.0 { *sum / weight } else { *sample };
     }
     sums

@@ -2,6 +2,7 @@
 
 use lobcod::engine::CpuEngine;
 use lobcod::{Control, Dictionary, LearnParams, Mask, Observer, Penalty, Progress, Result, Signal};
+use lobcod_tasks::denoise::{DenoiseParams, Effort, Method, Noise};
 use lobcod_tasks::inpaint::InpaintParams;
 use lobcod_tasks::{colour, synthetic};
 
@@ -72,6 +73,43 @@ fn a_hole_fills_from_preview_to_preview() {
     assert_eq!(result.image, alone);
     let shown = patient.images.len() - before.images.len();
     assert!(shown > 10 * rounds, "{shown} previews");
+}
+
+#[test]
+fn noise_vanishes_from_preview_to_preview() {
+    let clean = synthetic::still_life(SIDE).unwrap();
+    let mut state = 1u32;
+    let mut noise = || -> f32 {
+        let mut uniform = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 24) as f32 - 0.5
+        };
+        20.0 * (uniform() + uniform() + uniform() + uniform())
+    };
+    let noisy = clean.data().iter().map(|x| x + noise()).collect();
+    let noisy = Signal::from_planar(clean.extent(), clean.channels(), noisy).unwrap();
+    let error = |image: &Signal<f32>| -> f64 {
+        image.data().iter().zip(clean.data()).map(|(a, b)| f64::from(a - b).powi(2)).sum()
+    };
+    // Also colours, and values stabilised for a noise that grows with brightness, are shown as they
+    // are in the image.
+    for noise in [Noise::Gaussian { sigma: None }, Noise::Mixed { gain: 0.5, sigma: 9.0 }] {
+        let params = DenoiseParams::new(noise).with(|p| p.method = Method::Groups(Effort::Best));
+        let denoiser = params.check().unwrap();
+        let run = |observer: &mut dyn Observer| {
+            let engine = CpuEngine::new(1).unwrap();
+            denoiser.run(&engine, &noisy, &Dictionary::natural(), observer).unwrap().image
+        };
+        let mut watcher = Watcher::default();
+        let watched = run(&mut watcher);
+        assert_eq!(run(&mut ()), watched);
+        let errors: Vec<f64> = watcher.images.iter().map(error).collect();
+        assert!((errors[0] / error(&noisy) - 1.0).abs() < 0.1, "{errors:?}");
+        assert!(errors.last().unwrap() < &(1.1 * error(&watched)), "{errors:?}");
+        // A later pass begins with a part of the noise, but never with all of it.
+        assert!(errors.windows(2).all(|pair| pair[1] < 1.4 * pair[0]), "{errors:?}");
+        assert!(errors.len() > 4 * 10, "{}", errors.len());
+    }
 }
 
 #[test]

@@ -192,13 +192,18 @@ export function denoiseTab({ engine, pictures }) {
     const picture = pictures.current;
     if (!picture) return;
     previewer.stop();
+    const canvas = after;
     const message = await runner.run({
       task: "denoise",
       options: { noise: kind.value, strength: strength.value, preset: preset.value },
       buffers: { image: imageBuffer(picture.image) },
+      preview: ({ buffers }) => {
+        if (canvas) toCanvas(bufferImage(buffers.image), canvas);
+        stage.redraw();
+      },
     });
     if (pictures.current !== picture || !after) return;
-    // Stopped: the preview, which made way for the run, comes back.
+    // Stopped: the preview of the visible part, which made way for the run, comes back.
     if (!message) return schedule();
     result = bufferImage(message.buffers.image);
     toCanvas(result, after);
