@@ -139,10 +139,11 @@ impl<'a> Job<'a> {
             "encode" => encode::run(self, listener),
             "learn" => learn::from_image(self, listener),
             "sound" => learn::from_sound(self, listener),
+            "dictionary" => learn::file(self),
             _ => Err(Error::parameter(
                 "the task",
                 &self.task,
-                "inpaint, fuse, repaint, noise, denoise, encode, learn or sound",
+                "inpaint, fuse, repaint, noise, denoise, encode, learn, sound or dictionary",
             )),
         }
     }

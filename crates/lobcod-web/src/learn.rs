@@ -97,6 +97,34 @@ pub fn from_sound(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
     Ok(result.with_f32("reconstruction", &[samples.len()], &samples))
 }
 
+/// The file of the atoms of a preview, for a run that was stopped.
+pub fn file(job: &Job) -> Result<Draft> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoOptions {}
+
+    job.options::<NoOptions>()?;
+    let atoms = job.array("atoms").and_then(|array| Some((array.to_f32()?, array.shape)));
+    let (channels, size, data) = match &atoms {
+        Some((data, shape)) => match shape[..] {
+            [_, ref size @ ..] if matches!(size.len(), 1 | 2) => (1, size, data),
+            [_, channels, ref size @ ..] if size.len() == 2 => (channels, size, data),
+            _ => return Err(no_atoms()),
+        },
+        None => return Err(no_atoms()),
+    };
+    let dictionary = Dictionary::new(Extent::new(size)?, channels, data.clone())?;
+    let remarks = [("version", MetaValue::Text(env!("CARGO_PKG_VERSION").into()))];
+    let file = encode_dictionary(&dictionary, &remarks)
+        .map_err(|name| Error::Data(format!("two arrays would be named {name}")))?;
+    let result = Draft::new(json!({"event": "result", "status": "completed"}));
+    Ok(result.with_u8("dictionary", &[file.len()], &file))
+}
+
+fn no_atoms() -> Error {
+    Error::Shape("the atoms are missing; send them as f32 of the shape of a preview".into())
+}
+
 /// What to learn, with the defaults of its kind of signal.
 struct Work {
     options: Options,

@@ -87,6 +87,8 @@ fn noise_is_estimated_and_removed() {
         "{head}"
     );
     let clean = sent("denoise", json!({"noise": head["noise"], "strength": 1}));
+    let preview = clean.named("preview").next().unwrap();
+    assert_eq!(preview.array("image").unwrap().shape, [128, 128, 4]);
     let clean = clean.result().array("image").unwrap();
     assert_eq!(clean.shape, [128, 128, 4]);
     let pure = still_life(128);
@@ -179,6 +181,34 @@ fn atoms_are_learnt_with_codes_that_make_the_image() {
     std::fs::write(&file, result.array("dictionary").unwrap().bytes).unwrap();
     let read = lobcod_io::read_dictionary::<f32>(&file).unwrap();
     assert_eq!(read.data(), result.array("atoms").unwrap().to_f32().unwrap());
+}
+
+#[test]
+fn the_atoms_of_a_preview_become_a_file() {
+    let file_of = |shape: &[usize]| {
+        let atoms: Vec<f32> = (0..shape.iter().product()).map(|i: usize| i as f32 + 1.0).collect();
+        let job = request("dictionary", json!({})).with_f32("atoms", shape, &atoms);
+        let events = Events::of(&job.to_bytes());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("atoms.npz");
+        std::fs::write(&file, events.result().array("dictionary").unwrap().bytes).unwrap();
+        lobcod_io::read_dictionary::<f32>(&file).unwrap()
+    };
+    for (shape, channels, axes) in
+        [(&[3, 9][..], 1, &[9][..]), (&[3, 4, 5], 1, &[4, 5]), (&[2, 3, 4, 5], 3, &[4, 5])]
+    {
+        let dictionary = file_of(shape);
+        assert_eq!((dictionary.len(), dictionary.channels()), (shape[0], channels));
+        assert_eq!(dictionary.extent().axes(), axes);
+        // Atoms have unit norm in the file.
+        let (first, second) = (dictionary.data()[0], dictionary.data()[1]);
+        assert!((second / first - 2.0).abs() < 1e-5);
+    }
+    for shape in [&[7][..], &[2, 2, 2, 2, 2]] {
+        let atoms = vec![1.0; shape.iter().product()];
+        let job = request("dictionary", json!({})).with_f32("atoms", shape, &atoms);
+        assert!(Events::of(&job.to_bytes()).error().contains("the atoms are missing"));
+    }
 }
 
 #[test]

@@ -62,6 +62,20 @@ test("sliders may move while atoms are learnt", { skip: missing }, async () => {
   assert.match(await studio.run("Learn"), /^Learnt 8 atoms/);
 });
 
+test("a run that is stopped keeps its atoms", { skip: noProgram }, async () => {
+  await slide("Passes", 30, "ArrowRight");
+  await slide("Number of atoms", 20, "ArrowRight");
+  await studio.button("Learn").click();
+  await studio.find(".status:has-text('Pass ')").waitFor({ timeout: 60_000 });
+  await studio.button("Stop").click();
+  await studio.find(".status:has-text('What was learnt so far')").waitFor();
+  await studio.download("Download dictionary (npz)", join(folder, "stopped.npz"));
+  assert.ok(objective("stopped.npz") > 0);
+  await slide("Passes", 23, "ArrowLeft");
+  await slide("Number of atoms", 20, "ArrowLeft");
+  assert.match(await studio.run("Learn"), /^Learnt 8 atoms/);
+});
+
 test("what was learnt is accessible", { skip: missing }, async () =>
   assert.deepEqual(await studio.violations(), []));
 

@@ -15,6 +15,7 @@ import {
   passesSlider,
   penaltySlider,
   relativePenalty,
+  stoppedDictionary,
 } from "../widgets/learning.js";
 import { pictureHead, pictureWelcome, setWelcome, workbench } from "../widgets/picture-panel.js";
 import { Runner } from "../widgets/runner.js";
@@ -129,6 +130,8 @@ export function learnTab({ engine, pictures }) {
     forget();
     // The sliders may move while atoms are learnt.
     const [atoms, edge, last] = [count.value, side.value, passes.value];
+    /** @type {import("../engine/message.js").Buffer | null} */
+    let latest = null;
     const message = await runner.run({
       task: "learn",
       options: {
@@ -139,13 +142,14 @@ export function learnTab({ engine, pictures }) {
         colour: true,
       },
       buffers: { image: imageBuffer(picture.image) },
-      preview: ({ buffers }) => board.show(buffers.atoms),
+      preview: ({ buffers }) => board.show((latest = buffers.atoms)),
       progress: (progress) => {
         charts.follow(progress);
         runner.say(learningText(progress, last));
       },
     });
-    if (!message || pictures.current !== picture) return;
+    if (pictures.current !== picture) return;
+    if (!message) return latest && keepStopped(latest);
     board.show(message.buffers.atoms);
     codes = codesOf(message);
     size = [edge, edge];
@@ -162,6 +166,14 @@ export function learnTab({ engine, pictures }) {
     );
     stage.tool = inspector;
     stage.element.classList.add("painting");
+  }
+
+  /** @param {import("../engine/message.js").Buffer} atoms */
+  async function keepStopped(atoms) {
+    const bytes = await stoppedDictionary(engine, runner, atoms);
+    if (!bytes) return;
+    file = bytes;
+    save.hidden = false;
   }
 
   /** @param {number} index */

@@ -13,6 +13,7 @@ import {
   passesSlider,
   penaltySlider,
   relativePenalty,
+  stoppedDictionary,
 } from "../widgets/learning.js";
 import { setWelcome, workbench } from "../widgets/picture-panel.js";
 import { play, playButton, stop } from "../widgets/player.js";
@@ -70,15 +71,16 @@ export function soundTab({ engine }) {
   const problem = h("p", { class: "failed", role: "alert" });
   const title = h("strong", {});
   const subtitle = h("span", { class: "quiet" });
+  const sum = playButton({
+    text: "Play the sum",
+    hint: "The sound as the sum of its waveforms",
+    sound: () => rebuilt && sound && { samples: rebuilt, rate: sound.rate },
+  });
   const finished = h(
     "div",
     { class: "row", hidden: true },
     dictionaryButton("Dictionary (npz)", () => outputName(), () => file),
-    playButton({
-      text: "Play the sum",
-      hint: "The sound as the sum of its waveforms",
-      sound: () => rebuilt && sound && { samples: rebuilt, rate: sound.rate },
-    }),
+    sum,
   );
   const samples = [
     { ...sampleCard(drums, "Drum loop", "Three drums"), choose: () => opened(drums()) },
@@ -210,6 +212,8 @@ export function soundTab({ engine }) {
     forget();
     // The sliders may move while waveforms are learnt.
     const [atoms, last] = [count.value, passes.value];
+    /** @type {import("../engine/message.js").Buffer | null} */
+    let latest = null;
     const message = await runner.run({
       task: "sound",
       options: {
@@ -220,13 +224,14 @@ export function soundTab({ engine }) {
         passes: last,
       },
       buffers: { samples: { type: "f32", shape: [given.samples.length], data: given.samples } },
-      preview: ({ buffers }) => cards.show(buffers.atoms),
+      preview: ({ buffers }) => cards.show((latest = buffers.atoms)),
       progress: (progress) => {
         charts.follow(progress);
         runner.say(learningText(progress, last));
       },
     });
-    if (!message || sound !== given) return;
+    if (sound !== given) return;
+    if (!message) return latest && keepStopped(latest);
     const codes = codesOf(message);
     cards.show(message.buffers.atoms);
     cards.label(usesOf(codes, atoms));
@@ -234,11 +239,20 @@ export function soundTab({ engine }) {
     file = new Uint8Array(message.buffers.dictionary.data);
     rebuilt = new Float32Array(message.buffers.reconstruction.data);
     charts.finish(message);
-    finished.hidden = false;
+    finished.hidden = sum.hidden = false;
     runner.say(
       `Learnt ${counted(atoms, "waveform")} in ${secondsText(message.seconds)}; ` +
         `${counted(message.nonzeros, "event")}.`,
     );
+  }
+
+  /** @param {import("../engine/message.js").Buffer} waveforms */
+  async function keepStopped(waveforms) {
+    const bytes = await stoppedDictionary(engine, runner, waveforms);
+    if (!bytes) return;
+    file = bytes;
+    sum.hidden = true;
+    finished.hidden = false;
   }
 
   opened(null);

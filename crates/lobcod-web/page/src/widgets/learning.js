@@ -39,3 +39,21 @@ export const dictionaryButton = (text, name, file) =>
       if (bytes) download(new Blob([bytes], { type: "application/zip" }), name());
     },
   });
+
+/**
+ * The npz file of the atoms that a stopped run showed last, which the status line then offers.
+ * `null` if the run failed, or another one began.
+ * @param {import("../main.js").Context["engine"]} engine
+ * @param {import("./runner.js").Runner} runner
+ * @param {import("../engine/message.js").Buffer} atoms
+ * @returns {Promise<Uint8Array<ArrayBuffer> | null>}
+ */
+export async function stoppedDictionary(engine, runner, atoms) {
+  if (runner.busy || runner.status.classList.contains("failed")) return null;
+  const signal = new AbortController().signal;
+  const job = { task: "dictionary", options: {}, buffers: { atoms }, signal, event() {} };
+  const message = await engine.run(job);
+  if (!message || runner.busy) return null;
+  runner.say("Stopped. What was learnt so far can be downloaded.");
+  return new Uint8Array(message.buffers.dictionary.data);
+}
