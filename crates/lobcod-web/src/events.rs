@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// Shortest time between two previews.
 const PREVIEWS: Duration = Duration::from_millis(90);
+/// Large previews are rarer: they take at most one part in this many of the time.
+const SHARE: u32 = 10;
 /// Shortest time between two events of progress.
 const PROGRESS: Duration = Duration::from_millis(60);
 
@@ -25,6 +27,7 @@ pub trait Listener {
 /// At most one event in a period.
 struct Throttle {
     period: Duration,
+    /// Since the last event.
     clock: Option<Clock>,
 }
 
@@ -40,6 +43,12 @@ impl Throttle {
             self.clock = Some(Clock::start());
         }
         due
+    }
+
+    /// Waits longer for the next event, by the time that this one took.
+    fn sent(&mut self) {
+        let took = self.clock.map_or(Duration::ZERO, |clock| clock.elapsed());
+        self.period = PREVIEWS.max(SHARE * took);
     }
 }
 
@@ -95,6 +104,7 @@ impl Observer for Watcher<'_> {
                 "pass": self.last.pass,
             }));
             self.listener.event(event.with_f32("atoms", &shape, atoms.data()).to_bytes());
+            self.previews.sent();
         }
     }
 
@@ -105,6 +115,7 @@ impl Observer for Watcher<'_> {
         {
             let event = with_image(Draft::new(json!({"event": "preview"})), &image);
             self.listener.event(event.to_bytes());
+            self.previews.sent();
         }
     }
 }
