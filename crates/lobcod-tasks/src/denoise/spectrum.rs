@@ -249,6 +249,9 @@ fn half(coefficient: usize) -> usize {
 
 /// Multiplies a symmetric matrix with a vector.
 pub(super) fn apply(matrix: &[f32], vector: &[f32]) -> Vec<f32> {
-    let row = |row: &[f32]| row.iter().zip(vector).map(|(a, b)| a * b).sum();
-    matrix.chunks_exact(vector.len()).map(row).collect()
+    let mut product = vec![0.0; vector.len()];
+    for (row, factor) in matrix.chunks_exact(vector.len()).zip(vector) {
+        product.iter_mut().zip(row).for_each(|(sum, x)| *sum += factor * x);
+    }
+    product
 }
