@@ -1,6 +1,7 @@
 //! Checks before a release: everything that takes too long for every change.
 
 use super::{cargo, cargo_with, dist, docs, instructions, mpi, python, root, site, studio};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -103,9 +104,25 @@ fn repository() -> Result<Outcome, String> {
 /// Every published crate, packaged and built as a stranger would get it, dependencies first.
 fn packages() -> Result<Outcome, String> {
     studio::build()?;
+    forget_unpacked();
     let mut words = vec!["publish", "--dry-run", "--allow-dirty"];
     words.extend(PUBLISHED.iter().flat_map(|name| ["--package", *name]));
     cargo(&words).map(|()| Outcome::Passed)
+}
+
+/// Removes the packages of earlier checks that Cargo keeps unpacked: it takes them for those of
+/// this one, because they have the same version.
+fn forget_unpacked() {
+    let home = std::env::var("CARGO_HOME")
+        .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+    let registries = home.map(|home| std::fs::read_dir(Path::new(&home).join("registry/src")));
+    for registry in registries.into_iter().flatten().flatten().flatten() {
+        for name in PUBLISHED {
+            let package = format!("{name}-{}", env!("CARGO_PKG_VERSION"));
+            // Most registries have none.
+            let _ = std::fs::remove_dir_all(registry.path().join(package));
+        }
+    }
 }
 
 /// The program, installed from its packaged crate without a network, as `cargo install lobcod-cli`

@@ -320,7 +320,7 @@ impl Finished for Clean<'_> {
         facts.extend(score.flat_map(|s| Fact::scores(&s.clean, "against the reference")));
         let Some(report) = &denoised.report else {
             facts.push(Fact::new("time", format!("{:.2} s", denoised.seconds), "wall time"));
-            let adapted = denoised.dictionary.as_ref();
+            let adapted = denoised.dictionary.as_ref().filter(|_| !args.keep_atoms);
             let atoms = adapted.map(|adapted| [&chosen.dictionary, adapted]);
             let (view, status) = (view.section()?, denoised.status);
             return DenoisedPage { title, view, atoms, status, lead, facts }.write(path);
@@ -410,9 +410,17 @@ impl Finished for Clean<'_> {
     }
 }
 
+/// Whether options ask for atoms.
+fn with_atoms(args: &DenoiseArgs) -> bool {
+    args.keep_atoms || args.dictionary.dictionary.is_some()
+}
+
 /// The method of the preset, unless the method is given or an option of `--preset fast`.
 fn method(args: &DenoiseArgs) -> Result<Method> {
-    let with_atoms = args.keep_atoms || args.dictionary.dictionary.is_some();
+    let with_atoms = with_atoms(args);
+    if with_atoms && matches!(args.noise, Noise::Correlated { .. }) {
+        bail!("correlated noise is removed without atoms; remove --dictionary and --keep-atoms");
+    }
     match (args.method, args.preset) {
         (Some(method), _) => Ok(method.into()),
         (None, Some(Preset::Fast)) => Ok(Method::Local),
@@ -447,6 +455,13 @@ fn warning(job: &Denoising<'_>, denoised: &Denoised) -> Option<String> {
         || matches!(denoised.detected, Some(DetectedNoise::Impulses { .. }));
     if impulses && args.strength != 1.0 {
         return Some("--strength has no effect on impulse noise, which is removed entirely".into());
+    }
+    if with_atoms(args) && matches!(denoised.detected, Some(DetectedNoise::Correlated { .. })) {
+        return Some(
+            "correlated noise is removed without atoms: --dictionary and --keep-atoms have no \
+             effect"
+                .into(),
+        );
     }
     if args.noise != (Noise::Gaussian { sigma: None }) {
         return None;

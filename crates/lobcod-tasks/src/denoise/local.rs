@@ -3,7 +3,6 @@
 use super::linear::solve_positive;
 use super::omp::{Atoms, Pursuer};
 use super::params::DenoiseParams;
-use super::spectrum::{Spectrum, apply};
 use lobcod::parallel;
 use lobcod::run::Run;
 use lobcod::run::Stop;
@@ -17,28 +16,19 @@ const MOST: usize = 60_000;
 /// Rows of patches processed together; fixed, so that sums do not depend on threads.
 const BAND: usize = 16;
 
-/// The noise expected in patches.
-#[derive(Clone, Copy)]
-pub(super) enum NoiseModel<'a> {
-    /// White noise with this standard deviation.
-    White(f64),
-    /// Correlated noise.
-    Spectrum(&'a Spectrum),
-}
-
-/// The clean image and the atoms used to code it, channel by channel; the atoms are fitted to the
+/// Removes white noise of level `sigma`: the clean image and the atoms used to code it, channel by channel; the atoms are fitted to the
 /// first channel.
 pub(super) fn denoise(
     params: &DenoiseParams,
     threads: usize,
     image: &Signal<f32>,
-    noise: NoiseModel<'_>,
+    sigma: f64,
     dictionary: &Dictionary<f32>,
     run: &mut Run,
 ) -> Result<(Signal<f32>, Dictionary<f32>, Status)> {
     let stop = run.interrupt().clone();
     let mut status = Status::Converged;
-    let mut patches = Patches::new(dictionary, image, noise, threads, stop.clone());
+    let mut patches = Patches::new(dictionary, image, sigma, threads, stop.clone());
     let rounds = if params.fit_atoms { ROUNDS } else { 0 };
     for round in 0..rounds {
         // If fitting is stopped, the image is denoised with the current atoms.
@@ -58,11 +48,7 @@ pub(super) fn denoise(
     if stop.is_due() {
         status = Status::Interrupted;
     }
-    let dictionary = Dictionary::new(
-        dictionary.extent(),
-        1,
-        Atoms::new(&patches.visible_atoms(), patches.atoms.n).data,
-    )?;
+    let dictionary = Dictionary::new(dictionary.extent(), 1, patches.atoms.data.clone())?;
     Ok((Signal::from_planar(image.extent(), image.channels(), data)?, dictionary, status))
 }
 
@@ -86,8 +72,6 @@ struct Patches {
     size: [usize; 2],
     side: [usize; 2],
     allowed: f32,
-    /// Matrices that whiten the noise of a patch, and the inverse.
-    whitening: Option<[Vec<f32>; 2]>,
     threads: usize,
     stop: Stop,
 }
@@ -105,32 +89,15 @@ impl Patches {
     fn new(
         dictionary: &Dictionary<f32>,
         image: &Signal<f32>,
-        noise: NoiseModel<'_>,
+        sigma: f64,
         threads: usize,
         stop: Stop,
     ) -> Self {
         let ([_, height, width], [_, h, w]) =
             (image.extent().padded(), dictionary.extent().padded());
-        let (sigma, whitening) = match noise {
-            NoiseModel::White(sigma) => (sigma, None),
-            NoiseModel::Spectrum(spectrum) => (spectrum.level(), Some(spectrum.whitening([h, w]))),
-        };
         let allowed = ((h * w) as f64 * (KEPT * sigma).powi(2)) as f32;
-        let atoms = match &whitening {
-            None => Atoms::new(dictionary.data(), h * w),
-            Some([forward, _]) => {
-                Atoms::new(&apply_to_each(forward, dictionary.data(), h * w), h * w)
-            }
-        };
-        Self { atoms, size: [height, width], side: [h, w], allowed, whitening, threads, stop }
-    }
-
-    /// The atoms in the image domain, without whitening.
-    fn visible_atoms(&self) -> Vec<f32> {
-        match &self.whitening {
-            None => self.atoms.data.clone(),
-            Some([_, back]) => apply_to_each(back, &self.atoms.data, self.atoms.n),
-        }
+        let atoms = Atoms::new(dictionary.data(), h * w);
+        Self { atoms, size: [height, width], side: [h, w], allowed, threads, stop }
     }
 
     /// Codes every `step`th patch, band by band, and passes each with its mean and offset in the
@@ -157,10 +124,6 @@ impl Patches {
                     }
                     let mean = patch.iter().sum::<f32>() / patch.len() as f32;
                     patch.iter_mut().for_each(|v| *v -= mean);
-                    if let Some([forward, _]) = &self.whitening {
-                        let white = apply(forward, patch);
-                        patch.copy_from_slice(&white);
-                    }
                     pursuer.code(patch, &self.atoms, self.allowed);
                     take(&mut band[0], [y - BAND * b, x], mean, patch, pursuer);
                 }
@@ -218,7 +181,6 @@ impl Patches {
     fn average(&self, samples: &[f32]) -> Vec<f32> {
         let ([height, width], [h, w]) = (self.size, self.side);
         let (n, area) = (self.atoms.n, (BAND + h - 1) * width);
-        let atoms = self.visible_atoms();
         let bands = self.each(samples, 1, |band, [y, x], mean, _, pursuer| {
             if band.sums.is_empty() {
                 (band.sums, band.weights) = (vec![0.0; area], vec![0.0; area]);
@@ -229,7 +191,7 @@ impl Patches {
                 band.weights[place.clone()].iter_mut().for_each(|s| *s += weight);
                 band.sums[place.clone()].iter_mut().for_each(|s| *s += weight * mean);
                 for (&k, &code) in pursuer.chosen.iter().zip(&pursuer.codes) {
-                    let line = &atoms[k * n + row * w..][..w];
+                    let line = &self.atoms.data[k * n + row * w..][..w];
                     band.sums[place.clone()]
                         .iter_mut()
                         .zip(line)
@@ -250,9 +212,4 @@ impl Patches {
             .map(|((s, w), x)| if *w > 0.0 { s / w } else { *x })
             .collect()
     }
-}
-
-/// Multiplies a matrix with each of the vectors of length `n`.
-fn apply_to_each(matrix: &[f32], vectors: &[f32], n: usize) -> Vec<f32> {
-    vectors.chunks_exact(n).flat_map(|vector| apply(matrix, vector)).collect()
 }

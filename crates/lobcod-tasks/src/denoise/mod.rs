@@ -33,7 +33,6 @@ use lobcod::{
     Dictionary, Error, Extent, Observed, Observer, Penalty, PursuitParams, Report, Result, Signal,
     Status,
 };
-use local::NoiseModel;
 use spectrum::Spectrum;
 
 /// Penalty of the convolutional pursuit in units of the noise level.
@@ -135,21 +134,17 @@ impl Denoiser {
         // The image with transformed colours, the clean one (or the base layer), and the result
         // transformed back (or the input of the pursuit).
         let planes = (3 * channels * extent.volume() * size_of::<f32>()) as u64;
-        let coded = |method: Method| {
-            !matches!(noise, Noise::Impulse { .. } | Noise::Correlated { .. })
-                && self.params.method == method
+        let threads = engine.threads();
+        let without_pursuit = match (noise, self.params.method) {
+            (Noise::Correlated { .. }, _) => {
+                Some(correlated::memory(self.params.effort(), extent, channels, threads))
+            }
+            (Noise::Impulse { .. }, _) | (_, Method::Convolutional) => None,
+            (_, Method::Groups(effort)) => Some(groups::memory(effort, extent, channels, threads)),
+            (_, Method::Local) => Some(local::memory(extent, dictionary, threads)),
         };
-        if let Method::Groups(effort) = self.params.method
-            && coded(self.params.method)
-        {
-            return Ok(groups::memory(effort, extent, channels, engine.threads())
-                + planes
-                + blocks::memory(extent));
-        }
-        if coded(Method::Local) || matches!(noise, Noise::Correlated { .. }) {
-            return Ok(local::memory(extent, dictionary, engine.threads())
-                + planes
-                + blocks::memory(extent));
+        if let Some(memory) = without_pursuit {
+            return Ok(memory + planes + blocks::memory(extent));
         }
         let pursuit = PursuitParams::new(Penalty::Absolute(1.0)).check()?;
         let masked = matches!(noise, Noise::Impulse { .. });
@@ -235,9 +230,7 @@ impl Denoiser {
             Noise::Gaussian { sigma } => {
                 self.gaussian(engine, image, sigma, dictionary, &Signal::clone, run)
             }
-            Noise::Correlated { sigma } => {
-                self.correlated(engine.threads(), image, sigma, dictionary, run)
-            }
+            Noise::Correlated { sigma } => self.correlated(engine.threads(), image, sigma, run),
             Noise::Poisson { gain } => {
                 let gain = gain.map_or_else(|| gain_of_counts(image), Ok)?;
                 self.counts(engine, image, Anscombe { gain, sigma: 0.0 }, dictionary, run)
@@ -251,18 +244,16 @@ impl Denoiser {
         }
     }
 
-    /// Channel by channel, because the noise of colours has a different spectrum than that of
-    /// brightness.
     fn correlated(
         &self,
         threads: usize,
         image: &Signal<f32>,
         sigma: Option<f64>,
-        dictionary: &Dictionary<f32>,
         run: &mut Run,
     ) -> Result<Denoised> {
         level::check_size(image)?;
-        let opposed = if image.channels() == 3 { opponent_of_rgb(image) } else { image.clone() };
+        let coloured = image.channels() == 3;
+        let opposed = if coloured { opponent_of_rgb(image) } else { image.clone() };
         let [_, height, width] = image.extent().padded();
         let spectrum = |c: usize| Spectrum::of(opposed.channel(c), [height, width], 1);
         let squares: f64 = (0..opposed.channels()).map(|c| spectrum(c).level().powi(2)).sum();
@@ -271,29 +262,18 @@ impl Denoiser {
         if measured == 0.0 {
             return Ok(Denoised::unchanged(image));
         }
+        let back = |clean: &Signal<f32>| match coloured {
+            true => rgb_of_opponent(clean),
+            false => clean.clone(),
+        };
         let factor = self.params.strength * level / measured;
-        let mut data = Vec::with_capacity(image.data().len());
-        let mut atoms = None;
-        let mut status = Status::Converged;
-        for c in 0..opposed.channels() {
-            let channels = opposed.channels() as f64;
-            run.begin_part(c as f64 / channels..(c + 1) as f64 / channels);
-            let channel = Signal::from_planar(opposed.extent(), 1, opposed.channel(c).to_vec())?;
-            let (clean, fitted, ended) =
-                correlated::denoise(&self.params, threads, &channel, factor, dictionary, run)?;
-            data.extend_from_slice(clean.data());
-            atoms.get_or_insert(fitted);
-            if ended != Status::Converged {
-                status = ended;
-            }
-        }
-        let clean = Signal::from_planar(image.extent(), image.channels(), data)?;
-        let image = if image.channels() == 3 { rgb_of_opponent(&clean) } else { clean };
+        let (clean, status) =
+            correlated::denoise(self.params.effort(), threads, &opposed, factor, &back, run)?;
         Ok(Denoised {
-            image,
+            image: back(&clean),
             level,
             detected: None,
-            dictionary: atoms,
+            dictionary: None,
             report: None,
             status,
             seconds: 0.0,
@@ -347,12 +327,12 @@ impl Denoiser {
                 (clean, None, status, None)
             }
             Method::Local => {
-                let noise = NoiseModel::White(self.params.strength * level);
+                let sigma = self.params.strength * level;
                 let (clean, dictionary, status) = local::denoise(
                     &self.params,
                     engine.threads(),
                     &opposed,
-                    noise,
+                    sigma,
                     dictionary,
                     run,
                 )?;

@@ -129,6 +129,14 @@ impl DenoiseParams {
         Ok(Denoiser { params: self })
     }
 
+    /// Effort of groups, for noise that only they remove.
+    pub(super) fn effort(&self) -> Effort {
+        match self.method {
+            Method::Groups(effort) => effort,
+            Method::Local | Method::Convolutional => Effort::Standard,
+        }
+    }
+
     /// A pursuit of the whole image in the remaining time.
     pub(super) fn pursuit(&self, params: PursuitParams, run: &Run) -> PursuitParams {
         params.with(|p| {

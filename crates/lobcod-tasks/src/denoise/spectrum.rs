@@ -14,9 +14,10 @@ const REFINEMENTS: usize = 6;
 /// Fraction of the variance of Gaussian noise that is left when its negative half is set to 0:
 /// `1/2 - 1/(2 pi)`.
 const LEFT_BY_CLIPPING: f32 = 0.341;
-/// Lower bound of the variance, in units of the mean, when it is a divisor: in patches and in
+/// Lower bound of the variance, in units of the mean, when it is a divisor: in filters, where
+/// details at frequencies with less noise would be amplified with errors of the estimate, and in
 /// blocks, whose high frequencies a JPEG file may have removed.
-const FLOOR: f64 = 1e-3;
+const FLOOR: f64 = 0.3;
 const BLOCK_FLOOR: f64 = 0.02;
 /// Fraction of the blocks that [`common`] measures.
 const FIFTH: f64 = 0.2;
@@ -47,9 +48,12 @@ fn far_from([low, high]: [f32; 2], mean: f32, level: f64) -> bool {
 
 /// Variance of noise at each frequency, row by row.
 #[derive(Clone, Debug)]
-pub(super) struct Spectrum(pub(super) [f64; LEN]);
+pub(super) struct Spectrum([f64; LEN]);
 
 impl Spectrum {
+    /// Without noise.
+    pub(super) const ZERO: Self = Self([0.0; LEN]);
+
     /// Measures the smoothest blocks of a channel, or a multiple of these.
     ///
     /// The frequencies are split in two halves: blocks that are smooth at the frequencies of one
@@ -144,12 +148,7 @@ impl Spectrum {
         Self(std::array::from_fn(|i| self.0[i].min(bound.0[i])))
     }
 
-    /// The same spectrum at another noise level.
-    pub(super) fn scaled(&self, factor: f64) -> Self {
-        Self(self.0.map(|variance| variance * factor * factor))
-    }
-
-    /// Variance at a frequency of `u / h` and `v / w` of the largest, interpolated.
+    /// Variance at a frequency in units of the highest along each axis, interpolated.
     fn variance(&self, [u, v]: [f64; 2]) -> f64 {
         let split = |f: f64| {
             let at = (f * SIDE as f64).min((SIDE - 1) as f64);
@@ -161,38 +160,9 @@ impl Spectrum {
     }
 
     /// Standard deviation at a frequency, large enough for a divisor.
-    fn deviation(&self, frequency: [f64; 2]) -> f64 {
+    pub(super) fn deviation(&self, frequency: [f64; 2]) -> f64 {
         let mean = self.level().powi(2);
         self.variance(frequency).max(FLOOR * mean).max(f64::MIN_POSITIVE).sqrt()
-    }
-
-    /// Matrices that whiten the noise in patches of `h` x `w` samples, preserving its level, and
-    /// the inverse.
-    ///
-    /// Both are symmetric and preserve zero mean.
-    pub(super) fn whitening(&self, [h, w]: [usize; 2]) -> [Vec<f32>; 2] {
-        let n = h * w;
-        let wave = |u: usize, y: usize, length: usize| {
-            let scale = if u == 0 { 1.0 } else { 2.0f64 };
-            (scale / length as f64).sqrt()
-                * (std::f64::consts::PI / length as f64 * (y as f64 + 0.5) * u as f64).cos()
-        };
-        let basis: Vec<f64> = (0..n * n)
-            .map(|i| wave(i / n / w, i % n / w, h) * wave(i / n % w, i % n % w, w))
-            .collect();
-        let deviations: Vec<f64> = (0..n)
-            .map(|i| self.deviation([(i / w) as f64 / h as f64, (i % w) as f64 / w as f64]))
-            .collect();
-        let matrix = |weight: &dyn Fn(f64) -> f64| {
-            let entry = |i: usize| -> f64 {
-                (0..n)
-                    .map(|k| basis[k * n + i / n] * weight(deviations[k]) * basis[k * n + i % n])
-                    .sum()
-            };
-            (0..n * n).map(|i| entry(i) as f32).collect()
-        };
-        let level = self.level().max(f64::MIN_POSITIVE);
-        [matrix(&|deviation| level / deviation), matrix(&|deviation| deviation / level)]
     }
 }
 
@@ -245,13 +215,4 @@ pub(super) fn common(samples: &[f32], size: [usize; 2], spectrum: &Spectrum) -> 
 /// and antisymmetric structure, such as an edge in the middle of a block, appears in both.
 fn half(coefficient: usize) -> usize {
     (coefficient / SIDE / 2 + coefficient % SIDE / 2) % 2
-}
-
-/// Multiplies a symmetric matrix with a vector.
-pub(super) fn apply(matrix: &[f32], vector: &[f32]) -> Vec<f32> {
-    let mut product = vec![0.0; vector.len()];
-    for (row, factor) in matrix.chunks_exact(vector.len()).zip(vector) {
-        product.iter_mut().zip(row).for_each(|(sum, x)| *sum += factor * x);
-    }
-    product
 }
