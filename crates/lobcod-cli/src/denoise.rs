@@ -96,16 +96,19 @@ fn options(args: &DenoiseArgs) -> ReadOptions {
 /// Removes the noise from the image.
 fn run(args: &DenoiseArgs) -> Result<Outcome> {
     let denoiser = denoiser(args)?;
-    let by_groups = matches!(denoiser.params().method, Method::Groups(_))
-        && matches!(
-            args.noise,
-            Noise::Gaussian { .. } | Noise::Poisson { .. } | Noise::Mixed { .. }
+    let groups = matches!(denoiser.params().method, Method::Groups(_));
+    let elsewhere = match args.noise {
+        Noise::Correlated { .. } => Some(""),
+        Noise::Gaussian { .. } | Noise::Poisson { .. } | Noise::Mixed { .. } if groups => {
+            Some(", or --method convolutional")
+        }
+        _ => None,
+    };
+    if let (EngineChoice::Cuda, Some(elsewhere)) = (args.run.engine, elsewhere) {
+        bail!(
+            "groups of similar patches are processed on the CPU; use --engine cpu or auto{elsewhere}"
         );
-    ensure!(
-        !(by_groups && args.run.engine == EngineChoice::Cuda),
-        "groups of similar patches are processed on the CPU; use --engine cpu or auto, or --method \
-         convolutional"
-    );
+    }
     let flow = args.flow();
     flow.begin()?;
     let options = options(args);

@@ -345,6 +345,14 @@ fn denoise_scores_what_it_writes() {
         desk.succeed("denoise noisy.npy -o out.png --noise gaussian:17.6")
             .contains("gaussian noise")
     );
+    let correlated = "denoise noisy.npy -o out.png --noise correlated";
+    for (option, words) in
+        [("--keep-atoms", "without atoms"), ("--engine cuda", "--engine cpu or auto")]
+    {
+        let output = desk.run(&format!("{correlated} {option}"));
+        assert!(!output.status.success() && text(&output.stderr).contains(words), "{option}");
+    }
+    assert_eq!(desk.json(correlated)["dictionary"], "none");
 }
 
 #[test]
