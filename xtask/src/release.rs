@@ -8,6 +8,9 @@ use std::time::Instant;
 /// The revision whose public interface this one is compared with; renewed at each 0.x release.
 const BASELINE: &str = "xtask/semver-baseline.txt";
 
+/// Where packages are compiled.
+const VERIFIED: &str = "target/verified-packages";
+
 /// The crates that are published.
 const PUBLISHED: [&str; 8] = [
     "lobcod-simd",
@@ -104,15 +107,19 @@ fn repository() -> Result<Outcome, String> {
 /// Every published crate, packaged and built as a stranger would get it, dependencies first.
 fn packages() -> Result<Outcome, String> {
     studio::build()?;
-    forget_unpacked();
-    let mut words = vec!["publish", "--dry-run", "--allow-dirty"];
+    forget_packages()?;
+    let mut words = vec!["publish", "--dry-run", "--allow-dirty", "--target-dir", VERIFIED];
     words.extend(PUBLISHED.iter().flat_map(|name| ["--package", *name]));
     cargo(&words).map(|()| Outcome::Passed)
 }
 
-/// Removes the packages of earlier checks that Cargo keeps unpacked: it takes them for those of
-/// this one, because they have the same version.
-fn forget_unpacked() {
+/// Removes what earlier checks unpacked and compiled: Cargo takes it for this one's, because the
+/// packages have the same version.
+fn forget_packages() -> Result<(), String> {
+    let compiled = root().join(VERIFIED);
+    if compiled.exists() {
+        std::fs::remove_dir_all(&compiled).map_err(|e| format!("{}: {e}", compiled.display()))?;
+    }
     let home = std::env::var("CARGO_HOME")
         .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let registries = home.map(|home| std::fs::read_dir(Path::new(&home).join("registry/src")));
@@ -123,6 +130,7 @@ fn forget_unpacked() {
             let _ = std::fs::remove_dir_all(registry.path().join(package));
         }
     }
+    Ok(())
 }
 
 /// The program, installed from its packaged crate without a network, as `cargo install lobcod-cli`
