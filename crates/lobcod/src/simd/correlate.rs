@@ -409,6 +409,20 @@ macro_rules! constants {
     };
 }
 
+/// Repeats a body for each needle `$j` of up to 8. A loop would keep the sums in memory where the
+/// compiler unrolls it too late, and store every sum at every sample.
+macro_rules! each_needle {
+    ($needles:ident, $j:ident => $body:block) => {
+        each_needle!($needles, $j => $body, 0 1 2 3 4 5 6 7)
+    };
+    ($needles:ident, $j:ident => $body:block, $($number:literal)*) => {
+        $(if $number < $needles {
+            let $j = $number;
+            $body
+        })*
+    };
+}
+
 impl<T: Real, S: Sink<T>> Block<'_, T, S> {
     /// # Safety
     /// As for [`all_panels`].
@@ -452,7 +466,7 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
                 let h: [V; HALF] = std::array::from_fn(|v| {
                     V::load(atoms.add(WIDE * V::Wide::LANES + v * V::LANES))
                 });
-                for j in 0..NEEDLES {
+                each_needle!(NEEDLES, j => {
                     let x = *base[j].add(p as usize);
                     for v in 0..WIDE {
                         sums[j][v] = d[v].mul_add(V::Wide::splat(x), sums[j][v]);
@@ -460,18 +474,20 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
                     for v in 0..HALF {
                         halves[j][v] = h[v].mul_add(V::splat(x), halves[j][v]);
                     }
-                }
+                });
                 atoms = atoms.add(WIDE * V::Wide::LANES + HALF * V::LANES);
             }
-            for j in 0..NEEDLES {
-                let at = self.panel.first;
-                for (v, &sum) in sums[j].iter().enumerate() {
-                    self.sink.take::<V::Wide, V::Wide>(self.from + j, at + v * V::Wide::LANES, sum);
+            let at = self.panel.first;
+            each_needle!(NEEDLES, j => {
+                for v in 0..WIDE {
+                    let first = at + v * V::Wide::LANES;
+                    self.sink.take::<V::Wide, V::Wide>(self.from + j, first, sums[j][v]);
                 }
-                for &half in &halves[j] {
-                    self.sink.take::<V, V::Wide>(self.from + j, at + WIDE * V::Wide::LANES, half);
+                for v in 0..HALF {
+                    let first = at + WIDE * V::Wide::LANES + v * V::LANES;
+                    self.sink.take::<V, V::Wide>(self.from + j, first, halves[j][v]);
                 }
-            }
+            });
         }
     }
 }
