@@ -442,6 +442,7 @@ impl<T: Real, S: Sink<T>> Block<'_, T, S> {
 
     /// # Safety
     /// As for [`all_panels`]; the constants are those of the panel and the needles.
+    #[expect(clippy::needless_range_loop, reason = "references would keep the sums in memory")]
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     unsafe fn sums<
