@@ -12,10 +12,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoOptions {}
-
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
     noise: String,
@@ -30,7 +26,7 @@ impl Default for Options {
 }
 
 pub fn estimate(job: &Job) -> Result<Draft> {
-    job.options::<NoOptions>()?;
+    job.refuse_options()?;
     let clock = Clock::start();
     let image = image(job)?;
     let mut result = Draft::new(json!({

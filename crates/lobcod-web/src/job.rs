@@ -104,6 +104,15 @@ impl<'a> Job<'a> {
         parse(&self.task, self.options.clone())
     }
 
+    /// For a task without options: refuses any.
+    pub fn refuse_options(&self) -> Result<()> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct NoOptions {}
+
+        self.options::<NoOptions>().map(|_| ())
+    }
+
     /// An array of the request.
     pub fn array(&self, name: &str) -> Option<Array<'a>> {
         self.message.array(name)

@@ -99,11 +99,7 @@ pub fn from_sound(job: &Job, listener: &mut dyn Listener) -> Result<Draft> {
 
 /// The file of the atoms of a preview, for a run that was stopped.
 pub fn file(job: &Job) -> Result<Draft> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct NoOptions {}
-
-    job.options::<NoOptions>()?;
+    job.refuse_options()?;
     let atoms = job.array("atoms").and_then(|array| Some((array.to_f32()?, array.shape)));
     let (channels, size, data) = match &atoms {
         Some((data, shape)) => match shape[..] {

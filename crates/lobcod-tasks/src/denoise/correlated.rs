@@ -55,7 +55,7 @@ struct Removal {
     is_coarse: bool,
 }
 
-/// Removes correlated noise; `factor` is the fraction of its measured level.
+/// Removes correlated noise with these spectra; `factor` is the fraction of its measured level.
 ///
 /// Patches are too small for slowly varying noise, so channels with such noise are denoised at half
 /// the resolution first, and the difference is added. What is removed is nowhere stronger than the
@@ -64,13 +64,12 @@ pub(super) fn denoise(
     effort: Effort,
     threads: usize,
     image: &Signal<f32>,
-    factor: f64,
+    (spectra, factor): (&[Spectrum], f64),
     displayed: Displayed<'_>,
     run: &mut Run,
 ) -> Result<(Signal<f32>, Status)> {
-    let spectra = spectra(image)?;
     let removal = Removal { effort, threads, factor, is_coarse: false };
-    removal.at_scale(image, &spectra, 0.0..1.0, displayed, run)
+    removal.at_scale(image, spectra, 0.0..1.0, displayed, run)
 }
 
 impl Removal {
@@ -172,7 +171,7 @@ impl Removal {
 }
 
 /// The spectra of all channels: the noise of colours has another one than that of brightness.
-fn spectra(image: &Signal<f32>) -> Result<Vec<Spectrum>> {
+pub(super) fn spectra(image: &Signal<f32>) -> Result<Vec<Spectrum>> {
     check_size(image)?;
     let [_, height, width] = image.extent().padded();
     let channels = (0..image.channels()).map(|c| image.channel(c));

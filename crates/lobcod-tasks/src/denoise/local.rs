@@ -16,8 +16,8 @@ const MOST: usize = 60_000;
 /// Rows of patches processed together; fixed, so that sums do not depend on threads.
 const BAND: usize = 16;
 
-/// Removes white noise of level `sigma`: the clean image and the atoms used to code it, channel by channel; the atoms are fitted to the
-/// first channel.
+/// Removes white noise of level `sigma`, channel by channel: the clean image, and the atoms that code
+/// it, which are fitted to the first channel.
 pub(super) fn denoise(
     params: &DenoiseParams,
     threads: usize,

@@ -33,7 +33,6 @@ use lobcod::{
     Dictionary, Error, Extent, Observed, Observer, Penalty, PursuitParams, Report, Result, Signal,
     Status,
 };
-use spectrum::Spectrum;
 
 /// Penalty of the convolutional pursuit in units of the noise level.
 const PENALTY: f64 = 3.0;
@@ -251,13 +250,11 @@ impl Denoiser {
         sigma: Option<f64>,
         run: &mut Run,
     ) -> Result<Denoised> {
-        level::check_size(image)?;
         let coloured = image.channels() == 3;
         let opposed = if coloured { opponent_of_rgb(image) } else { image.clone() };
-        let [_, height, width] = image.extent().padded();
-        let spectrum = |c: usize| Spectrum::of(opposed.channel(c), [height, width], 1);
-        let squares: f64 = (0..opposed.channels()).map(|c| spectrum(c).level().powi(2)).sum();
-        let measured = (squares / opposed.channels() as f64).sqrt();
+        let spectra = correlated::spectra(&opposed)?;
+        let squares: f64 = spectra.iter().map(|spectrum| spectrum.level().powi(2)).sum();
+        let measured = (squares / spectra.len() as f64).sqrt();
         let level = sigma.unwrap_or(measured);
         if measured == 0.0 {
             return Ok(Denoised::unchanged(image));
@@ -267,8 +264,9 @@ impl Denoiser {
             false => clean.clone(),
         };
         let factor = self.params.strength * level / measured;
+        let noise = (&spectra[..], factor);
         let (clean, status) =
-            correlated::denoise(self.params.effort(), threads, &opposed, factor, &back, run)?;
+            correlated::denoise(self.params.effort(), threads, &opposed, noise, &back, run)?;
         Ok(Denoised {
             image: back(&clean),
             level,
